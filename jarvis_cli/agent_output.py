@@ -21,7 +21,7 @@ from jarvis_workers.store.values import Run
 KIND = "agent"
 TEAM = "team"
 # The kinds of runs whose result is an answer.
-KINDS = (KIND, TEAM)
+KINDS = (KIND, TEAM, "ask", "dispute")
 FORMATS = ("text", "markdown", "json")
 
 

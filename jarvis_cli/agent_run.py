@@ -8,13 +8,13 @@ from typing import Any
 
 from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
+from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
-from jarvis_cli.scope_warnings import program_notice
-from jarvis_cli.status_output import write_line
+from jarvis_cli.status_output import no_line, notices, write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
@@ -67,6 +67,7 @@ class AgentOptions:
 
 def give_task(options: AgentOptions) -> int:
     """Run an agent or a team on a task and print the answer; return the exit code."""
+    approve_programs(ask=not options.quiet)
     settings = load_settings(
         {"where": options.where, "agent.budget": options.budget, **options.overrides}, directory=Path.cwd()
     )
@@ -77,8 +78,6 @@ def give_task(options: AgentOptions) -> int:
         raise UsageError("--record and --replay are for local runs; add --where local")
     if options.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
-    if not options.quiet and (notice := program_notice(Path.cwd())):
-        write_line(notice)
     require_extras(settings)
     check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
@@ -90,7 +89,7 @@ def give_task(options: AgentOptions) -> int:
 
 
 def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
-    team = read_team(options.team) if options.team else None
+    team = read_team(options.team, settings, write_line) if options.team else None
     facts: dict[str, Any] = {
         "task": read_task(options.task),
         "model_group": model_name(settings, options.group),
@@ -99,6 +98,7 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     if team:
         return wiring.options_of(settings, TeamOptions, team=team, **facts)
     root = None if is_address(options.path) else Path(options.path)
+    tell = no_line if options.quiet else write_line
     # Recorded answers are found by the whole request, which must not depend on what was learned since.
     recorded = bool(options.record or options.replay)
     return wiring.options_of(
@@ -107,7 +107,7 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
         plan=options.plan,
         project=project_name(options.path) if settings.agent.memory and not recorded else "",
         force_save_memory=settings.agent.force_save_memory,
-        methodologies="" if recorded else methodologies_for(settings, facts["task"], root, write_line),
+        methodologies="" if recorded else methodologies_for(settings, facts["task"], root, tell),
         use_analysis=settings.agent.use_analysis,
         **facts,
     )
@@ -123,9 +123,9 @@ def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: 
             wiring.executor_of(
                 settings,
                 store,
-                tell=screen.tell,
+                tell=(tell := notices(screen, quiet=options.quiet)),
                 show=screen.show,
-                runtime=lambda: wiring.runtime_of(settings, answers, tell=screen.tell, offline=offline),
+                runtime=lambda: wiring.runtime_of(settings, answers, tell=tell, offline=offline),
             ) as local,
         ):
 

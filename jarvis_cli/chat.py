@@ -11,8 +11,8 @@ from jarvis_cli import exits
 from jarvis_cli.agent_options import AgentCommand
 from jarvis_cli.chat_display import TerminalDisplay
 from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
+from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.run_local import interruptible
-from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.task_text import read_task
 from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
@@ -20,6 +20,7 @@ from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
 from jarvis_workers.service.assistant.chat_inputs import Inputs
 from jarvis_workers.service.assistant.chat_inputs import PersonText as PersonText
 from jarvis_workers.service.assistant.definitions import DefinitionFile, built_in_definitions, load_definition
+from jarvis_workers.service.assistant.session_store import remove_or_tell
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings, load_settings
 
@@ -33,6 +34,7 @@ def converse(request: AgentCommand) -> int:
         for one in built_in_definitions():
             typer.echo(f"{one.kind:<12} {one.name:<12} {one.description}")
         return exits.DONE
+    approve_programs(ask=not request.non_interactive)
     settings = load_settings(request.setting_overrides, directory=Path.cwd())
     definition = _definition(request)
     has_person = _has_person(request, settings, definition)
@@ -52,15 +54,10 @@ def converse(request: AgentCommand) -> int:
         restore=request.restore,
         routine=request.routine or "",
     )
-    notice = program_notice(Path.cwd())
     if not has_person:
         display = TerminalDisplay(sys.stderr, shows_answers=False, is_quiet=request.quiet)
-        if notice:
-            display.tell(notice)
         return _run_task(settings, options, display, task or "")
     display = TerminalDisplay(sys.stdout)
-    if notice:
-        display.tell(notice)
     with (
         open_person(settings.data_dir, options.root) as person,
         open_chat(settings, options, person, display, display.tell) as chat,
@@ -103,7 +100,7 @@ def _run_task(settings: Settings, options: ChatOptions, display: TerminalDisplay
         if result is None:
             return exits.INCOMPLETE
         typer.echo(for_stdout(result.text))
-        chat.store.remove()
+        remove_or_tell(chat.store, display.tell)
         return exits.DONE
 
 

@@ -12,11 +12,11 @@ from jarvis_cli.agent_output import check_format
 from jarvis_cli.code_options import CodeOptions
 from jarvis_cli.code_output import deliver_code
 from jarvis_cli.options import form_of
+from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.project_run import RunCommand, execute_run
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
-from jarvis_cli.scope_warnings import program_notice
-from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.status_output import Display, no_line, notices, write_line
 from jarvis_cli.task_text import check_task, not_text, read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -53,9 +53,8 @@ PROMPT = "task (end with a blank line; nothing ends the session)> "
 def change_code(options: CodeOptions) -> int:
     """Change the code of the repository around the current directory; return the exit code."""
     flags = {"where": options.where, "agent.budget": options.budget}
+    approve_programs(ask=_is_interactive(options))
     settings = load_settings(flags, directory=Path.cwd(), file=options.config)
-    if not options.quiet and (notice := program_notice(Path.cwd())):
-        write_line(notice)
     target = _checked(settings, options)
     task = "" if options.requirement is None else read_task(options.requirement, "-r")
     repository, is_new = _repository(options)
@@ -106,7 +105,7 @@ def _checked(settings: Settings, options: CodeOptions) -> Delivery:
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     names = tool_names(settings, options.tool_group, _choice(options).append_tools)
-    check_tools(settings, names, _no_line if options.quiet else write_line)
+    check_tools(settings, names, no_line if options.quiet else write_line)
     model_name(settings, options.group)
     parse_labels(options.label or ())
     return target
@@ -120,10 +119,6 @@ def _repository(options: CodeOptions) -> tuple[LocalRepository, bool]:
     if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
         return create_code_repository(here), True
     raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
-
-
-def _no_line(_: str) -> None:
-    """Take the place of a function that writes notices, with -q."""
 
 
 def _unfinished(settings: Settings, repository: LocalRepository, *, quiet: bool) -> Run | None:
@@ -173,7 +168,7 @@ class _Session:
                 write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
 
     def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
-        tell = _no_line if self._options.quiet else screen.tell
+        tell = notices(screen, quiet=self._options.quiet)
         request = code_request(self._settings, self._repository, choice, executor, tell)
         return replace(request, labels={**request.labels, **parse_labels(self._options.label or ())})
 

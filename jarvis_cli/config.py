@@ -15,7 +15,8 @@ from jarvis_cli.completion import settings
 from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.settings import YAML_FILE, Origin, load_settings, origins
+from jarvis_workers.settings import TOML_FILE, YAML_FILE, Origin, load_settings, origins, untrusted_programs
+from jarvis_workers.settings.trust import decide, decision
 
 app = App(no_args_is_help=True, help="Show the settings, and where each comes from.")
 
@@ -24,6 +25,10 @@ jarvis config init                            asks for the model
 jarvis config init --model deepseek-chat --base-url https://api.deepseek.com --key-env DEEPSEEK_API_KEY
 """
 OPENAI_URL = "https://api.openai.com/v1"
+TRUST = """
+jarvis config trust
+jarvis config trust --revoke
+"""
 SCHEMA = "jarvis config schema > jarvis.schema.json"
 EXAMPLES = """\
 \b
@@ -124,9 +129,37 @@ def edit() -> None:
     path = Path(YAML_FILE)
     if not path.exists():
         raise UsageError(f"there is no {YAML_FILE} in this directory; create it with: jarvis config init")
+    before = path.read_bytes()
     open_editor(editor_command(os.environ, path, 1))
     load_settings(directory=Path.cwd())
+    if path.read_bytes() != before and YAML_FILE in untrusted_programs(Path.cwd()):
+        decide(path.absolute(), os.environ, trusted=True)
     typer.echo(f"{YAML_FILE} is valid")
+
+
+@app.command(examples=TRUST)
+def trust(
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust the files no longer.")] = False,
+) -> None:
+    """Allow the settings files of this directory to start programs, until the files change.
+
+    These are MCP servers, callbacks, the central repository with its tools, and the gate of `jarvis code`.
+    """
+    from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
+
+    directory = Path.cwd()
+    if revoke:
+        files = [name for name in (YAML_FILE, TOML_FILE) if decision(directory / name, os.environ)]
+        for name in files:
+            decide(directory / name, os.environ, trusted=False)
+            typer.echo(f"{name} is not trusted")
+    else:
+        files = list(untrusted := untrusted_programs(directory))
+        for name, values in untrusted.items():
+            decide(directory / name, os.environ, trusted=True)
+            typer.echo("\n  ".join((f"{name} is trusted, until it changes:", *describe_programs(values))))
+    if not files:
+        typer.echo("nothing to change: see the column FROM of jarvis config show", err=True)
 
 
 def _chosen(origins: list[Origin], names: Sequence[str]) -> list[Origin]:

@@ -144,11 +144,12 @@ def remove(ids: Ids, path: Project = ".", stored: Stored = False) -> int:
     """Remove memories by their ids, which list shows. Exit 3: some were not there."""
     from jarvis_workers.service.assistant.memory_books import open_book  # noqa: PLC0415
 
-    selection = set(ids)
     with open_book(_settings(), path, stored=stored, tell=_warn) as book:
-        count = book.remove(selection, _levels(None))
-    typer.echo(f"removed {_count(count)}")
-    return exits.DONE if count >= len(selection) else exits.INCOMPLETE
+        counts = {one: book.remove([one], _levels(None)) for one in ids}
+    typer.echo(f"removed {_count(sum(counts.values()))}")
+    missing = [one for one, count in counts.items() if not count]
+    _list_failures("there is no memory with the id", missing)
+    return exits.INCOMPLETE if missing else exits.DONE
 
 
 def _settings() -> "Settings":

@@ -1,15 +1,16 @@
 """Execute a run over a C project locally or on a cluster: submit it, show its progress, deliver its result."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
+from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
-from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePlan, ParseInput, plan_of
@@ -18,7 +19,7 @@ from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.sources import SourceTree, open_source
-from jarvis_workers.service.submit import RunInput, RunRequest, submit
+from jarvis_workers.service.submit import FollowUpRequest, RunInput, RunRequest, submit, submit_over
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
 
@@ -61,11 +62,39 @@ class RunCommand:
     name: RunName | None = None
     unfinished: Callable[[Store], Run | None] | None = None
 
+    def submit(self, settings: Settings, store: Store, executor: str, screen: Display) -> str:
+        """Submit the run, and return its id."""
+        with open_source(self.path, bounds=wiring.tree_bounds_of(settings)) as source:
+            request = self.request(source, executor, screen)
+            if executor.startswith("local:"):
+                return submit(store, wiring.blobs_of(settings), request, screen.packing)
+            from jarvis_workers.service import remote  # noqa: PLC0415
+
+            return remote.submit_to_workers(store, wiring.shared_blobs_of(settings), request, screen.packing)
+
+
+@dataclass(frozen=True)
+class FollowUpCommand:
+    """A command that executes a run over the snapshot of an earlier one."""
+
+    earlier: Run
+    request: FollowUpRequest
+    deliver: Callable[[Store, Blobs, Run, Display], int]
+    quiet: bool
+    detach: bool = False
+    name: RunName | None = None
+    unfinished: Callable[[Store], Run | None] | None = None
+
+    def submit(self, settings: Settings, store: Store, executor: str, screen: Display) -> str:
+        """Submit the run, and return its id."""
+        return submit_over(store, self.earlier, replace(self.request, executor=executor))
+
 
 def project_settings(
     where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
+    approve_programs(names=OF_CONVERSATIONS)
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
@@ -105,21 +134,21 @@ def _planned_request(
     return command.request(settings, source, plan, executor)
 
 
-def execute_run(settings: Settings, command: RunCommand) -> int:
+def execute_run(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
     """Execute the run of a command; return the exit code."""
     require_extras(settings)
     return (_on_cluster if settings.place == "cluster" else _here)(settings, command)
 
 
-def _here(settings: Settings, command: RunCommand) -> int:
+def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(command.quiet) as screen,
-            wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
+            wiring.executor_of(settings, store, tell=notices(screen, quiet=command.quiet), show=screen.show) as local,
         ):
 
             def begin() -> Run:
-                return run_locally(local, _submitted(settings, store, command, local.executor, screen), screen)
+                return run_locally(local, command.submit(settings, store, local.executor, screen), screen)
 
             def go_on(earlier: Run) -> Run:
                 if earlier.ended:
@@ -131,7 +160,7 @@ def _here(settings: Settings, command: RunCommand) -> int:
         return command.deliver(store, wiring.blobs_of(settings), run, screen)
 
 
-def _on_cluster(settings: Settings, command: RunCommand) -> int:
+def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
@@ -139,7 +168,7 @@ def _on_cluster(settings: Settings, command: RunCommand) -> int:
         with display(command.quiet) as screen:
 
             def begin() -> str:
-                return _submitted(settings, store, command, remote.EXECUTOR, screen)
+                return command.submit(settings, store, remote.EXECUTOR, screen)
 
             def go_on(earlier: Run) -> str:
                 return resume_on_cluster(store, earlier, settings, None)
@@ -151,14 +180,3 @@ def _on_cluster(settings: Settings, command: RunCommand) -> int:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
         return command.deliver(store, blobs, run, screen)
-
-
-def _submitted(settings: Settings, store: Store, command: RunCommand, executor: str, screen: Display) -> str:
-    """Submit the run, and return its id."""
-    with open_source(command.path, bounds=wiring.tree_bounds_of(settings)) as source:
-        request = command.request(source, executor, screen)
-        if executor.startswith("local:"):
-            return submit(store, wiring.blobs_of(settings), request, screen.packing)
-        from jarvis_workers.service import remote  # noqa: PLC0415
-
-        return remote.submit_to_workers(store, wiring.shared_blobs_of(settings), request, screen.packing)

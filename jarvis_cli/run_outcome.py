@@ -113,6 +113,8 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     text += f"; judged false: {report_summary.judged_false:,}" if report_summary.judged_false else ""
     text += f"; won't fix: {report_summary.judged_wontfix:,}" if report_summary.judged_wontfix else ""
     text += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(report_summary, ENGLISH)) else ""
+    if escalation := report_summary.escalation:
+        text += f"; escalated {escalation.escalated:,} of {escalation.verified:,}"
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

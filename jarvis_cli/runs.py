@@ -150,7 +150,7 @@ def resume(
     from jarvis_cli import run_control  # noqa: PLC0415
 
     return run_control.resume(
-        _settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
+        _approved_settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
     )
 
 
@@ -168,7 +168,7 @@ def retry(
     from jarvis_cli import run_control  # noqa: PLC0415
 
     return run_control.retry(
-        _settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
+        _approved_settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
     )
 
 
@@ -233,6 +233,14 @@ def _settings() -> "Settings":
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     return load_settings(directory=Path.cwd())
+
+
+def _approved_settings() -> "Settings":
+    """Return the settings of a command that continues a run, whose agents may start programs."""
+    from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
+
+    approve_programs()
+    return _settings()
 
 
 def _delivery(

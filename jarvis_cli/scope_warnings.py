@@ -1,4 +1,4 @@
-"""Warn if a settings file of the current directory changes the scope of a scan, or starts programs.
+"""Warn if a settings file of the current directory changes the scope of a scan.
 
 The directory may be a clone of somebody else's repository.
 """
@@ -16,20 +16,10 @@ SECTIONS = ("rules.", "report.")
 SCAN = ("extensions", "languages", "exclude_dirs", "use_ignore_files", "jarvisignore_of_addresses", "max_file_mb")
 
 
-# Settings that run code outside the sandbox.
-PROGRAMS = ("agent.after_tool_call_cb_dirs", "mcp", "central_repo", "central_tools")
-
-
 def scope_notice(flags: Mapping[str, object], directory: Path) -> str | None:
     """Return a line about the files whose settings change the scope of a scan in `directory`, or None."""
     parts = _set_here(flags, directory, lambda origin: _is_of_scope(origin.setting))
     return f"settings in this directory change the scope of the scan: {'; '.join(parts)}" if parts else None
-
-
-def program_notice(directory: Path) -> str | None:
-    """Return a line about the files in `directory` whose settings run programs outside the sandbox, or None."""
-    parts = _set_here({}, directory, lambda origin: origin.setting in PROGRAMS and bool(origin.value))
-    return f"settings in this directory run programs outside the sandbox: {'; '.join(parts)}" if parts else None
 
 
 def _set_here(flags: Mapping[str, object], directory: Path, matters: "Callable[[Origin], bool]") -> list[str]:

@@ -3,21 +3,22 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from jarvis_cli.agent_scan_options import AgentScanOptions, judge_options_of
 from jarvis_cli.app import App
-from jarvis_cli.completion import groups
 from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
 from jarvis_cli.option_records import taking_options
-from jarvis_cli.options import AGENTS, Budget, Group, form_of, joined
+from jarvis_cli.options import form_of, joined
 from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
 from jarvis_cli.scope_warnings import scope_notice
+from jarvis_cli.sec_discuss import ASK_EXAMPLES, DISPUTE_EXAMPLES, DiscussOptions, ask, dispute
 from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
 from jarvis_cli.triage import triage
 from jarvis_workers.errors import UsageError
@@ -80,30 +81,6 @@ Exit 1: a patch was refused by a check. Exit 3: a finding was not decided.
 """
 
 
-def _option(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=AGENTS, **settings)
-
-
-ClusterLimit = Annotated[
-    int, _option("--cluster-limit", "-c", min=1, max=1000, metavar="NUMBER", help="Max. candidates per cluster.")
-]
-MaxFindings = Annotated[
-    int | None, _option("--max-findings", min=1, metavar="NUMBER", help="Verify only the N highest-scoring.")
-]
-Votes = Annotated[int, _option("--votes", min=1, max=9, metavar="NUMBER", help="Votes per high-severity finding.")]
-SecondGroup = Annotated[
-    str | None,
-    _option(
-        "--second-group", metavar="GROUP", help="Model group for all votes except the first.", autocompletion=groups
-    ),
-]
-SecondLook = Annotated[
-    bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
-]
-Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
-DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
-
-
 @app.command(epilog=EXAMPLES, short_help="Scan with rules and data-flow analysis; no model.")
 @taking_scan_options
 def fast(ctx: typer.Context, options: ScanOptions) -> int:
@@ -136,44 +113,24 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
     )
 
 
-@app.command(epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")
-@taking_scan_options
-def agent(
-    ctx: typer.Context,
-    options: ScanOptions,
-    group: Group = None,
-    cluster_limit: ClusterLimit = 50,
-    max_findings: MaxFindings = None,
-    votes: Votes = 1,
-    second_group: SecondGroup = None,
-    second_look: SecondLook = False,
-    canary: Canary = False,
-    budget: Budget = None,
-    dry_run: DryRun = False,
-) -> int:
+def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
-    settings, command, delivery = _read(ctx, options, {"agent.budget": budget})
-    from jarvis_cli import sec_agent  # noqa: PLC0415
-    from jarvis_workers.service import wiring  # noqa: PLC0415
-    from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
+    from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs  # noqa: PLC0415
 
-    agents = wiring.scan_options_of(
-        settings,
-        JudgeOptions,
-        profile=options.profile,
-        lang=language_of(options.lang),
-        model_group=group,
-        second_group=second_group,
-        cluster_limit=cluster_limit,
-        max_findings=max_findings,
-        votes=votes,
-        second_look=second_look,
-        canary=canary,
-    )
-    if dry_run:
-        _check_dry(options, budget)
+    approve_programs(ask=not options.quiet, names=OF_CONVERSATIONS)
+    settings, command, delivery = _read(ctx, options, {"agent.budget": options.budget})
+    from jarvis_cli import sec_agent  # noqa: PLC0415
+
+    agents = judge_options_of(settings, options)
+    if options.dry_run:
+        _check_dry(options)
         return sec_agent.print_estimate(settings, command, agents, as_json=options.as_json, quiet=options.quiet)
     return sec_agent.scan_and_judge(settings, command, agents, delivery, detach=options.detach, quiet=options.quiet)
+
+
+app.command("agent", epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")(
+    taking_options(AgentScanOptions, agent)
+)
 
 
 def _fix(ctx: typer.Context, options: FixCommandOptions) -> int:
@@ -196,14 +153,18 @@ def schema() -> None:
     typer.echo(json.dumps(report_schema(), indent=2))
 
 
+app.command(short_help="Ask an agent about a finding.", epilog=ASK_EXAMPLES)(taking_options(DiscussOptions, ask))
+app.command(short_help="Have a finding verified again, with an objection.", epilog=DISPUTE_EXAMPLES)(
+    taking_options(DiscussOptions, dispute)
+)
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
 app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")
 
 
-def _check_dry(options: ScanOptions, budget: str | None) -> None:
+def _check_dry(options: AgentScanOptions) -> None:
     """Raise UsageError for options of a report or a run, as a dry run produces neither."""
-    flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
+    flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": options.budget}
     flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
     if flag_names:
         raise UsageError(

@@ -54,9 +54,14 @@ def print_estimate(
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
     """Return the options with the names of configured model groups, and with the limits."""
+
+    def name_of(group: str | None) -> str | None:
+        return model_name(settings, group) if group else None
+
     return replace(
         agents,
         model_group=model_name(settings, agents.model_group),
-        second_group=model_name(settings, agents.second_group) if agents.second_group else None,
+        second_group=name_of(agents.second_group),
+        escalate=name_of(agents.escalate),
         agent_limits=wiring.agent_limits_of(settings),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.program_trust import approve_programs
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.central_repository import central_address
 from jarvis_workers.service.assistant.sharing import methodologies_to_share, share, tools_to_share
@@ -15,13 +16,18 @@ from jarvis_workers.settings import Settings, load_settings
 
 def share_methodologies(names: Sequence[str], *, dry_run: bool) -> int:
     """Share methodologies of the data directory."""
-    settings = load_settings(directory=Path.cwd())
+    settings = _settings()
     return _share(settings, methodologies_to_share(settings.data_dir, names), "methodologies", dry_run=dry_run)
 
 
 def share_tools(names: Sequence[str], *, dry_run: bool) -> int:
     """Share tools of the user."""
-    return _share(load_settings(directory=Path.cwd()), tools_to_share(names), "tools", dry_run=dry_run)
+    return _share(_settings(), tools_to_share(names), "tools", dry_run=dry_run)
+
+
+def _settings() -> Settings:
+    approve_programs()
+    return load_settings(directory=Path.cwd())
 
 
 def _share(settings: Settings, files: Mapping[str, bytes], kind: str, *, dry_run: bool) -> int:

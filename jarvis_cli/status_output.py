@@ -1,6 +1,7 @@
 """Messages on stderr during a command and about its outcome; `progress` adds progress displays."""
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -27,6 +28,15 @@ def write_line(says: str) -> None:
     if sys.stderr:
         sys.stderr.write(f"jarvis: {plain(says)}\n")
         sys.stderr.flush()
+
+
+def notices(screen: Display, *, quiet: bool) -> Callable[[str], None]:
+    """Return the function that prints a notice about a run, which -q suppresses."""
+    return no_line if quiet else screen.tell
+
+
+def no_line(_: str) -> None:
+    """Take the place of a function that prints notices, with -q."""
 
 
 class Quiet:

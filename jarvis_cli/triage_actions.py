@@ -29,7 +29,7 @@ from jarvis_workers.service.editors import editor_command, open_editor
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.runs import find_scan
 from jarvis_workers.service.scan_input import Triage
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
@@ -74,7 +74,7 @@ def open_context(run: str | None) -> Iterator[TriageContext]:
     """Open the store of this directory's settings, and find the run."""
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line) as store:
-        yield TriageContext(store, wiring.blobs_of(settings), None if run is None else find_run(store, run))
+        yield TriageContext(store, wiring.blobs_of(settings), None if run is None else find_scan(store, run))
 
 
 def triage_of_options(named: str | None, *, nobody: bool, learned: bool) -> Triage:

@@ -55,10 +55,12 @@ def start(
     ] = "0.0.0.0",
 ) -> int:
     """Start a worker; runs until SIGTERM, one subprocess per queue."""
+    from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
     from jarvis_workers.service import remote, wiring  # noqa: PLC0415
     from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
+    approve_programs()
     settings = load_settings(directory=Path.cwd())
     with ExitStack() as resources:
         directory = resources.enter_context(_metrics(metrics_host, metrics_port)) if metrics_port is not None else None

@@ -1,6 +1,6 @@
 """Safe YAML loaders: one rejects input that YAML would silently reinterpret, the other also rejects aliases."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import yaml
@@ -59,3 +59,23 @@ def parse_yaml(text: str, where: str) -> object:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         says = plain(" ".join(str(error).split()))[:200]
         raise UsageError(f"{where}: cannot be read as YAML: {says}") from error
+
+
+def line_of(node: yaml.Node | None, position: Sequence[str | int]) -> int:
+    """Return the line of a value in a composed document, or of the innermost value around it.
+
+    A mapping may have a key for several parts of the position, joined by dots.
+    """
+    line = 0
+    for number, part in enumerate(position):
+        if isinstance(node, yaml.MappingNode):
+            rest = ".".join(map(str, position[number:]))
+            entries = [(key, value) for key, value in node.value if key.value in (part, rest)]
+        else:
+            items = node.value if isinstance(node, yaml.SequenceNode) and isinstance(part, int) else []
+            entries = [(item, item) for item in items[int(part) : int(part) + 1]] if items else []
+        if not entries:
+            break
+        key, node = entries[0]
+        line = key.start_mark.line
+    return line + 1

@@ -80,21 +80,27 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("brokr_url: x", 'jarvis.yaml: unknown setting "brokr_url" (did you mean "broker_url"?)'),
-        ("scan: {extensons: [c]}", 'jarvis.yaml: unknown setting "scan.extensons" (did you mean "scan.extensions"?)'),
-        ("zzz: 1", 'jarvis.yaml: unknown setting "zzz"'),
-        ("lease_seconds: soon", "jarvis.yaml: \"lease_seconds\" is 'soon', should be a valid number"),
-        ("lease_seconds: true", 'jarvis.yaml: "lease_seconds" is True, should be a valid number'),
-        ("lease_seconds: 0", 'jarvis.yaml: "lease_seconds" is 0, should be greater than 0'),
-        ("lease_seconds: .inf", 'jarvis.yaml: "lease_seconds" is inf, should be a finite number'),
-        ("processes: 1.5", 'jarvis.yaml: "processes" is 1.5, should be a valid integer'),
-        ("where: moon", "jarvis.yaml: \"where\" is 'moon', should be 'local' or 'cluster'"),
-        ("scan: {languages: [go]}", "jarvis.yaml: \"scan.languages\" is ['go'], should be 'c/cpp' or 'rust'"),
-        ("agent: {budget: 5}", 'jarvis.yaml: "agent.budget" is 5, should be a valid string'),
-        ("agent: {budget: 5eur}", "jarvis.yaml: \"agent.budget\" is '5eur', should be an amount and a unit"),
-        ("data_dir: 3", 'jarvis.yaml: "data_dir" is 3, should be a path'),
-        ("scan: 3", 'jarvis.yaml: "scan" is 3; expected a mapping of setting names to values'),
-        ("report: {min_confidence: 2}", 'jarvis.yaml: "report.min_confidence" is 2, should be less than or equal to 1'),
+        ("brokr_url: x", 'jarvis.yaml:1: unknown setting "brokr_url" (did you mean "broker_url"?)'),
+        ("scan: {extensons: [c]}", 'jarvis.yaml:1: unknown setting "scan.extensons" (did you mean "scan.extensions"?)'),
+        ("processes: 1\nscan:\n  extensons: [c]", 'jarvis.yaml:3: unknown setting "scan.extensons"'),
+        (
+            "processes: 1\nscan:\n  languages:\n    - rust\n    - go",
+            "jarvis.yaml:5: \"scan.languages\" is ['rust', 'go']",
+        ),
+        ("where: local\nscan.batch_files: 0", 'jarvis.yaml:2: "scan.batch_files" is 0, should be at least 1'),
+        ("zzz: 1", 'jarvis.yaml:1: unknown setting "zzz"'),
+        ("lease_seconds: soon", "jarvis.yaml:1: \"lease_seconds\" is 'soon', should be a number"),
+        ("lease_seconds: true", 'jarvis.yaml:1: "lease_seconds" is True, should be a number'),
+        ("lease_seconds: 0", 'jarvis.yaml:1: "lease_seconds" is 0, should be greater than 0'),
+        ("lease_seconds: .inf", 'jarvis.yaml:1: "lease_seconds" is inf, should be a finite number'),
+        ("processes: 1.5", 'jarvis.yaml:1: "processes" is 1.5, should be a whole number'),
+        ("where: moon", "jarvis.yaml:1: \"where\" is 'moon', should be 'local' or 'cluster'"),
+        ("scan: {languages: [go]}", "jarvis.yaml:1: \"scan.languages\" is ['go'], should be 'c/cpp' or 'rust'"),
+        ("agent: {budget: 5}", 'jarvis.yaml:1: "agent.budget" is 5, should be a string'),
+        ("agent: {budget: 5eur}", "jarvis.yaml:1: \"agent.budget\" is '5eur', should be an amount and a unit"),
+        ("data_dir: 3", 'jarvis.yaml:1: "data_dir" is 3, should be a path'),
+        ("scan: 3", 'jarvis.yaml:1: "scan" is 3; expected a mapping of setting names to values'),
+        ("report: {min_confidence: 2}", 'jarvis.yaml:1: "report.min_confidence" is 2, should be at most 1'),
         ("- a\n- b", "jarvis.yaml is ['a', 'b']; expected a mapping of setting names to values"),
         ("where: local\nwhere: cluster", 'jarvis.yaml:2: "where" occurs twice'),
         ("scan: [", "jarvis.yaml:1: "),
@@ -136,7 +142,7 @@ def test_what_is_wrong_in_pyproject_is_said_in_one_line(tmp_path, text, says):
             'environment: unknown setting "JARVIS_BROKR_URL" (did you mean "JARVIS_BROKER_URL"?)',
         ),
         ("JARVIS_SCAN", "{}", 'environment: unknown setting "JARVIS_SCAN"'),
-        ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a valid integer"),
+        ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a whole number"),
         ("JARVIS_STORE_URL_FILE", "/no/such", 'JARVIS_STORE_URL_FILE: "/no/such" cannot be read: No such file'),
     ],
 )
@@ -168,7 +174,7 @@ def test_a_mapping_stands_in_a_file_or_a_variable(tmp_path):
         "JARVIS_RULES__SEVERITY: is 'unsafe_a"
     )
     yaml(tmp_path, "rules: {severity: {unsafe: urgent}}\n")
-    assert refused(tmp_path).startswith('jarvis.yaml: "rules.severity" is')
+    assert refused(tmp_path).startswith('jarvis.yaml:1: "rules.severity" is')
 
 
 def test_other_peoples_variables_and_files_are_left_alone(tmp_path):
@@ -202,7 +208,7 @@ def test_a_secret_is_read_from_its_file(tmp_path):
 def test_a_secret_of_the_wrong_type_is_not_quoted(tmp_path):
     yaml(tmp_path, "store_url: [sesame]\n")
 
-    assert refused(tmp_path) == 'jarvis.yaml: "store_url" is a list, should be a valid string'
+    assert refused(tmp_path) == 'jarvis.yaml:1: "store_url" is a list, should be a string'
 
 
 def test_every_setting_says_where_it_comes_from_without_its_secret(tmp_path):

@@ -72,6 +72,18 @@ class Agent:
         return tags(self.marks.nonce) if self.profile.tools == "text" and self.tools.names else None
 
     @property
+    def readers(self) -> tuple[str, ...]:
+        """The tools of which an answer may contain several calls: those that only read, if the provider allows it."""
+        if self.profile.tools == "text" or not self.profile.parallel_calls:
+            return ()
+        return tuple(tool.name for tool in self.tools.tools if tool.reads_only)
+
+    @property
+    def rule_of_calls(self) -> str:
+        """The number of calls that an answer may contain, as an instruction; empty if there are no tools."""
+        return fill("calls", names=self.tools.names, readers=self.readers, language=self.about.language)
+
+    @property
     def report_form(self) -> str:
         """The model's instructions for the report, empty if the agent answers in prose."""
         return self.form.explain(self.way) if self.form and self.way else ""
@@ -81,7 +93,9 @@ class Agent:
         """The tools to declare in a request: none if the model writes its calls as text."""
         if self.profile.tools == "text":
             return ()
-        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools.tools)
+        return tuple(
+            ToolSpec(tool.name, tool.description, tool.parameters, tool.reads_only) for tool in self.tools.tools
+        )
 
     def system_prompt(self) -> str:
         """Return the first message, which is the same for all tasks."""
@@ -110,6 +124,7 @@ class Agent:
             schema=self.form.schema if self.form and self.way == "schema" else None,
             turn=self.session.turn,
             vote=self.about.vote,
+            escalated=self.about.escalated,
             seconds=max(limits.seconds - spent.seconds, 0.0),
             retries=max(limits.retries - spent.retries, 0),
             estimated=self.session.estimated,

@@ -8,11 +8,14 @@ from dataclasses import replace
 from jarvis_workers.agent import events
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Upload
+from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill
-from jarvis_workers.platforms.protocol import Message
+from jarvis_workers.platforms.protocol import Message, Reply
 
 TRIES = 2
-NO_SUMMARY = "(no summary)"
+NO_SUMMARY = "(there is no summary; this is an excerpt of the conversation)"
+# The size of the excerpt that replaces a missing summary, as a part of the context window and in tokens.
+EXCERPT_SHARE, EXCERPT_TOKENS = 8, 4_000
 
 
 def compact(agent: Agent) -> Conversation[None]:
@@ -21,7 +24,7 @@ def compact(agent: Agent) -> Conversation[None]:
     if uploaded:
         continuation = fill("uploaded")
     else:
-        summary = (yield from ask_aside(agent, fill("summary"))) or NO_SUMMARY
+        summary = (yield from ask_aside(agent, fill("summary"))) or _excerpt(agent)
         # the summary may paraphrase untrusted text, so it is untrusted too
         continuation = fill("continue", summary=agent.guard.mark_lines(iter(summary.split("\n"))))
     yield from agent.announce(events.BEFORE_HISTORY_CLEAR)
@@ -42,12 +45,32 @@ def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
 def ask_aside(agent: Agent, prompt: str) -> Conversation[str]:
     """Ask the model for a text about the conversation, which the session does not keep; empty if there is none.
 
-    A truncated or empty answer is requested once more.
+    After a truncated or empty answer, or one with a tool call, the model is told so and asked once more. The tools stay
+    in the request: some providers refuse a history with calls but without tools.
     """
+    asks = prompt
     for _ in range(TRIES):
         request = agent.request()
-        asks = (*request.messages, Message("user", prompt))
-        reply = yield from agent.ask(prompt, replace(request, messages=asks, schema=None, estimated=0))
-        if reply.is_whole and reply.content.strip():
+        messages = (*request.messages, Message("user", asks))
+        reply = yield from agent.ask(asks, replace(request, messages=messages, schema=None, estimated=0))
+        problem = _problem(agent, reply)
+        if problem is None:
             return reply.content.strip()
+        asks = f"{prompt}\n\n{fill('refused', problem=problem, call=None)}"
     return ""
+
+
+def _problem(agent: Agent, reply: Reply) -> str | None:
+    """Return why an answer is not the text that was asked for, None if it is."""
+    if not reply.is_whole:
+        return "it was truncated; write a shorter text"
+    if reply.calls or (agent.call_tags and agent.call_tags[0] in reply.content):
+        return "it contains a tool call, and nothing was run; write only the text"
+    return None if reply.content.strip() else "it is empty"
+
+
+def _excerpt(agent: Agent) -> str:
+    """Return the history without the task, shortened: a summary that does not come must not cost all findings."""
+    session = agent.session
+    history = "\n\n".join(f"{one.role}: {one.content}" for one in session.messages[session.turn + 1 :])
+    return f"{NO_SUMMARY}\n{shorten(history, min(EXCERPT_TOKENS, agent.profile.context // EXCERPT_SHARE))}"

@@ -67,7 +67,10 @@ Ending = Literal["answer", "mark", "report", "handled"]
 
 @dataclass(frozen=True)
 class Definition:
-    """The definition of an agent; `plan_depth` is the number of agents that split their tasks above it."""
+    """The definition of an agent; `plan_depth` is the number of agents that split their tasks above it.
+
+    The model group depends on `vote` and `escalated` (`ModelRequest`).
+    """
 
     system_prompt: str
     name: str = "Jarvis"
@@ -77,6 +80,7 @@ class Definition:
     need_summary: bool = False
     language: Language = "en"
     vote: int = 0
+    escalated: bool = False
     plan_depth: int = 0
     plan_max_depth: int = 2
 

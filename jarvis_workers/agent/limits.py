@@ -127,6 +127,7 @@ class AnswerCounts:
         self._made[made] += 1
         if self._made[made] >= self.limits.same_call:
             raise AgentStopped(Reason.REPEATED, f"{name} was called {self._made[made]} times with the same arguments")
+        self.calls += 1
 
     def add_malformed(self, problem: str) -> None:
         """Count another consecutive answer that is unusable; raises AgentStopped at the limit."""

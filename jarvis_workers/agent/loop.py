@@ -5,7 +5,7 @@ clock or file, so that the same answers produce the same conversation.  Control 
 is reported to the model, a limit raises AgentStopped.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from jarvis_workers.tools.tool import BadCall, ToolOutcome
 
 COMPLETE = "!!!COMPLETE!!!"
 NO_OUTPUT = "(no output)"
+CALLS_MAX = 5
 
 
 class BadReply(Exception):
@@ -76,8 +77,7 @@ def _begin(agent: Agent, task: str) -> Conversation[None]:
     added = yield from agent.announce(
         events.BEFORE_ADDON_PROMPT, need_complete=need_complete, current_message=task, has_session_addon=False
     )
-    has_tools = bool(agent.tools.names)
-    addon = fill("addon", has_tools=has_tools, need_complete=need_complete, report=agent.report_form)
+    addon = fill("addon", rule=agent.rule_of_calls, need_complete=need_complete, report=agent.report_form)
     addon = join_prompts(added, addon)
     message = join_prompts(task, addon)
     agent.session.set_tools(agent.specs)
@@ -92,13 +92,13 @@ def _round(agent: Agent) -> Conversation[None]:
         agent.counts.forget_calls()
     reply = yield from agent.ask(agent.session.messages[-1].content)
     try:
-        call = read_call(agent, reply)
-        if handler := find_handler(agent.handlers, reply.content, call.name if call else None):
+        calls = read_calls(agent, reply)
+        if handler := find_handler(agent.handlers, reply.content, calls[0].name if calls else None):
             yield from _handle(agent, reply, handler)
-        elif call is None:
+        elif not calls:
             _end(agent, reply)
         else:
-            yield from _call(agent, reply, call)
+            yield from _call(agent, reply, calls)
         agent.counts.malformed = 0
     except (BadReply, BadCall) as problem:
         yield _note(agent, reply, problem)
@@ -111,8 +111,10 @@ def _round(agent: Agent) -> Conversation[None]:
         agent.session.refuse(reply, join_prompts(refused, agent.report_form))
 
 
-def read_call(agent: Agent, reply: Reply) -> ToolCall | None:
-    """Return the tool call of an answer, or None if there is none; raises BadReply, BadCall."""
+def read_calls(agent: Agent, reply: Reply) -> tuple[ToolCall, ...]:
+    """Return the tool calls of an answer: none, one, or several of tools that only read; raises BadReply, BadCall."""
+    if reply.is_refused:
+        raise BadReply(f"it is a refusal ({reply.finish}), not an answer")
     if not reply.is_whole:
         raise BadReply(f"it was truncated ({reply.finish or 'no end'}); write a shorter answer")
     if any(agent.marks.canary in text for text in (reply.content, *(call.arguments for call in reply.calls))):
@@ -122,30 +124,39 @@ def read_call(agent: Agent, reply: Reply) -> ToolCall | None:
         call = find_edit(reply.content, agent.marks.nonce) or find_call(reply.content, agent.marks.nonce)
         if call is None and reply.calls:
             raise BadReply("its call is not written as a block at the end of the text, and was not run")
+        calls: tuple[ToolCall, ...] = (call,) if call else ()
     else:
-        if len(reply.calls) > 1:
-            raise BadReply(f"it contains {len(reply.calls)} calls, and none was run; make one call per answer")
-        call = reply.calls[0] if reply.calls else None
-    if call is None and not reply.content.strip():
+        calls = reply.calls
+        if len(calls) > 1 and not _may_run_together(agent, calls):
+            raise BadReply(f"it contains {len(calls)} calls, and none was run. {agent.rule_of_calls}")
+    if not calls and not reply.content.strip():
         raise BadReply("it is empty")
-    return call
+    return calls
 
 
-def _call(agent: Agent, reply: Reply, call: ToolCall) -> Conversation[None]:
-    """Run a tool call and add its result to the session; raises TaskFinished for a report."""
-    arguments = _admit_call(agent, call)
+def _may_run_together(agent: Agent, calls: Sequence[ToolCall]) -> bool:
+    return len(calls) <= CALLS_MAX and all(call.name in agent.readers for call in calls)
+
+
+def _call(agent: Agent, reply: Reply, calls: Sequence[ToolCall]) -> Conversation[None]:
+    """Run the tool calls of an answer and add their results to the session; raises TaskFinished for a report."""
+    admitted = [(call, _admit_call(agent, call)) for call in calls]
     yield agent.tell(events.BEFORE_TOOL_CALL, current_response=reply.content)
-    if call.name == SUBMIT and agent.form:
-        agent.session.answer(replace(reply, content=join_prompts(reply.content, call.arguments)))
+    if calls[0].name == SUBMIT and agent.form:
+        agent.session.answer(replace(reply, content=join_prompts(reply.content, calls[0].arguments)))
         yield _tell_after(agent, reply, "", need_return=True)
-        raise TaskFinished(reply.content, "report", agent.form.read_value(arguments))
-    outcome = yield from run_call(agent, call.name, arguments)
-    agent.counts.calls += 1
-    text = shorten(outcome.text(agent.about.language), agent.limits.output_tokens) or NO_OUTPUT
-    result = _result(agent, call, agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
-    agent.session.answer(reply, call if agent.profile.tools == "native" else None)
-    agent.session.say(result)
-    yield _tell_after(agent, reply, result.content, need_return=False)
+        raise TaskFinished(reply.content, "report", agent.form.read_value(admitted[0][1]))
+    results = []
+    for call, arguments in admitted:
+        outcome = yield from run_call(agent, call.name, arguments)
+        text = shorten(outcome.text(agent.about.language), agent.limits.output_tokens) or NO_OUTPUT
+        results.append(
+            _result(agent, call, agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
+        )
+    agent.session.answer(reply, calls if agent.profile.tools == "native" else ())
+    for result in results:
+        agent.session.say(result)
+    yield _tell_after(agent, reply, join_prompts(*(result.content for result in results)), need_return=False)
 
 
 def run_call(agent: Agent, name: str, arguments: Mapping[str, Any]) -> Conversation[ToolOutcome]:
@@ -182,7 +193,7 @@ def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:
 
 def _result(agent: Agent, call: ToolCall, text: str) -> Message:
     due = agent.limits.reminder_rounds and agent.spent.asks % agent.limits.reminder_rounds == 0
-    text = join_prompts(text, fill("reminder", names=agent.tools.names)) if due else text
+    text = join_prompts(text, fill("reminder", rule=agent.rule_of_calls, names=agent.tools.names)) if due else text
     if agent.profile.tools == "native":
         return Message("tool", text, call_id=call.id)
     return Message("user", f"Result of {call.name}:\n{text}")

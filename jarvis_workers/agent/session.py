@@ -4,6 +4,8 @@ Messages are only appended, so that each request starts with the previous one an
 exceptions are `clear`, after a compaction, and a new system prompt, in a conversation with a person.
 """
 
+from collections.abc import Sequence
+
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, ToolSpec
@@ -35,16 +37,28 @@ class Session:
         self.task = task
         self.say(Message("user", task))
 
+    def close_turn(self, note: str) -> None:
+        """Append a note as the answer of a turn that ended without one: some providers want the roles to alternate."""
+        if self.messages[-1].role in ("user", "tool"):
+            self.say(Message("assistant", note))
+
     def say(self, message: Message) -> None:
         self.messages.append(message)
         self._counted += estimate_message(message)
 
-    def answer(self, reply: Reply, call: ToolCall | None = None) -> None:
+    def answer(self, reply: Reply, calls: Sequence[ToolCall] = ()) -> None:
         """Append an answer of the model, and calibrate the token estimate with its reported usage."""
         self._calibration = self._calibration.learn(self.estimated, reply.usage.prompt)
         self.rounds += 1
-        calls = (call,) if call else ()
-        self.say(Message("assistant", reply.content, calls, reasoning=reply.reasoning))
+        self.say(
+            Message(
+                "assistant",
+                reply.content,
+                tuple(calls),
+                reasoning=reply.reasoning,
+                reasoning_items=reply.reasoning_items,
+            )
+        )
 
     def refuse(self, reply: Reply, problem: str) -> None:
         """Append an unusable answer without its calls, and a message that states the problem."""

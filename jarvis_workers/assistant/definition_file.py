@@ -3,12 +3,13 @@
 `non_interactive` wins over everything else; `use_methodology` is off when files are given, unless it is set.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import UsageError
 from jarvis_workers.reprs import short
 
@@ -64,6 +65,7 @@ def read_definition(text: str, where: str) -> DefinitionFile:
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         key = str(wrong["loc"][0])
+        place = f"{where}:{_line_in(text, wrong['loc'])}"
         if wrong["type"] == "extra_forbidden":
             close = get_close_matches(key, DefinitionFile.model_fields, n=1)
             hint = (
@@ -71,9 +73,9 @@ def read_definition(text: str, where: str) -> DefinitionFile:
                 if close
                 else f"; the keys are {', '.join(DefinitionFile.model_fields)}"
             )
-            raise UsageError(f'{where}: unknown key "{key}"{hint}') from error
-        should = wrong["msg"].removeprefix("Input ")
-        raise UsageError(f'{where}: "{key}" is {short.repr(document.get(key))}, {should}') from error
+            raise UsageError(f'{place}: unknown key "{key}"{hint}') from error
+        key = ".".join(map(str, wrong["loc"]))
+        raise UsageError(f'{place}: "{key}" is {short.repr(wrong["input"])}, {requirement(wrong)}') from error
 
 
 def read_tasks(text: str, where: str) -> dict[str, str]:
@@ -83,6 +85,15 @@ def read_tasks(text: str, where: str) -> dict[str, str]:
         if not isinstance(name, str) or not isinstance(task, str) or not task.strip():
             raise UsageError(f"{where}: {short.repr(name)} should be the name of a task, with a text")
     return {str(name): str(task).strip() for name, task in tasks.items()}
+
+
+def _line_in(text: str, position: Sequence[str | int]) -> int:
+    """Return the line of a value in a valid YAML text."""
+    import yaml  # noqa: PLC0415  (slow to import, and most have no such file)
+
+    from jarvis_workers.yamlloader import WithoutAliases, line_of  # noqa: PLC0415
+
+    return line_of(yaml.compose(text, WithoutAliases), position)
 
 
 def _mapping(text: str, where: str) -> Mapping[Hashable, Any]:

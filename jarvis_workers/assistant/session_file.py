@@ -1,11 +1,13 @@
 """A saved session: the messages of a conversation as JSON, and the name of its file.
 
-The system prompt is not taken from a saved session but built anew, so that a file cannot bring instructions.
+The system prompt is not taken from a saved session but built anew, so that a file cannot bring instructions. Nor are
+reasoning items, which are sent to the provider as they are, and belong to a turn that has ended.
 """
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -20,10 +22,10 @@ MESSAGES_MAX = 10_000
 ADVICE = "remove it, or start without --restore-session"
 
 
-def _no_system(message: Message) -> Message:
+def _admit(message: Message) -> Message:
     if message.role == "system":
         raise ValueError("has the role system")
-    return message
+    return replace(message, reasoning_items=None)
 
 
 class SavedSession(BaseModel):
@@ -40,7 +42,7 @@ class SavedSession(BaseModel):
     conversation_length: int = 0
     turn: int = Field(default=1, ge=1)
     rounds: int = Field(default=0, ge=0)
-    messages: tuple[Annotated[Message, AfterValidator(_no_system)], ...] = Field(default=(), max_length=MESSAGES_MAX)
+    messages: tuple[Annotated[Message, AfterValidator(_admit)], ...] = Field(default=(), max_length=MESSAGES_MAX)
     usage: TokenUsage = TokenUsage()
     cost: float = Field(default=0.0, ge=0)
     user_data: Mapping[str, Any] = Field(default_factory=dict)

@@ -25,6 +25,7 @@ from jarvis_workers.platforms.protocol import Message
 from jarvis_workers.tools.tool import ToolOutcome
 
 INTERRUPTED = "(interrupted by the user)"
+UNANSWERED = "(no answer)"
 INPUT = "Interrupted. Your input (empty: end this turn; Ctrl-C: save and quit):"
 YES = frozenset({"y", "yes"})
 
@@ -59,16 +60,20 @@ class _TurnEnded(Exception):
 
 def take_turn(agent: Agent, task: str, rules: TurnRules) -> Turn[TaskResult | None]:
     """Run one input and return its result, None if the person ended the turn. Raises AgentStopped at a limit."""
-    reset_limits(agent)
+    begin_turn(agent)
     try:
         return (yield from intercept(rules.run(agent, task), _RunningTurn(agent, rules).perform))
     except _TurnEnded:
-        agent.session.say(Message("assistant", INTERRUPTED))
+        agent.session.close_turn(INTERRUPTED)
         return None
 
 
-def reset_limits(agent: Agent) -> None:
-    """Begin a turn: limits on model calls, time and retries hold for it, limits on tokens and cost for the session."""
+def begin_turn(agent: Agent) -> None:
+    """Begin a turn: limits on model calls, time and retries hold for it, limits on tokens and cost for the session.
+
+    An earlier turn that ended without an answer, such as by a second Ctrl-C, gets a note as its answer.
+    """
+    agent.session.close_turn(UNANSWERED)
     agent.spent = AgentUsage(usage=agent.spent.usage, cost=agent.spent.cost)
     agent.counts = AnswerCounts(agent.limits)
 
@@ -96,6 +101,8 @@ class _RunningTurn:
         if not isinstance(want, Ask) or want.aside:
             return want
         if self._texts and want.request.messages[-1] is self._agent.session.messages[-1]:
+            if self._agent.session.messages[-1].role == "user":
+                self._agent.session.close_turn(INTERRUPTED)
             self._agent.session.say(Message("user", "\n\n".join(self._texts)))
             self._texts.clear()
             want = Ask(self._agent.request())

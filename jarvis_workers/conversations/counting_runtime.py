@@ -80,10 +80,16 @@ class CountingRuntime(AgentRuntime):
 
     @contextmanager
     def open(
-        self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = (), second: str | None = None
+        self,
+        job: Claimed,
+        group: str,
+        about: str,
+        lines: Sequence[bytes] = (),
+        second: str | None = None,
+        escalate: str | None = None,
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; see `AgentRuntime.open`."""
-        with super().open(job, group, about, lines, second) as talk:
+        with super().open(job, group, about, lines, second, escalate) as talk:
             talk.platform = _CountingPlatform(talk.platform, job, self._counts, ends=job.stage in self._ended)
             yield talk
 

@@ -2,7 +2,7 @@
 
 A request passes down the stack, its answer back up:
 
-    VotingPlatform      choose the model group: the first for vote 0, the second for all other votes
+    VotingPlatform      choose the model group: the first for vote 0, the second for other votes, the third to escalate
     MeteredPlatform     record the usage of each answer, including cached ones (with 0 tries)
     CachedPlatform      answer from the cache, at no cost in budget or rate limit
     BudgetedPlatform    reserve the worst-case cost in the run's budget, settle the actual cost
@@ -37,7 +37,7 @@ Record = Callable[[ModelCall], None]
 
 
 class PlatformStack:
-    """The stack of a job; `platform` is its top, `profiles` are those of the first and the second group."""
+    """The stack of a job; `platform` is its top, `profiles` are those of the three groups."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class PlatformStack:
         opened = [(setup.providers.open(group), group.prices) for group in groups]
         budgeted = [BudgetedPlatform(platform, job, allowance, prices) for platform, prices in opened]
         self._caches = [CachedPlatform(one, answers, offline=setup.offline) for one in budgeted]
-        first, second = (MeteredPlatform(one, job, record, setup.observer) for one in self._caches)
-        self.platform: Platform = VotingPlatform(first, second)
-        self.profiles = (first.profile, second.profile)
+        first, second, third = (MeteredPlatform(one, job, record, setup.observer) for one in self._caches)
+        self.platform: Platform = VotingPlatform(first, second, third)
+        self.profiles = (first.profile, second.profile, third.profile)
         self.job, self._answers = job, answers
 
     def forget(self) -> None:
@@ -71,13 +71,15 @@ class _Layer:
 
 
 class VotingPlatform(_Layer):
-    """Sends requests of vote 0 to the first platform, those of all other votes to the second."""
+    """Sends requests of vote 0 to the first platform, of other votes to the second, escalated ones to the third."""
 
-    def __init__(self, first: Platform, second: Platform) -> None:
+    def __init__(self, first: Platform, second: Platform, third: Platform) -> None:
         super().__init__(first)
-        self._second = second
+        self._second, self._third = second, third
 
     async def ask_async(self, request: ModelRequest) -> Reply:
+        if request.escalated:
+            return await self._third.ask_async(request)
         return await (self._second if request.vote > 0 else self._platform).ask_async(request)
 
 
@@ -163,5 +165,7 @@ class BudgetedPlatform(_Layer):
     def _max_cost(self, unit: Unit, estimated: int) -> int:
         """Return the worst-case cost, in parts of `unit`, of the prompt with a margin and the longest answer."""
         prompt = round(PROMPT_MARGIN * self._allowance.calibrations[self.model].tokens(estimated))
-        usage = TokenUsage(prompt, self.profile.answer_tokens)
+        # A provider that reports what it writes to its prompt cache charges more for it.
+        writes = prompt if self.profile.api == "messages" else 0
+        usage = TokenUsage(prompt, self.profile.answer_tokens, cache_writes=writes)
         return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)

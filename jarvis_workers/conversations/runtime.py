@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from jarvis_workers.agent.group_commit import Journal
-from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.budget import BudgetLedger
 from jarvis_workers.conversations.conversation import JobConversation
@@ -66,21 +66,31 @@ class AgentRuntime:
 
     @contextmanager
     def open(
-        self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = (), second: str | None = None
+        self,
+        job: Claimed,
+        group: str,
+        about: str,
+        lines: Sequence[bytes] = (),
+        second: str | None = None,
+        escalate: str | None = None,
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; raises StepFailed for a model group that is not configured.
 
         `about` is a hash of the job's input, from which the marks are derived; `lines` is the transcript so far; the
-        model group `second` answers all votes but the first.
+        model group `second` answers all votes but the first, the group `escalate` escalated requests.
         """
-        groups = [self._group(group), self._group(second or group)]
+        groups = [self._group(name or group) for name in (group, second, escalate)]
         with ExitStack() as resources:
             allowance = resources.enter_context(self.budgets.open(job.run_id))
             stack = PlatformStack(self.setup, groups, job, allowance, self._answers, self.journal.append)
             self.setup.observer.conversation_opened(job)
             resources.callback(self.setup.observer.conversation_closed, job)
-            log, marks = StoredLog(self.journal, job, lines), make_marks(self._secret, about)
+            log, marks = StoredLog(self.journal, job, lines), self.marks(about)
             yield JobConversation(log, marks, stack, self.setup, self._open_scripts, resources)
+
+    def marks(self, about: str) -> Marks:
+        """Return the marks of a conversation with this identity."""
+        return make_marks(self._secret, about)
 
     def profile(self, group: str) -> Profile:
         """Return the profile of a group's model, the default one if the group is not configured here."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK
 from jarvis_workers.sandbox.limits import MEGABYTE, SandboxLimits
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.temporary import temporary_directory
@@ -74,7 +74,7 @@ def run_in_copy(runtime: AgentRuntime, root: Path, command: str, limits: Command
         if commands is None:
             return ToolOutcome("error", stderr="the gate cannot run: this machine has no sandbox (jarvis doctor)")
         try:
-            return without_place(commands("bash", command), place / WORK)
+            return without_places(commands("bash", command), _shown_as(place))
         finally:
             commands.close()
             scratch.remove(str(place / WORK))
@@ -97,9 +97,19 @@ def _limits(limits: CommandLimits) -> SandboxLimits:
     )
 
 
-def without_place(outcome: ToolOutcome, place: Path) -> ToolOutcome:
-    """Return an outcome in which the directory is ".", so that equal runs have equal outcomes on every machine."""
-    out, err = (text.replace(str(place.resolve()), ".") for text in (outcome.stdout, outcome.stderr))
+def _shown_as(place: Path) -> dict[Path, str]:
+    """Return the names of the directories of a gate in its output."""
+    return {place / WORK: ".", place / HOME: "~", place / TEMPORARY: "/tmp", place: ".."}
+
+
+def without_places(outcome: ToolOutcome, places: Mapping[Path, str]) -> ToolOutcome:
+    """Return an outcome with other names for directories, so that equal runs have equal outcomes on every machine.
+
+    A directory that is inside another one comes first.
+    """
+    out, err = outcome.stdout, outcome.stderr
+    for place, name in places.items():
+        out, err = (text.replace(str(place.resolve()), name) for text in (out, err))
     return ToolOutcome(outcome.state, out, err, outcome.exit, outcome.seconds)
 
 

@@ -1,6 +1,6 @@
 """Interval arithmetic on integers: (lowest, highest), where None is no bound."""
 
-from jarvis_workers.dataflow.sizes import INT_MAX, OTHER
+from jarvis_workers.dataflow.sizes import INT_MAX, is_in_units
 from jarvis_workers.dataflow.values import UNKNOWN, Range
 
 WIDEST_SHIFT = 64
@@ -14,8 +14,7 @@ def is_exact(reach: Range) -> bool:
 
 def in_units(reach: Range) -> bool:
     """Return whether a bound of a range counts the bytes of an unknown type."""
-    low, high = reach
-    return bool((low and not low % OTHER) or (high and not high % OTHER))
+    return is_in_units(reach[0]) or is_in_units(reach[1])
 
 
 def are_mixed(first: Range, second: Range) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
+from jarvis_workers.constraints import requirement
+
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
@@ -103,7 +105,7 @@ def check_servers(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
 def describe_fault(place: Sequence[int | str], wrong: "ErrorDetails") -> str:
     """Return a one-line description of an invalid server at `place`, without its values, which may be secrets."""
     name, last = f'"{".".join(map(str, place))}"', place[-1]
-    says = wrong["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    says = requirement(wrong)
     match wrong["type"]:
         case "missing":
             return f"{name} is missing"

@@ -1,4 +1,4 @@
-"""A platform for all servers with the chat.completions API; their differences are in their profiles.
+"""A platform for all servers with one of the APIs in `apis`; other differences are in their profiles.
 
 A request waits for a slot of the rate limiter, is retried after transient errors, and returns a reply with its cost.
 """
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from jarvis_workers.errors import ModelUnavailable
+from jarvis_workers.platforms.apis import decode
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply
-from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.request import RequestWriter, streamed
 from jarvis_workers.platforms.retry import LEAST_SECONDS, RetryDeadline, retry_request
 from jarvis_workers.platforms.streaming import AnswerStream
@@ -43,7 +43,7 @@ class Compatible:
     async def ask_async(self, request: ModelRequest) -> Reply:
         patience = self._patience(request)
         body = self._written(request)
-        stream = AnswerStream(request.on_text) if request.on_text else None
+        stream = AnswerStream(request.on_text, self.profile.api) if request.on_text else None
 
         async def once(seconds: float) -> Reply:
             async with self._gate.slot(patience.left, estimate_request(request)) as permit:
@@ -53,7 +53,7 @@ class Compatible:
                         stream.begin()
                         answer = stream.read(await self._wire.send_async(body, time_left, stream.add))
                     else:
-                        answer = decode(await self._wire.send_async(body, time_left))
+                        answer = decode(await self._wire.send_async(body, time_left), self.profile.api)
                     reply = with_estimated_usage(answer, request)
                     permit.on_success(reply.usage.total)
                     return reply

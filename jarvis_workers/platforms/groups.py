@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.platforms.profiles import PROFILES, FrozenProfile, Prices, Profile, profile_for
+from jarvis_workers.platforms.profiles import PROFILES, Effort, ExtraFields, FrozenProfile, Prices, Profile, profile_for
 from jarvis_workers.ratelimit.policy import MANY, ModelKey, RateLimitPolicy
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 ENVIRONMENT = "environment"
 NO_KEY = "none"
 FASTEST = 1e12
-SHOWN = frozenset({"model", "profile", "platform", "api_key_env", "api_key_file"})
+SHOWN = frozenset({"model", "profile", "platform", "api_key_env", "api_key_file", "reasoning_effort"})
 
 
 def _check_profile(name: str) -> str:
@@ -49,6 +50,8 @@ class ModelGroup(FrozenProfile):
     api_key_env: str | None = None
     api_key_file: str | None = None
     overrides: Mapping[str, Any] = Field(default_factory=dict)
+    reasoning_effort: Effort | None = None
+    extra_body: ExtraFields = Field(default_factory=dict, repr=False)
     prices: Prices = Prices()
     max_connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
     concurrent: Annotated[int, Field(ge=1, le=MANY)] | None = None
@@ -74,11 +77,17 @@ class ModelGroup(FrozenProfile):
         """The profile with this group's overrides. Raises SettingsError."""
         base = PROFILES[self.profile or profile_for(self.base_url)]
         try:
-            return Profile.model_validate({**base.model_dump(), **self.overrides})
+            return Profile.model_validate({**base.model_dump(), **self.overrides, **self._request_fields})
         except ValueError as error:
             raise SettingsError(
                 f"models: the overrides of {self.model!r} do not match any profile: {_first_line(error)}"
             ) from error
+
+    @property
+    def _request_fields(self) -> dict[str, Any]:
+        """The fields of a request that this group sets, as fields of a profile."""
+        effort = {} if self.reasoning_effort is None else {"reasoning_effort": self.reasoning_effort}
+        return {**effort, "extra_body": self.extra_body} if self.extra_body else effort
 
     def key(self, environ: Mapping[str, str]) -> str:
         """Return the API key; self-hosted servers often need none. Raises SettingsError."""
@@ -130,7 +139,7 @@ def describe_problem(wrong: "ErrorDetails", groups: object) -> str:
     for part in wrong["loc"][1:]:
         value = value.get(part) if isinstance(value, Mapping) else None
     shown = repr(value) if isinstance(value, int | float) or last in SHOWN else f"a {type(value).__name__}"
-    return f"{place} is {shown}, {wrong['msg'].removeprefix('Input ').removeprefix('Value error, ')}"
+    return f"{place} is {shown}, {requirement(wrong)}"
 
 
 def _suggestion(close: list[str]) -> str:

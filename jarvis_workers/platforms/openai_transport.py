@@ -3,7 +3,7 @@
 The library is imported with the first client, in the process that uses it. There is one client per process and address,
 since each takes 56 ms and 0.8 MB; keys and timeouts are options of a request. Its own retries are disabled, since
 retry.py decides on retries. Requests and answers are bytes, which avoids building the library's models. An API key
-echoed by a server is removed here.
+echoed by a server is removed here. The library also carries the requests of other APIs, which have their own headers.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from contextlib import aclosing
 from functools import cache
 from typing import Any
 
+from jarvis_workers.platforms.apis import APIS
 from jarvis_workers.platforms.errorbodies import bounded_client
 from jarvis_workers.platforms.transport import OnLine, RequestRefused, Unreachable, seconds_to_wait
 from jarvis_workers.redact import redact_server_text, without
 
-PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
 MESSAGE_LENGTH = 300
 MOST_BYTES = 16 << 20
@@ -52,11 +52,12 @@ class Clients:
 
 
 class Sdk:
-    """A server with the chat.completions API."""
+    """A server with one of the APIs of `apis`."""
 
-    def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int) -> None:
+    def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int, api: str = "chat") -> None:
         self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
-        self._url = base_url + PATH  # the full URL, since otherwise the library parses it twice
+        self._url = APIS[api].url(base_url)  # the full URL, since otherwise the library parses it twice
+        self._headers = APIS[api].headers(key)
 
     async def send_async(self, body: bytes, seconds: float, on_line: OnLine | None = None) -> bytes:
         openai, http = _libraries()
@@ -78,8 +79,10 @@ class Sdk:
 
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
         """Return the body, headers and timeout of a request, as arguments for the library."""
-        timeout = _libraries()[1].Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-        headers = {"Authorization": f"Bearer {self._key}"}
+        openai, http = _libraries()
+        timeout = http.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        # without a value the library sends a key of its own
+        headers = {"Authorization": openai.omit, **self._headers}
         return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
 
     def _cleared(self, body: bytes) -> bytes:

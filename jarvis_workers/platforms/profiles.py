@@ -1,17 +1,50 @@
 """The differences between providers as data: adding a provider is adding a row.
 
-`reasoning` states which reasoning texts of the model are sent back to it: none, those of the current turn, or all.
+`reasoning` states which reasoning of the model is sent back to it: none, that of the current turn, or all.
 Prices are in dollars per million tokens; unknown prices are 0, and a group's own prices take precedence.
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Tools = Literal["native", "text"]
 Schemas = Literal["json_schema", "none"]
 Replay = Literal["none", "turn", "all"]
+Api = Literal["chat", "responses", "messages"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+EffortField = Literal["reasoning_effort", "thinking", "enable_thinking"]
+# Fields of a request that this program sets itself.
+OWN_FIELDS = frozenset(
+    {
+        "input",
+        "instructions",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "max_tokens",
+        "messages",
+        "model",
+        "n",
+        "parallel_tool_calls",
+        "stream",
+        "stream_options",
+        "system",
+        "tool_choice",
+        "tools",
+    }
+)
+
+
+def _check_extra(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    own = sorted(OWN_FIELDS.intersection(fields))
+    if own:
+        raise ValueError(f"should not contain {', '.join(own)}, which jarvis sets itself")
+    return fields
+
+
+ExtraFields = Annotated[Mapping[str, Any], AfterValidator(_check_extra)]
 
 
 class FrozenProfile(BaseModel):
@@ -19,34 +52,43 @@ class FrozenProfile(BaseModel):
 
 
 class Prices(FrozenProfile):
-    """Dollars per million tokens."""
+    """Dollars per million tokens; `cached`: tokens from the prompt cache, `cache_write`: tokens added to it."""
 
     input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    cache_write: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
 class Profile(FrozenProfile):
     """The API features and limits of a provider.
 
-    `tools`: function calling of the API, or text blocks (`agent.text_tool_call`). `schemas`: whether an answer may be
-    bound to a JSON schema, `schema_with_tools`: also with tools. `parallel_switch`: whether parallel calls can be
-    turned off. `context` and `answer_tokens` are in tokens. A `temperature` of None is not sent. `stream_usage`:
-    whether a streamed answer may be asked for its usage.
+    `api`: chat.completions, OpenAI's Responses or Anthropic's Messages. `tools`: function calling of the API, or text
+    blocks (`agent.text_tool_call`). `schemas`: whether an answer may be bound to a JSON schema, `schema_with_tools`:
+    also with tools. `parallel_calls`: whether an answer may contain several calls of tools that only read,
+    `parallel_switch`: whether a request states that. `context` and `answer_tokens` are in tokens. A `temperature` of
+    None is not sent. `stream_usage`: whether a streamed answer may be asked for its usage. `reasoning_effort` is sent
+    in the `effort_field` (of chat.completions), which some providers have as a switch only; None leaves it to the
+    provider. `extra_body` has further fields of the request.
     """
 
+    api: Api = "chat"
     tools: Tools = "native"
     schemas: Schemas = "none"
     schema_with_tools: bool = False
     reasoning_field: str = "reasoning_content"
     reasoning: Replay = "none"
+    parallel_calls: bool = True
     parallel_switch: bool = False
-    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens", "max_output_tokens"] = "max_tokens"
     temperature: float | None = 0.2
     seed: bool = False
     context: int = 32_768
     answer_tokens: int = 8_192
     stream_usage: bool = True
+    effort_field: EffortField = "reasoning_effort"
+    reasoning_effort: Effort | None = None
+    extra_body: ExtraFields = Field(default={}, repr=False)
 
 
 GENERIC = Profile(tools="text", stream_usage=False)
@@ -61,19 +103,50 @@ PROFILES: dict[str, Profile] = {
         context=128_000,
         answer_tokens=16_384,
     ),
-    "deepseek": Profile(reasoning="turn", context=131_072),
-    "qwen": Profile(parallel_switch=True, seed=True, context=131_072),
-    "glm": Profile(reasoning="turn", context=131_072),
-    "kimi": Profile(schemas="json_schema", reasoning="turn", context=131_072, temperature=0.6),
-    "vllm": Profile(schemas="json_schema", seed=True, reasoning_field="reasoning"),
-    "ollama": Profile(
-        schemas="json_schema", seed=True, reasoning_field="reasoning", context=8_192, answer_tokens=2_048
+    "openai-responses": Profile(
+        api="responses",
+        schemas="json_schema",
+        schema_with_tools=True,
+        reasoning="turn",
+        parallel_switch=True,
+        max_tokens_field="max_output_tokens",
+        temperature=None,
+        context=128_000,
+        answer_tokens=16_384,
+        stream_usage=False,
     ),
-    "llama.cpp": Profile(schemas="json_schema", seed=True, context=8_192, answer_tokens=2_048),
+    "anthropic": Profile(
+        api="messages",
+        reasoning="turn",
+        parallel_switch=True,
+        temperature=None,
+        context=200_000,
+        answer_tokens=16_384,
+        stream_usage=False,
+    ),
+    "deepseek": Profile(reasoning="turn", context=131_072, effort_field="thinking"),
+    "qwen": Profile(parallel_switch=True, seed=True, context=131_072, effort_field="enable_thinking"),
+    "glm": Profile(reasoning="turn", context=131_072, effort_field="thinking"),
+    "kimi": Profile(schemas="json_schema", reasoning="turn", context=131_072, temperature=0.6, effort_field="thinking"),
+    "vllm": Profile(
+        schemas="json_schema", reasoning="turn", reasoning_field="reasoning", parallel_switch=True, seed=True
+    ),
+    "ollama": Profile(
+        schemas="json_schema",
+        parallel_calls=False,
+        seed=True,
+        reasoning_field="reasoning",
+        context=8_192,
+        answer_tokens=2_048,
+    ),
+    "llama.cpp": Profile(
+        schemas="json_schema", reasoning="turn", parallel_calls=False, seed=True, context=8_192, answer_tokens=2_048
+    ),
     "generic": GENERIC,
 }
 HOSTS = (
     ("api.openai.com", "openai"),
+    ("api.anthropic.com", "anthropic"),
     ("deepseek.com", "deepseek"),
     ("dashscope", "qwen"),
     ("bigmodel.cn", "glm"),

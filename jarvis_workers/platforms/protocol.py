@@ -1,6 +1,7 @@
 """Value types of a conversation with a model, and the interface of a provider.
 
-This module is independent of the wire format: `request.py` serializes requests, `replies.py` parses replies.
+This module is independent of the wire format: `request.py` serializes requests, and each API (`apis.py`) has its own
+form of messages, replies and streams.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +15,9 @@ Role = Literal["system", "user", "assistant", "tool"]
 # Receives the text of an answer in pieces; None means that the answer was cut, and begins again.
 OnText = Callable[[str | None], None]
 WHOLE = frozenset({"stop", "tool_calls", "function_call"})
+# The model refused to answer, or the provider's content filter did ("sensitive": that of Zhipu).
+REFUSAL = "refusal"
+REFUSALS = frozenset({REFUSAL, "content_filter", "sensitive"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +31,38 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message; `call_id` is the call that a tool message answers."""
+    """One message; `call_id` is the call that a tool message answers.
+
+    `reasoning_items` is the model's reasoning as JSON in the form of its API, which may be encrypted or signed.
+    """
 
     role: Role
     content: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     reasoning: str | None = None
+    reasoning_items: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """The description of a tool for a model; `parameters` is a JSON schema."""
+    """The description of a tool for a model; `parameters` is a JSON schema, `reads_only` a tool without any effect."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    reads_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Token counts; `cached` is part of `prompt`, `reasoning` part of `completion`."""
+    """Token counts; `cached` and `cache_writes` are parts of `prompt`, `reasoning` is part of `completion`."""
 
     prompt: int = 0
     completion: int = 0
     cached: int = 0
     reasoning: int = 0
+    cache_writes: int = 0
 
     @property
     def total(self) -> int:
@@ -64,6 +74,7 @@ class TokenUsage:
             self.completion + other.completion,
             self.cached + other.cached,
             self.reasoning + other.reasoning,
+            self.cache_writes + other.cache_writes,
         )
 
 
@@ -73,7 +84,8 @@ class ModelRequest:
 
     `seconds` is the time limit including retries and waits; `retries` the maximum number of retries; `body` the
     serialized request if it already exists. `estimated` is the estimated number of tokens, 0 if unknown. `temperature`
-    replaces that of the profile, if it has one. With `on_text` the answer is streamed; it is no part of the request.
+    replaces that of the profile, if it has one. An `escalated` request is for a stronger model. With `on_text` the
+    answer is streamed; it is no part of the request.
     """
 
     messages: tuple[Message, ...]
@@ -86,7 +98,13 @@ class ModelRequest:
     body: bytes | None = field(default=None, repr=False, compare=False)
     estimated: int = 0
     temperature: float | None = None
+    escalated: bool = False
     on_text: OnText | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def has_readers(self) -> bool:
+        """Whether a tool has no effect, so that an answer may call several."""
+        return any(spec.reads_only for spec in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +120,17 @@ class Reply:
     seconds: float = 0.0
     tries: int = 1
     model: str = ""
+    reasoning_items: str | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether the model stopped by itself, not because of a length limit or a content filter."""
         return self.finish in WHOLE
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the model or a content filter refused the answer."""
+        return self.finish in REFUSALS
 
     def remembered(self) -> "Reply":
         """Return the answer as a cached one: without cost, time and tries."""

@@ -45,8 +45,9 @@ class Providers:
         key = group.key(self._environ)
         if not key:
             raise SettingsError(f"models: {group.model!r} needs a key: set OPENAI_API_KEY, or api_key_env in its group")
-        wire = Sdk(self._clients, group.base_url, key=key, max_connections=group.max_connections)
-        terms = Terms(group.quirks, group.prices, group.answer_seconds)
+        profile = group.quirks
+        wire = Sdk(self._clients, group.base_url, key=key, max_connections=group.max_connections, api=profile.api)
+        terms = Terms(profile, group.prices, group.answer_seconds)
         return Compatible("openai", group.model, wire=wire, gate=self._gate(group.limited, group.limits), terms=terms)
 
     def _gate(self, model: ModelKey, limits: RateLimitPolicy) -> Limiter:

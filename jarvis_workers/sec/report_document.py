@@ -49,7 +49,8 @@ class IssueVerdict(NamedTuple):
 class Issue(NamedTuple):
     """A finding of a report.
 
-    `column` counts characters from 1, None in older stores.  `path` is the trace that leads to it.  `judged` is the
+    `column` counts characters from 1, None in older stores.  Findings with the same `root_cause` are one defect; older
+    reports have none.  `path` is the trace that leads to it.  `judged` is the
     triage state of a finding that still counts; `test_code` means that its file is not part of the program.  The fields
     from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.
     """
@@ -71,6 +72,7 @@ class Issue(NamedTuple):
     status: str
     cwe: int
     fingerprint: str
+    root_cause: str = ""
     path: tuple[TraceLocation, ...] = ()
     suppression: IssueSuppression | None = None
     judged: bool | str | None = None
@@ -147,14 +149,23 @@ class CanaryOutcome(NamedTuple):
     reason: str | None = None
 
 
+class EscalationCount(NamedTuple):
+    """The number of candidates about which a stronger model was asked, and that of all candidates with a verdict."""
+
+    escalated: int
+    verified: int
+
+
 class Summary(NamedTuple):
     """Totals over all findings of a report that count, including those that are not listed.
 
     `by_status`, `at_risk` (by severity) and `dismissed` are None if no verdicts were requested; `left_out` counts files
-    by reason.
+    by reason.  `root_causes`, and those with a confirmed finding, are None if not all findings are listed.
     """
 
     total: int = 0
+    root_causes: int | None = None
+    confirmed_root_causes: int | None = None
     by_language: Mapping[str, int] = {}
     by_category: Mapping[str, int] = {}
     by_severity: Mapping[str, int] = {}
@@ -177,6 +188,7 @@ class Summary(NamedTuple):
     suppressions_without_reason_not_listed: int = 0
     baseline: BaselineSummary | None = None
     canary: CanaryOutcome | None = None
+    escalation: EscalationCount | None = None
     not_listed: int = 0
     rules_fired: int | None = None
     left_out: Mapping[str, int] = {}

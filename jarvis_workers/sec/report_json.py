@@ -7,6 +7,7 @@ from typing import Any
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
+    EscalationCount,
     EvidenceQuote,
     ExcludedTree,
     Issue,
@@ -22,7 +23,7 @@ from jarvis_workers.sec.trace import TraceLocation
 Row = dict[str, Any]
 BASE = Issue._fields[: Issue._fields.index("path")]
 VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("extra")]
-BEYOND_BASE = tuple(Issue._field_defaults.values())
+BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[len(BASE) :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
 ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", *VERDICT}
@@ -51,6 +52,8 @@ def issue_to_json(issue: Issue) -> Row:
     row: Row = dict(zip(BASE, issue, strict=False))
     if issue.column is None:
         del row["column"]
+    if not issue.root_cause:
+        del row["root_cause"]
     if issue.path:
         row["path"] = [dict(zip(TraceLocation._fields, step, strict=True)) for step in issue.path]
     if issue.suppression:
@@ -76,6 +79,7 @@ def summary_to_json(summary: Summary) -> Row:
         "suppressions_without_reason": list(map(_remark_to_json, summary.suppressions_without_reason)),
         "baseline": _baseline_to_json(summary.baseline) if summary.baseline else None,
         "canary": summary.canary._asdict() if summary.canary else None,
+        "escalation": summary.escalation._asdict() if summary.escalation else None,
         "excluded": _rows(summary.excluded),
     }
     del row["extra"]
@@ -125,13 +129,14 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 
 def _summary(row: Mapping[str, Any]) -> Summary:
     fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
-    baseline, canary = row.get("baseline"), row.get("canary")
+    baseline, canary, escalation = row.get("baseline"), row.get("canary"), row.get("escalation")
     return Summary(**fields)._replace(
         not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
         unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
         suppressions_without_reason=[_remark(remark) for remark in row.get("suppressions_without_reason", ())],
         baseline=_baseline(baseline) if baseline else None,
         canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
+        escalation=EscalationCount(escalation["escalated"], escalation["verified"]) if escalation else None,
         excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
         extra={name: value for name, value in row.items() if name not in fields},
     )

@@ -4,6 +4,7 @@ A trace that is too long for a report is shortened in the middle.
 """
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from jarvis_workers.paths import plain
 STEPS_MAX = 30
 NOTE_MAX = 200
 TRAIL_BYTES = 4096
+# As dataflow.shared_sinks writes it into the last step.
+OTHER_CALLERS = re.compile(r" \(also from lines? (\d+(?:, \d+)*)(?: and \d+ more)?\)$")
 
 
 class TraceLocation(NamedTuple):
@@ -36,6 +39,17 @@ def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | N
 def read_trail(text: str) -> tuple[TraceLocation, ...]:
     """Return the steps of a stored trace."""
     return tuple(TraceLocation(*step) for step in json.loads(text))
+
+
+def without_callers(note: str) -> str:
+    """Return the text of a last step without the lines of other callers."""
+    return OTHER_CALLERS.sub("", note)
+
+
+def other_callers(note: str) -> tuple[int, ...]:
+    """Return the lines of the other callers that the text of a last step lists."""
+    match = OTHER_CALLERS.search(note)
+    return tuple(map(int, match[1].split(", "))) if match else ()
 
 
 def _fewer(steps: Sequence[TraceLocation], most: int) -> Sequence[TraceLocation]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.reprs import short
@@ -25,7 +26,7 @@ def model_settings(model: str, base_url: str | None, key_env: str | None) -> str
         ModelGroup.model_validate(facts)
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
-        name, says = str(wrong["loc"][0]), wrong["msg"].removeprefix("Value error, ").removeprefix("String ")
+        name, says = str(wrong["loc"][0]), requirement(wrong)
         raise UsageError(f"{name} is {short.repr(facts.get(name))}, {says}") from error
     document = {"model_group": GROUP, "models": {GROUP: facts}}
     return HEAD + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)

@@ -27,7 +27,7 @@ from jarvis_workers.sec.judge.cost_model import (
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.steps.sec.candidates import counted_of
-from jarvis_workers.steps.sec.dry_run import DryRun, Plan
+from jarvis_workers.steps.sec.dry_run import DryRun, Plan, PlannedClusters
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store import clusters, transcripts
@@ -127,19 +127,21 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     plan = replace(plan, severities=rules.severity)
     foresight = _dry_run(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
-    plain, questions, expected = 0, [], list[Cluster]()
     places = [place_of(gid, result, rules.severity) for gid, result in numbered.items()]
     most = plan.options.max_findings
-    for batch in batches(worst(places, most) if most else places, plan.options.cluster_limit):
+    planned = batches(worst(places, most) if most else places, plan.options.cluster_limit)
+    plain, questions, expected = 0, list[FirstRequest](), list[Cluster]()
+    for batch in planned:
         members = [(gid, numbered[gid]) for gid in batch.gids]
         result = without_model(members, conditions, batch.shared)
-        if result is None:
-            question, result = foresight.cluster(batch.file, members, conditions)
-            questions.append(question)
-        else:
-            plain += 1
-        for one in result or expected_clusters(members, conditions, made):
-            expected += verified_together(one, plan.model.quirks)
+        parts = [PlannedClusters(result)] if result else foresight.cluster(batch.file, members, conditions)
+        requests = [part.request for part in parts if part.request]
+        plain += not requests
+        questions += requests
+        for part in parts:
+            for one in (*part.clusters, *expected_clusters(part.unclustered, conditions, made)):
+                of_one = [(gid, numbered[gid]) for gid in one.gids]
+                expected += verified_together(of_one, conditions, plan.model.quirks, batch.shared)
     some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(
         group=plan.options.group,

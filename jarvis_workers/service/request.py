@@ -78,6 +78,17 @@ class RunRequest(Generic[InputT]):
     name: "RunName | None" = None
 
 
+@dataclass(frozen=True)
+class FollowUpRequest:
+    """A run to submit over the snapshot of an earlier one; `run_id` is new, and `executor` executes it."""
+
+    run_id: str
+    kind: str
+    executor: str
+    options: RunOptions
+    budget: "RunBudget | None" = None
+
+
 def check_snapshot(request: RunRequest[RunInput], snapshot: Snapshot) -> None:
     """Raise UsageError if there is nothing to scan."""
     if not (snapshot.files or snapshot.not_checked or request.may_be_empty or _is_all_unchanged(request, snapshot)):

@@ -1,7 +1,7 @@
 """Operations on runs: find, cancel, resume, retry, wait, prune."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 LABEL_MAX = 60
 PATIENCE_SECONDS = 600.0
+# The kinds of runs that have findings.
+SCANS = ("sec.fast", "sec.agent")
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
 
@@ -48,10 +50,23 @@ def find_run(store: Store, prefix: str) -> Run:
     return candidates[0]
 
 
-def newest_runs(store: Store, limit: int) -> list[Run]:
-    """Return the newest runs, newest first."""
+def find_scan(store: Store, prefix: str) -> Run:
+    """Return the run whose id starts with `prefix`, or for "last" the newest scan."""
+    scans = newest_runs(store, 1, kinds=SCANS) if prefix == "last" else []
+    return scans[0] if scans else find_run(store, prefix)
+
+
+def is_scan(run: Run) -> bool:
+    """Return whether the run has findings."""
+    return run.kind in SCANS
+
+
+def newest_runs(
+    store: Store, limit: int, *, kinds: Collection[str] = (), root: bytes | None = None, states: Collection[str] = ()
+) -> list[Run]:
+    """Return the newest runs, newest first: of these kinds, over this source tree, in these states; by default all."""
     with store.read() as session:
-        return runs.newest(session, limit)
+        return runs.newest(session, limit, kinds=kinds, root=root, states=states)
 
 
 def label_of(run: Run) -> str:

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from jarvis_workers import __version__
+from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_without
 from jarvis_workers.service.named_runs import NameTaken, RunName
+from jarvis_workers.service.request import FollowUpRequest as FollowUpRequest
 from jarvis_workers.service.request import RunInput as RunInput
 from jarvis_workers.service.request import RunRequest as RunRequest
 from jarvis_workers.service.request import check_path, check_snapshot, run_of
@@ -16,6 +19,7 @@ from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.store import artifacts, budgets, jobs, run_labels, run_names, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
+from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -52,6 +56,32 @@ def submit(
         if request.budget:
             budgets.put(session, request.run_id, request.budget)
     return request.run_id
+
+
+def submit_over(store: Store, earlier: Run, request: FollowUpRequest) -> str:
+    """Insert a run over the snapshot of an earlier one; return its id. Raises UsageError if that has been removed."""
+    run = Run(
+        id=request.run_id,
+        kind=request.kind,
+        root=earlier.root,
+        root_raw=earlier.root_raw,
+        snapshot_id=earlier.snapshot_id,
+        executor=request.executor,
+        version=__version__,
+        options=request.options.encode(),
+    )
+    names = [stage.name for stage in stages_without(request.kind, ())]
+    with store.write() as session:
+        facts = runs.snapshot(session, earlier.snapshot_id)
+        if facts is None or runs.lock(session, earlier.id) is None:
+            raise UsageError(f"run {earlier.id} has been removed")
+        artifacts.copy_uses(session, earlier.id, run.id)
+        workers.touch_existing(session, request.executor.removeprefix(LOCAL))
+        runs.add(session, run, facts, names)
+        jobs.insert_jobs(session, run.id, names[0], [plan_job(names[0])])
+        if request.budget:
+            budgets.put(session, run.id, request.budget)
+    return run.id
 
 
 def _name_run(session: "Session", run_id: str, name: RunName) -> None:

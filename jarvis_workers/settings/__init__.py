@@ -8,7 +8,7 @@ In variables, two underscores separate section and name (JARVIS_SCAN__EXTENSIONS
 mapping is a=b,c=d; an empty variable counts as unset. A secret may be read from a file (JARVIS_STORE_URL_FILE).
 """
 
-from jarvis_workers.settings.origins import Origin, load_settings, origins
+from jarvis_workers.settings.origins import Origin, load_settings, origins, untrusted_programs
 from jarvis_workers.settings.schema import Cache, ReportSettings, RulesSettings, ScanSettings, Settings
 from jarvis_workers.settings.sources import FLAG, TOML_FILE, TOML_PLACE, YAML_FILE
 
@@ -25,4 +25,5 @@ __all__ = [
     "Settings",
     "load_settings",
     "origins",
+    "untrusted_programs",
 ]

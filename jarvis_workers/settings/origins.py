@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.mcp_client.config import describe_fault
 from jarvis_workers.platforms.groups import describe_problem
@@ -19,6 +20,9 @@ from jarvis_workers.settings.sources import (
     PREFIX,
     SECRETS,
     SERVERS,
+    TOML_FILE,
+    TOML_PLACE,
+    YAML_FILE,
     Layer,
     flat,
     nested,
@@ -48,10 +52,18 @@ def load_settings(
 ) -> Settings:
     """Load the settings of a command that runs in `directory`; `file` takes precedence over its files.
 
-    `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Raises SettingsError.
+    `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Settings of files in
+    `directory` that start programs have an effect only if a person has trusted the file. Raises SettingsError.
     """
     layers = read_layers(flags or {}, environ, directory, file)
     return _settle(layers, directory)
+
+
+def untrusted_programs(directory: Path, environ: Mapping[str, str] = os.environ) -> dict[str, Mapping[str, object]]:
+    """Return the settings that start programs and have no effect, by the files of a directory that set them."""
+    files = {YAML_FILE: YAML_FILE, TOML_PLACE: TOML_FILE}
+    layers = read_layers({}, environ, directory)
+    return {files[layer.source]: layer.untrusted for layer in layers if layer.untrusted}
 
 
 def origins(
@@ -68,10 +80,16 @@ def origins(
     }
     result = []
     for name, value in flat(settings.model_dump(mode="json")):
-        source = next((layer.source for layer in layers if name in layer.values), DEFAULT)
+        source = next((layer.source for layer in layers if name in layer.values), None) or _without_effect(name, layers)
         shown = stand_in.get(name) if value is None else value
         result.append(Origin(name, _redacted(shown), source))
     return result
+
+
+def _without_effect(name: str, layers: list[Layer]) -> str:
+    """Return the origin of a setting that no source sets with effect."""
+    source = next((layer.source for layer in layers if name in layer.untrusted), None)
+    return f"{DEFAULT} ({source} is not trusted)" if source else DEFAULT
 
 
 def _redacted(value: object) -> object:
@@ -106,17 +124,17 @@ def _check_together(settings: Settings) -> None:
 
 def _check(layer: Layer) -> None:
     try:
-        Settings.model_validate(nested(layer.values), strict=layer.strict)
+        Settings.model_validate(nested(layer.written), strict=layer.strict)
     except ValidationError as error:
         every = error.errors(include_url=False, include_input=False)
         wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
         place = ".".join(map(str, wrong["loc"])) + "."
         name = next(setting for setting in setting_names() if place.startswith(f"{setting}."))
+        source = layer.place_of(wrong["loc"])
         if name == SERVERS:
-            raise SettingsError(f"{layer.source}: {describe_fault(wrong['loc'], wrong)}") from error
+            raise SettingsError(f"{source}: {describe_fault(wrong['loc'], wrong)}") from error
         if name == MODELS:
-            raise SettingsError(f"{layer.source}: {describe_problem(wrong, layer.values[name])}") from error
-        got = f"a {type(layer.values[name]).__name__}" if name in SECRETS else short.repr(layer.values[name])
-        should = wrong["msg"].removeprefix("Input ").removeprefix("Value error, ")
+            raise SettingsError(f"{source}: {describe_problem(wrong, layer.written[name])}") from error
+        got = f"a {type(layer.written[name]).__name__}" if name in SECRETS else short.repr(layer.written[name])
         where = "" if layer.source.startswith(PREFIX) else f' "{name}"'
-        raise SettingsError(f"{layer.source}:{where} is {got}, {should}") from error
+        raise SettingsError(f"{source}:{where} is {got}, {requirement(wrong)}") from error

@@ -43,7 +43,8 @@ def _path(value: object) -> object:
     return Path(value).expanduser()
 
 
-def _default_data_dir() -> Path:
+def default_data_dir() -> Path:
+    """Return the data directory of a user who has set none."""
     import platformdirs  # noqa: PLC0415  (slow to import, and not needed if JARVIS_DATA_DIR is set)
 
     return Path(platformdirs.user_data_dir("jarvis-workers"))
@@ -285,7 +286,7 @@ class Settings(FrozenSettings):
     """
 
     data_dir: Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)] = Field(
-        default_factory=_default_data_dir
+        default_factory=default_data_dir
     )
     store_url: str | None = None
     broker_url: str | None = None

@@ -2,8 +2,8 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
+from jarvis_workers.settings.trust import is_trusted, program_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -33,11 +34,26 @@ FLAG = "command line"
 
 @dataclass(frozen=True)
 class Layer:
-    """The settings from one source, by full name; `strict` if its values are typed, unlike environment variables."""
+    """The settings from one source, by full name; `strict` if its values are typed, unlike environment variables.
+
+    `untrusted` are those that start programs and have no effect, since nobody has trusted their file. `file` is the
+    YAML file that they come from.
+    """
 
     source: str
     values: Mapping[str, object]
     strict: bool = True
+    untrusted: Mapping[str, object] = field(default_factory=dict)
+    file: Path | None = None
+
+    def place_of(self, position: Sequence[str | int]) -> str:
+        """Return the source, with the line of a value in its file."""
+        return _place(self.source, self.file, position)
+
+    @property
+    def written(self) -> Mapping[str, object]:
+        """All values of the source."""
+        return {**self.values, **self.untrusted}
 
 
 def read_layers(
@@ -48,15 +64,25 @@ def read_layers(
         Layer(FLAG, _check_names(FLAG, options)),
         *_variables(environ),
         *(_named_file(file) if file else ()),
-        Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(directory / YAML_FILE))))),
-        Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(directory / TOML_FILE))))),
+        _of_directory(YAML_FILE, directory / YAML_FILE, _read_yaml(directory / YAML_FILE), environ),
+        _of_directory(TOML_PLACE, directory / TOML_FILE, _read_toml(directory / TOML_FILE), environ),
     ]
+
+
+def _of_directory(source: str, file: Path, tree: Mapping[Any, object], environ: Mapping[str, str]) -> Layer:
+    lines = file if source == YAML_FILE else None
+    values = _check_names(source, dict(flat(tree)), lines)
+    programs = dict(program_values(values))
+    if not programs or is_trusted(file, environ):
+        return Layer(source, values, file=lines)
+    rest = {name: value for name, value in values.items() if name not in programs}
+    return Layer(source, rest, untrusted=programs, file=lines)
 
 
 def _named_file(file: Path) -> Iterator[Layer]:
     if not file.is_file():
         raise SettingsError(f"{plain(str(file))}: no such file")
-    yield Layer(file.name, _check_names(file.name, dict(flat(_read_yaml(file)))))
+    yield Layer(file.name, _check_names(file.name, dict(flat(_read_yaml(file))), file), file=file)
 
 
 def setting_names() -> list[str]:
@@ -81,17 +107,30 @@ def nested(values: Mapping[str, object]) -> dict[str, Any]:
     return tree
 
 
-def _check_names(source: str, values: Mapping[str, object]) -> Mapping[str, object]:
+def _check_names(source: str, values: Mapping[str, object], file: Path | None = None) -> Mapping[str, object]:
+    """Return the values with the names of settings; `file` is the YAML file that they come from."""
     names = setting_names()
     sections = {name.partition(".")[0] for name in names if "." in name}
     for name, value in values.items():
         if name in sections and value not in ({}, None):
+            place = _place(source, file, [name])
             raise SettingsError(
-                f'{source}: "{name}" is {short.repr(value)}; expected a mapping of setting names to values'
+                f'{place}: "{name}" is {short.repr(value)}; expected a mapping of setting names to values'
             )
         if name not in names and name not in sections:
-            raise SettingsError(f'{source}: unknown setting "{name}"{_suggestion(name, names)}')
+            place = _place(source, file, str(name).split("."))
+            raise SettingsError(f'{place}: unknown setting "{name}"{_suggestion(name, names)}')
     return {name: value for name, value in values.items() if name in names}
+
+
+def _place(source: str, file: Path | None, position: Sequence[str | int]) -> str:
+    if file is None:
+        return source
+    import yaml  # noqa: PLC0415  (slow to import, and only needed for an error)
+
+    from jarvis_workers.yamlloader import UniqueKeys, line_of  # noqa: PLC0415
+
+    return f"{source}:{line_of(yaml.compose(_read(file, source), UniqueKeys), position)}"
 
 
 def _suggestion(name: str, names: list[str]) -> str:

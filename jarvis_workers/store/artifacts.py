@@ -56,6 +56,11 @@ def transfer_uses(session: Session, owner: str, run_id: str) -> None:
     session.execute(update(BLOB_USE).where(BLOB_USE.c.owner == owner).values(owner=run_id))
 
 
+def copy_uses(session: Session, owner: str, run_id: str) -> None:
+    """Let a run use the blobs that another owner uses."""
+    add_uses(session, run_id, session.execute(select(BLOB_USE.c.blob).where(BLOB_USE.c.owner == owner)).scalars().all())
+
+
 def drop_uses(session: Session, owner: str) -> None:
     """Delete the blob uses of an owner."""
     session.execute(delete(BLOB_USE).where(BLOB_USE.c.owner == owner))

@@ -47,12 +47,26 @@ def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
     return [from_row(row) for row in session.execute(query)]
 
 
-def newest(session: Session, limit: int, executor: str | None = None) -> list[Run]:
-    """Return the newest runs, newest first, without those that make the crate of a paused run."""
+def newest(
+    session: Session,
+    limit: int,
+    *,
+    kinds: Collection[str] = (),
+    root: bytes | None = None,
+    states: Collection[str] = (),
+) -> list[Run]:
+    """Return the newest runs, newest first, without those that make the crate of a paused run.
+
+    Only runs of these kinds, over this source tree and in these states are counted, where they are given.
+    """
     query = select(RUN).where(RUN.c.kind.not_in(PARTIAL_KINDS)).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
-    return [
-        from_row(row) for row in session.execute(query if executor is None else query.where(RUN.c.executor == executor))
-    ]
+    if kinds:
+        query = query.where(RUN.c.kind.in_(kinds))
+    if root is not None:
+        query = query.where(RUN.c.root_raw == root)
+    if states:
+        query = query.where(RUN.c.state.in_(states))
+    return [from_row(row) for row in session.execute(query)]
 
 
 def fetch_mappings(session: Session, statement: str, values: dict[str, object]) -> list[dict[str, Any]]:

@@ -184,6 +184,7 @@ class VerdictRow(SQLModel, table=True):
     reason: str | None = Field(default=None, sa_type=Text)
     commands: str = Field(sa_type=Text)
     sandbox: str | None = Field(default=None, max_length=1)
+    escalated: bool = False
 
 
 class BaselineRow(SQLModel, table=True):

@@ -196,7 +196,7 @@ class NewVerdict(NamedTuple):
     """The verdict on a candidate; `status` is confirmed, dismissed, review or undecided.
 
     `evidence` and `commands` are JSON; `reason` explains the statuses review and undecided; `sandbox` is the tier in
-    which the commands ran.
+    which the commands ran; `escalated` verdicts are those for which a stronger model was asked.
     """
 
     gid: int
@@ -210,6 +210,7 @@ class NewVerdict(NamedTuple):
     reason: str | None
     commands: str
     sandbox: str | None = None
+    escalated: bool = False
 
 
 class DomainResult(Protocol):

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from sqlalchemy import func, select
 from sqlalchemy import insert as insert_into
-from sqlalchemy import select
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import chunked, storable
@@ -41,6 +41,13 @@ def statuses(session: Session, run_id: str) -> dict[int, str]:
     """Return the status of each candidate that has a verdict, by gid."""
     rows = session.execute(select(VERDICT.c.gid, VERDICT.c.status).where(VERDICT.c.run_id == run_id))
     return {gid: status for gid, status in rows}
+
+
+def escalated(session: Session, run_id: str, besides: int) -> tuple[int, int]:
+    """Return the numbers of escalated verdicts and of all verdicts of a run, not counting that on one candidate."""
+    query = select(func.count().filter(VERDICT.c.escalated), func.count())
+    row = session.execute(query.where(VERDICT.c.run_id == run_id, VERDICT.c.gid != besides)).one()
+    return row[0], row[1]
 
 
 def job_of(session: Session, run_id: str, gid: int) -> int | None:

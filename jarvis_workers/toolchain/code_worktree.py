@@ -21,6 +21,7 @@ DOES_NOT_FIT = 1
 class LoggedCommit(NamedTuple):
     """A commit in a log: its parents, separated by spaces, its time in seconds since 1970, and its message."""
 
+    commit: str
     parent: str
     seconds: int
     message: str
@@ -57,6 +58,13 @@ def drop_branch(repository: LocalRepository, branch: str) -> None:
         repository.git("update-ref", "-d", f"refs/heads/{branch}")
 
 
+def branch_commits(repository: LocalRepository, pattern: str) -> dict[str, str]:
+    """Return the commits of the branches whose names match a pattern such as `jarvis/code-*`."""
+    words = ("for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", f"refs/heads/{pattern}")
+    rows = (line.split(" ", 1) for line in repository.git(*words).decode("utf-8", "replace").splitlines())
+    return {branch: commit for commit, branch in rows}
+
+
 def changed_paths(repository: LocalRepository, base: str, commit: str) -> list[str]:
     """Return the paths that differ between two commits."""
     return sorted(names_in(repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)))
@@ -69,10 +77,10 @@ def paths_of(repository: LocalRepository, tree: str) -> set[str]:
 
 def commits_between(repository: LocalRepository, base: str, tip: str) -> list[LoggedCommit]:
     """Return the commits of `tip` that `base` does not have, newest first."""
-    words = ("log", "-z", "--no-show-signature", "--format=%P%x00%ct%x00%B", f"{base}..{tip}")
+    words = ("log", "-z", "--no-show-signature", "--format=%H%x00%P%x00%ct%x00%B", f"{base}..{tip}")
     parts = repository.git(*words).decode("utf-8", "replace").removesuffix("\0").split("\0")
-    starts = range(0, len(parts) - 2, 3)
-    return [LoggedCommit(parts[at], int(parts[at + 1]), parts[at + 2]) for at in starts]
+    starts = range(0, len(parts) - 3, 4)
+    return [LoggedCommit(parts[at], parts[at + 1], int(parts[at + 2]), parts[at + 3]) for at in starts]
 
 
 def diff_text(repository: LocalRepository, base: str | None, commit: str) -> bytes:

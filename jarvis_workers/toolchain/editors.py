@@ -51,8 +51,11 @@ def editor_command(environ: Mapping[str, str], file: Path, line: int) -> list[st
 
 
 def open_editor(command: Sequence[str]) -> None:
-    """Run the editor on this terminal until it exits. Raises UsageError if it cannot be started."""
+    """Run the editor on this terminal until it exits. Raises UsageError if it cannot be started, or fails."""
     try:
-        subprocess.run(list(command), check=False, env=os.environ)
+        code = subprocess.run(list(command), check=False, env=os.environ).returncode
     except OSError as error:
         raise UsageError(f"{plain(command[0])}: cannot be started: {error.strerror}") from error
+    if code:
+        how = f"exit code {code}" if code > 0 else f"signal {-code}"
+        raise UsageError(f"{plain(command[0])}: the editor failed ({how})")

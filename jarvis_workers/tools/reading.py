@@ -4,6 +4,7 @@ Blanking preserves line numbers and columns. A comment is its author's claim, no
 listed separately and only on request.
 """
 
+import re
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import Literal
@@ -21,6 +22,9 @@ RUST_SUFFIX = ".rs"
 CODE_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", RUST_SUFFIX)
 DESCRIPTION = f"Read lines of a file of the project. Lines are numbered; at most {MOST_LINES} at a time."
 BLANKED = " Comments are omitted; with comments=true they are listed separately: they are claims, not facts."
+
+# Blanks that stand for what is left out of a literal (`slices.views`).
+PADDING = re.compile(r"(?<=…\])\s{2,}")
 
 View = Literal["raw", "blanked"]
 
@@ -43,11 +47,13 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
         lines = _blank(content, spans).decode("utf-8", "backslashreplace").split("\n")
         if lines[-1] == "" and len(lines) > 1:
             lines.pop()
-        shown = _numbered(arguments, lines)
+        shown = _numbered(arguments, lines, compact=view == "blanked")
         return ToolOutcome(stdout=shown + _claims(content, spans, arguments) if arguments.comments else shown)
 
     description = DESCRIPTION + (BLANKED if view == "blanked" else "")
-    return typed(ReadCode, run, name="read_code", description=description, brings_foreign=True, quick=True)
+    return typed(
+        ReadCode, run, name="read_code", description=description, brings_foreign=True, reads_only=True, quick=True
+    )
 
 
 def code_text(path: str, content: bytes) -> bytes:
@@ -82,17 +88,20 @@ def _blank(content: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     return bytes(text)
 
 
-def _numbered(arguments: ReadCode, lines: list[str]) -> str:
+def _numbered(arguments: ReadCode, lines: list[str], *, compact: bool) -> str:
+    """Return the requested lines with their numbers; if compact, without blank ones and padding."""
     first, last = _range(arguments, len(lines))
     shown: list[str] = []
     room = MOST_CHARACTERS
     for number in range(first, last + 1):
-        line = f"{number:>5}| {short_line(lines[number - 1])}"
-        room -= len(line) + 1
+        text = short_line(lines[number - 1])
+        line = f"{number}| {PADDING.sub('', text)}".rstrip() if compact else f"{number:>5}| {text}".rstrip()
+        room -= len(line) + 1 if text.strip() or not compact else 0
         if room < 0:
             last = number - 1
             break
-        shown.append(line.rstrip())
+        if text.strip() or not compact:
+            shown.append(line)
     end = len(lines) if arguments.end_line == -1 else min(arguments.end_line, len(lines))
     more = f"; for more, start at line {last + 1}" if last < end else ""
     return "\n".join([f"{arguments.path}: lines {first}-{last} of {len(lines)}{more}", *shown])

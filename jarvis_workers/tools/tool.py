@@ -2,8 +2,9 @@
 
 Names are compared exactly; arguments are JSON and are validated by the tool's own model. `brings_foreign` marks a tool
 whose output may contain untrusted text; `foreign_text` one whose description and schema others wrote; `repeatable` a
-tool without external side effects, which may run again if it is unknown whether it ran; `quick` one that never blocks;
-`replayed` one that runs again, for its effect on a scratch copy, when a conversation resumes: its first result stays.
+tool without external side effects, which may run again if it is unknown whether it ran; `reads_only` one without any
+effect, of which an answer may contain several calls; `quick` one that never blocks; `replayed` one that runs again, for
+its effect on a scratch copy, when a conversation resumes: its first result stays.
 """
 
 import json
@@ -89,6 +90,7 @@ class Tool:
     brings_foreign: bool = False
     foreign_text: bool = False
     repeatable: bool = True
+    reads_only: bool = False
     quick: bool = False
     replayed: bool = False
 

@@ -61,13 +61,13 @@ def slot(gate: Limiter, seconds: float, tokens: int = 0) -> Iterator[RequestPerm
             runner.run(waiting.__aexit__(None, None, None))
 
 
-def wire_to(url: str, kind: str = "plain") -> Wire:
+def wire_to(url: str, kind: str = "plain", api: str = "chat") -> Wire:
     """Return a transport to a server: that of the standard library, or the one that is used in production."""
     if kind == "plain":
-        return PlainWire(url)
+        return PlainWire(url, api)
     if importlib.util.find_spec("openai") is None:
         missing("openai")
-    return Sdk(Clients(), url, key="key", max_connections=SLOTS)
+    return Sdk(Clients(), url, key="key", max_connections=SLOTS, api=api)
 
 
 def platform_of(
@@ -75,7 +75,7 @@ def platform_of(
 ) -> Compatible:
     """Return a platform that asks a server."""
     terms = Terms(profile, prices or Prices())
-    return Compatible("openai", "scripted", wire=wire_to(url, wire), gate=LocalLimiter(SLOTS), terms=terms)
+    return Compatible("openai", "scripted", wire=wire_to(url, wire, profile.api), gate=LocalLimiter(SLOTS), terms=terms)
 
 
 class At(ToolArguments):

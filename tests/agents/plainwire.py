@@ -4,14 +4,16 @@ import asyncio
 import http.client
 from urllib.parse import urlsplit
 
+from jarvis_workers.platforms.apis import APIS
 from jarvis_workers.platforms.transport import OnLine, RequestRefused, Unreachable, seconds_to_wait
 
 
 class PlainWire:
-    """A transport to a chat.completions server through http.client."""
+    """A transport to a server through http.client."""
 
-    def __init__(self, base_url: str) -> None:
-        self._parts = urlsplit(base_url)
+    def __init__(self, base_url: str, api: str = "chat") -> None:
+        self._parts = urlsplit(APIS[api].url(base_url))
+        self._headers = {"content-type": "text/json", **APIS[api].headers("key")}
 
     def _send(self, body: bytes, seconds: float, on_line: OnLine | None) -> bytes:
         try:
@@ -31,7 +33,7 @@ class PlainWire:
 
     def _post(self, body: bytes, seconds: float) -> http.client.HTTPResponse:
         client = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=seconds)
-        client.request("POST", f"{self._parts.path}/chat/completions", body, {"content-type": "text/json"})
+        client.request("POST", self._parts.path, body, self._headers)
         answer = client.getresponse()
         if answer.status != 200:
             raise RequestRefused(answer.status, answer.read().decode()[:200], seconds_to_wait(answer.headers))

@@ -1,19 +1,20 @@
-"""A model server for tests: real HTTP, chat.completions, whole or streamed, following a scenario.
+"""A model server for tests: real HTTP, in the dialect of a provider (`dialects`), whole or streamed, with a scenario.
 
 A scenario is a list of steps, one per request, in order. A step may check its request, and answers or misbehaves. An
 unused step, a request without a step and a failed check end the test.
 """
 
 import json
-import re
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.agents.dialects import DIALECTS
 
 Body = Mapping[str, Any]
 Expect = Callable[[Body], object]
@@ -126,8 +127,10 @@ FAULTS: dict[str, Step] = {
 class ModelServer:
     """A server on a free local port during the block."""
 
-    def __init__(self, *steps: Step, forever: Step | Callable[[Body], Step] | None = None) -> None:
+    def __init__(self, *steps: Step, forever: Step | Callable[[Body], Step] | None = None, dialect: str = "") -> None:
         self.steps, self.forever = list(steps), forever
+        self.dialect = DIALECTS[dialect]
+        self.paths: list[str] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.problems: list[str] = []
@@ -182,51 +185,6 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256
 
 
-def completion(step: Step, number: int) -> dict[str, Any]:
-    """Return the body of a complete answer."""
-    message: dict[str, Any] = {"role": "assistant", "content": step.content, **step.extra}
-    if step.calls:
-        message["tool_calls"] = [_call(place, number, *call) for place, call in enumerate(step.calls)]
-    choice = {"index": 0, "message": message, "finish_reason": step.reason}
-    return {
-        "id": f"chat-{number}",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "scripted",
-        "choices": [choice],
-        "usage": dict(step.usage),
-    }
-
-
-def events(body: Mapping[str, Any], *, with_usage: bool) -> Iterator[dict[str, Any]]:
-    """Yield a complete answer as chunks: a chunk per word, calls in two parts, the finish, the usage."""
-    choice = body["choices"][0]
-    message = choice["message"]
-    head = {"id": body["id"], "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
-
-    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
-        return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-    yield chunk({"role": "assistant", "content": ""})
-    for name in set(message) - {"role", "content", "tool_calls"}:
-        yield from (chunk({name: piece}) for piece in re.findall(r"\s*\S+|\s+$", message[name]))
-    yield from (chunk({"content": piece}) for piece in re.findall(r"\s*\S+|\s+$", message["content"] or ""))
-    for place, call in enumerate(message.get("tool_calls", ())):
-        arguments = call["function"]["arguments"]
-        half, named = len(arguments) // 2, {**call, "function": {**call["function"], "arguments": ""}}
-        yield chunk({"tool_calls": [{"index": place, **named}]})
-        for part in (arguments[:half], arguments[half:]):
-            yield chunk({"tool_calls": [{"index": place, "function": {"arguments": part}}]})
-    if choice["finish_reason"]:
-        yield chunk({}, choice["finish_reason"])
-    if with_usage:
-        yield {**head, "choices": [], "usage": body["usage"]}
-
-
-def _call(place: int, number: int, name: str, arguments: str) -> dict[str, Any]:
-    return {"id": f"call_{number}_{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
 class _Handler(BaseHTTPRequestHandler):
     """Executes the step for its request."""
 
@@ -239,6 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         number = len(self.script.requests)
+        self.script.paths.append(self.path)
         step = self.script.take(request, {name.lower(): value for name, value in self.headers.items()})
         if step.seconds:
             self.script.over.wait(step.seconds)
@@ -248,6 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(step, number, request)
 
     def _answer(self, step: Step, number: int, request: Body) -> None:
+        spoken = self.script.dialect
         if step.misbehaves == "hang":
             self.script.over.wait()
         if step.misbehaves in ("hang", "reset"):
@@ -256,8 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send_error(step)
         if request.get("stream") and step.misbehaves not in ("garble", "whole"):
             with_usage = bool(request.get("stream_options", {}).get("include_usage"))
-            return self._stream(step, list(events(completion(step, number), with_usage=with_usage)))
-        body = json.dumps(completion(step, number))
+            return self._stream(step, list(spoken.events(spoken.whole(step, number), with_usage)))
+        body = json.dumps(spoken.whole(step, number))
         if step.misbehaves == "garble":
             return self._send(200, body[: len(body) // 2], {})
         return self._send(200, body, {}, cut=step.misbehaves == "cut")
@@ -276,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         if cut:
             self._cut()
 
-    def _stream(self, step: Step, chunks: list[dict[str, Any]]) -> None:
+    def _stream(self, step: Step, chunks: list[Mapping[str, Any]]) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -287,7 +247,8 @@ class _Handler(BaseHTTPRequestHandler):
                 if step.misbehaves == "stall":
                     self.script.over.wait()
                 return self._cut()
-            self._send_event(f"data: {json.dumps(chunk)}")
+            kind = f"event: {chunk['type']}\n" if "type" in chunk else ""
+            self._send_event(f"{kind}data: {json.dumps(chunk)}")
         if step.reason:
             self._send_event("data: [DONE]")
         self.wfile.write(b"0\r\n\r\n")
@@ -301,9 +262,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_error(self, step: Step) -> None:
         if step.misbehaves == "endless":
             return self._send_without_end(step)
-        sent = f"sent: {self.headers['authorization']}"
+        sent = f"sent: {self.headers['authorization'] or self.headers['x-api-key']}"
         message = sent if step.misbehaves == "repeat" else f"fault {step.status}"
-        return self._send(step.status, json.dumps({"error": {"message": message}}), step.headers)
+        return self._send(step.status, json.dumps(self.script.dialect.error(step.status, message)), step.headers)
 
     def _send_without_end(self, step: Step) -> None:
         """Send until the client closes the connection."""

@@ -89,12 +89,33 @@ def test_what_the_server_reports_corrects_the_estimate() -> None:
     assert agent.compactions == 1
 
 
-def test_a_summary_that_does_not_come_leaves_a_placeholder() -> None:
-    agent = agent_of(look([]), limits=FREE)
-    platform = Scripted(*looks(20), text(""), text("", finish="length"), text("done"))
+@pytest.mark.parametrize("profile", [NATIVE, TEXT])
+def test_a_call_instead_of_a_summary_is_refused_once(profile: Profile) -> None:
+    agent = agent_of(look([]), profile=profile, limits=FREE)
+    start, end = f"<TOOL_CALL {MARKS.nonce}>", f"</TOOL_CALL {MARKS.nonce}>"
+    asks = [f'{{"name": "look", "arguments": {{"at": "{number}"}}}}' for number in range(21)]
+    answers = looks(21) if profile is NATIVE else [text(f"I look.\n{start}\n{ask}\n{end}") for ask in asks]
+    platform = Scripted(*answers, text("What is known."), text("done"))
 
     assert run(agent, platform).compactions == 1
-    assert "(no summary)" in platform.requests[-1].messages[1].content
+    asked, again, after = platform.requests[20:]
+    assert "it contains a tool call" in again.messages[-1].content
+    assert again.messages[-1].content.startswith(asked.messages[-1].content)
+    assert (again.messages[:-1], again.tools) == (asked.messages[:-1], asked.tools)
+    assert f"{MARKS.line}|What is known." in after.messages[1].content
+
+
+@pytest.mark.parametrize("answer", [text(""), text("x", finish="length"), call("look", '{"at": "21"}')])
+def test_a_summary_that_does_not_come_leaves_an_excerpt_of_the_history(answer: Reply) -> None:
+    agent = agent_of(look([], lambda _: "p is null in a.c:7" + " x" * 200), limits=FREE)
+    platform = Scripted(*looks(20), answer, answer, text("done"))
+
+    assert run(agent, platform).compactions == 1
+    (_, after) = platform.requests[-1].messages
+    assert "there is no summary; this is an excerpt" in after.content
+    assert f"{MARKS.line}|tool: " in after.content and "a.c:7" in after.content
+    assert after.content.count("Do it.") == 1
+    assert len(after.content) < 30_000
 
 
 class Files:

@@ -14,8 +14,8 @@ from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
 from jarvis_workers.errors import BrokenAnswer
+from jarvis_workers.platforms.apis import decode
 from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.tools.tool import BadCall, read_arguments
 

@@ -11,6 +11,7 @@ import pytest
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.errors import AgentStopped
+from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply, ToolCall
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import BadCall
@@ -118,6 +119,66 @@ def test_several_calls_run_none() -> None:
 
     assert outcome(two) == []
     assert outcome(text(blocks), profile=TEXT) == []
+
+
+def answers(*calls: tuple[str, str]) -> Reply:
+    """Return an answer with several calls."""
+    made = tuple(ToolCall(f"c{number}", name, arguments) for number, (name, arguments) in enumerate(calls))
+    return Reply("", made, finish="tool_calls")
+
+
+def test_several_calls_of_tools_that_only_read_run_and_each_has_its_result() -> None:
+    seen: list[str] = []
+    agent = agent_of(look(seen, reads_only=True), look([], name="write"))
+    platform = Scripted(answers(("look", '{"at": "a"}'), ("look", '{"at": "b"}')), text("done"))
+
+    result = run(agent, platform)
+
+    assert (seen, result.tools) == (["a", "b"], {"look": 2})
+    asked, *results = platform.requests[1].messages[-3:]
+    assert [call.id for call in asked.calls] == [one.call_id for one in results] == ["c0", "c1"]
+    assert [one.content for one in results] == ["A", "B"]
+    assert "(look) may be called several times" in platform.requests[0].messages[-1].content
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [("look", '{"at": "a"}'), ("write", '{"at": "b"}')],
+        [("look", '{"at": "a"}'), ("look", "{")],
+        [("look", '{"at": "a"}'), ("nothing", "{}")],
+        [("look", f'{{"at": "{number}"}}') for number in range(6)],
+        [("look", '{"at": "a"}'), ("look", f'{{"at": "{MARKS.canary}"}}')],
+    ],
+)
+def test_several_calls_of_which_one_may_not_run_with_others_run_none(calls: list[tuple[str, str]]) -> None:
+    seen: list[str] = []
+    tools = look(seen, reads_only=True), look(seen, name="write")
+
+    run(agent_of(*tools), Scripted(answers(*calls), text("done")))
+
+    assert seen == []
+
+
+def test_several_calls_count_as_several() -> None:
+    seen: list[str] = []
+    replies = [answers(*(("look", f'{{"at": "{row}{number}"}}') for number in range(4))) for row in "abc"]
+
+    with pytest.raises(AgentStopped, match="limit of 10 tool calls"):
+        run(agent_of(look(seen, reads_only=True)), Scripted(*replies))
+
+    assert len(seen) == 8
+
+
+@pytest.mark.parametrize(("parallel", "count"), [(True, 2), (False, 0)])
+def test_the_profile_decides_whether_an_answer_may_have_several_calls(parallel: bool, count: int) -> None:
+    seen: list[str] = []
+    profile = PROFILES["openai"].model_copy(update={"parallel_calls": parallel})
+    platform = Scripted(answers(("look", '{"at": "a"}'), ("look", '{"at": "b"}')), text("done"))
+
+    run(agent_of(look(seen, reads_only=True), profile=profile), platform)
+
+    assert len(seen) == count
 
 
 CARRIERS = {

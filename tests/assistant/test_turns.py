@@ -87,7 +87,8 @@ def test_after_an_interrupted_request_the_input_goes_to_the_model() -> None:
     result = play.drive(take_turn(agent, "go", rules()))
 
     assert result is not None and result.text == "done"
-    assert [message.content for message in play.requests[1].messages[1:]] == ["go", "look at b instead"]
+    sent = [message.content for message in play.requests[1].messages[1:]]
+    assert sent == ["go", "(interrupted by the user)", "look at b instead"]
     assert [question.last for question in play.questions] == [True]
     payload = next(tell.payload for tell in play.tells if tell.event == INTERRUPT_TRIGGERED)
     assert payload == {"agent": agent, "current_response": "", "user_input": "look at b instead"}

@@ -98,8 +98,8 @@ DEFECTS = (
         "sec.slices",
         "the lines of a function in a slice are numbered from 0",
         "jarvis_workers/sec/judge/slices/cut.py",
-        "{line - self.place.first + 1:>5}|",
-        "{line - self.place.first:>5}|",
+        "{line - self.place.first + 1}|",
+        "{line - self.place.first}|",
         "tests/sec/test_slices.py",
     ),
     Defect(

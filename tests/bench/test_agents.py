@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from jarvis_workers.dispatch.sender import EXECUTOR
+from jarvis_workers.settings.trust import decide
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ENDED_RUNS, JOB, RUN
@@ -68,6 +69,7 @@ def test_200_agents_on_a_worker_keep_to_the_pace_of_their_model(
             "agent": {"after_tool_call_cb_dirs": [str(callbacks)]},
         }
         (tmp_path / "jarvis.yaml").write_text(json.dumps(settings))
+        decide(tmp_path / "jarvis.yaml", {"JARVIS_DATA_DIR": str(tmp_path / "data")}, trusted=True)
         with Place(store, postgres_url, broker, tmp_path).worker(USUAL_PACE):
             states = wait_for_all(store)
     pace = rounds.pace_of(tmp_path, CONVERSATIONS, SECONDS)

@@ -2,13 +2,14 @@
 
 import json
 import os
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from tests.agents.counting import counted
-from tests.agents.server import FAULTS, ModelServer, Step, calls, says
+from tests.agents.server import FAULTS, ModelServer, Step, calls, repeats_headers, says
 from tests.chaos.conversations import rounds as said_before
 from tests.cli.commands import Jarvis
 
@@ -47,6 +48,7 @@ def test_an_agent_looks_at_the_code_and_answers(jarvis: Jarvis, tree: Path) -> N
     assert server.headers[0]["authorization"] == "Bearer k"
 
 
+@pytest.mark.slow
 def test_files_of_every_kind_are_there_to_be_read(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(calls("read_code", path="notes.txt"), ENDS) as server:
         model(jarvis, server)
@@ -67,6 +69,29 @@ def test_the_same_task_a_second_time_asks_the_model_nothing(jarvis: Jarvis, tree
     assert [run["remembered"] for run in runs] == [0, 2]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("profile", "dialect"), [("anthropic", "messages"), ("openai-responses", "responses")])
+def test_an_agent_speaks_other_apis_and_keeps_their_secrets(
+    jarvis: Jarvis, tree: Path, profile: str, dialect: str
+) -> None:
+    key = "sk-of-this-provider-0123456789"
+    settings = {"api_key": key, "profile": profile, "reasoning_effort": "high", "extra_body": {"service_tier": "flex"}}
+    prices = {"prices": {"input": 1, "cached": 0.1, "output": 5}}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 60}}
+    steps = (repeats_headers(503), *(replace(step, usage=usage) for step in (LOOKS, ENDS)))
+    with ModelServer(*steps, dialect=dialect) as server:
+        model(jarvis, server, {**settings, **prices})
+        code, out, err = ask(jarvis, "--label", f"api={profile}")
+        again = ask(jarvis)
+
+    assert (code, out) == (0, "f dereferences p, a.c:1.\n")
+    assert again[:2] == (code, out) and len(server.requests) == 3
+    assert {request["service_tier"] for request in server.requests} == {"flex"}
+    assert f"{2 * (40 * 1 + 60 * 0.1 + 20 * 5) / 1e6:.4f} dollars" in err
+    shown = [jarvis(*command).out for command in (("runs", "transcript", "last", "--json"), ("config", "show"))]
+    assert key not in err + "".join(shown)
+
+
 def test_a_named_task_is_given_once(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(LOOKS, ENDS) as server:
         model(jarvis, server)
@@ -80,6 +105,7 @@ def test_a_named_task_is_given_once(jarvis: Jarvis, tree: Path) -> None:
     assert len(json.loads(jarvis("runs", "list", "--json").out)) == 1
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_another_task(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(ENDS, ENDS) as server:
         model(jarvis, server)
@@ -169,6 +195,7 @@ def test_callbacks_of_the_settings_are_called_after_each_tool(jarvis: Jarvis, tr
     (directory / "mine.py").write_text(f"def after_tool_call_cb(agent):\n    {writes}\n")
     with ModelServer(LOOKS, calls("search_code", pattern="f"), ENDS) as server:
         model(jarvis, server, after_tool_call_cb_dirs=[str(directory)])
+        assert jarvis("config", "trust").code == 0
         ask(jarvis)
 
     assert note.read_text() == "Jarvis Jarvis "

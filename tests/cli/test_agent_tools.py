@@ -29,6 +29,7 @@ def configure(jarvis: Jarvis, server: ModelServer, *ways: str, profile: str = "o
     ]
     content = {"models": {"local": group}, "mcp": servers, **more}
     (jarvis.place / "jarvis.yaml").write_text(json.dumps(content))
+    assert jarvis("config", "trust").code == 0
     jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
 
 
@@ -67,6 +68,14 @@ def test_servers_that_fail_are_told_and_the_conversation_goes_on(jarvis: Jarvis)
     assert (ended.code, ended.out) == (0, "It is done.\n")
     assert ended.err.count("does not start") == 1
     assert 'jarvis: MCP server "raw2" does not start: cannot find the database\n' in ended.err
+
+
+def test_quiet_suppresses_the_notices_about_servers(jarvis: Jarvis) -> None:
+    with ModelServer(ENDS) as server:
+        configure(jarvis, server, "", "does not start")
+        ended = jarvis("agent", "-T", "Act.", "-p", "src", "-q")
+
+    assert (ended.code, ended.out, ended.err) == (0, "It is done.\n", "")
 
 
 def test_descriptions_of_a_server_are_untrusted_text(jarvis: Jarvis) -> None:
@@ -183,12 +192,3 @@ def test_a_search_endpoint_is_an_http_address_with_a_query(jarvis: Jarvis, url: 
 
     assert ended.code == 2
     assert "should be an address with {query}" in ended.line
-
-
-def test_programs_that_the_current_directory_configures_are_announced(jarvis: Jarvis) -> None:
-    with ModelServer(ENDS) as server:
-        configure(jarvis, server, "", "odd names")
-        loud, quiet = (jarvis("agent", "-T", "Act.", "-p", "src", *more) for more in ((), ("-q", "--budget", "9usd")))
-
-    assert "settings in this directory run programs outside the sandbox: jarvis.yaml sets mcp" in loud.err
-    assert "outside the sandbox" not in quiet.err

@@ -376,8 +376,8 @@ def test_an_ambiguous_run_is_told_apart(jarvis):
 @pytest.mark.parametrize(
     ("file", "text", "says"),
     [
-        ("jarvis.yaml", "stor_url: x\n", 'jarvis.yaml: unknown setting "stor_url" (did you mean "store_url"?)'),
-        ("jarvis.yaml", "processes: many\n", "jarvis.yaml: \"processes\" is 'many', should be a valid integer"),
+        ("jarvis.yaml", "stor_url: x\n", 'jarvis.yaml:1: unknown setting "stor_url" (did you mean "store_url"?)'),
+        ("jarvis.yaml", "processes: many\n", "jarvis.yaml:1: \"processes\" is 'many', should be a whole number"),
         ("jarvis.yaml", "a: [\n", "jarvis.yaml:2: "),
         ("pyproject.toml", "[tool.jarvis]\nprocesses = 'x'\n", 'pyproject.toml [tool.jarvis]: "processes" is '),
         (
@@ -423,7 +423,7 @@ def test_a_rule_file_of_the_tree_that_is_no_yaml_is_one_line(jarvis, text):
     ("variable", "value", "says"),
     [
         ("JARVIS_STOR_URL", "x", '(did you mean "JARVIS_STORE_URL"?)'),
-        ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a valid integer"),
+        ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a whole number"),
         ("JARVIS_BROKER_URL", "redis://127.0.0.1:1", "is Redis running? see JARVIS_BROKER_URL"),
         ("JARVIS_STORE_URL", "mysql://x/y", 'JARVIS_STORE_URL: "mysql" is not supported; use sqlite or postgresql'),
         ("JARVIS_STORE_URL", "what", "JARVIS_STORE_URL: not a database address; expected sqlite:////path/file.db or"),
@@ -571,6 +571,7 @@ def test_a_full_file_system_pauses_a_run_that_goes_on_when_there_is_room(jarvis,
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.slow
 def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "b.c": SYSTEM})
     run = jarvis.submit(tree, paused=True)

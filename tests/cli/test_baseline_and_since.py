@@ -78,6 +78,7 @@ def test_only_what_is_new_is_listed_and_counts(jarvis, repository, baseline):
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("baseline", ["before.json", "v1"])
+@pytest.mark.slow
 def test_without_anything_new_nothing_fails_and_the_report_stays_the_same_later(jarvis, repository, baseline):
     jarvis("sec", "fast", "-q", "-p", repository, "-o", "before.json")
     (repository / "sub" / "b.c").unlink()
@@ -112,6 +113,7 @@ def test_a_file_that_was_moved_brings_nothing_new(jarvis, repository):
     assert report_of(jarvis, "-p", repository, "--baseline", "v1")["issues"] == []
 
 
+@pytest.mark.slow
 def test_the_baseline_of_a_directory_that_was_not_there_is_empty(jarvis, repository):
     jarvis.tree("repo/new", {"c.c": COPY})
 
@@ -151,6 +153,7 @@ def test_an_address_cannot_hide_tracked_files_by_its_ignore_files(jarvis, hiding
     assert report["summary"]["left_out"] == {}
 
 
+@pytest.mark.slow
 def test_the_jarvisignore_of_an_address_is_heeded_when_a_setting_says_so(jarvis, hiding, monkeypatch):
     monkeypatch.setenv("JARVIS_SCAN__JARVISIGNORE_OF_ADDRESSES", "yes")
 
@@ -166,6 +169,7 @@ def test_a_directory_cannot_hide_tracked_files_by_gitignore(jarvis, hiding):
 
 
 @pytest.mark.timing
+@pytest.mark.slow
 def test_a_baseline_revision_has_the_tracked_files_that_gitignore_matches(jarvis, hiding):
     (hiding / ".jarvisignore").unlink()
     git(hiding, "commit", "-qam", "2")
@@ -173,6 +177,7 @@ def test_a_baseline_revision_has_the_tracked_files_that_gitignore_matches(jarvis
     assert report_of(jarvis, "-p", hiding, "--baseline", "HEAD")["summary"]["baseline"]["known"] > 0
 
 
+@pytest.mark.slow
 def test_what_gitignore_leaves_out_is_said_at_the_end_and_at_the_head(jarvis):
     tree = jarvis.tree("tree", {"a.c": "int a;\n", "b.c": COPY, "gen/c.c": COPY, ".gitignore": "b.c\ngen/\n"})
 

@@ -69,6 +69,7 @@ def test_all_of_one_rule_below_tests_is_judged_by_one_command_and_undone_by_one(
     assert listed(triage) == before
 
 
+@pytest.mark.slow
 def test_undo_goes_back_step_by_step_and_leaves_what_was_judged_again(triage):
     triage("last", *RULE, "--file", "src/f0.c,src/f1.c", "--mark", "wontfix", "--reason", "internal")
     triage("last", *RULE, "--file", "src/f0.c", "--mark", "true", "--all")
@@ -89,6 +90,7 @@ def test_undo_goes_back_step_by_step_and_leaves_what_was_judged_again(triage):
     assert {row["verdict"] for row in listed(triage)} == {None}
 
 
+@pytest.mark.slow
 def test_a_file_that_was_imported_and_a_verdict_that_was_removed_are_undone_too(triage):
     triage("last", "--file", "src/f0.c", "--mark", "later")
     triage("last", "--export", "team.yaml")

@@ -224,6 +224,7 @@ def test_a_report_that_cannot_be_read_is_an_error(jarvis: Jarvis, project: Path)
     assert done.code == 2 and "scan_report.json is not the report of a scan" in done.err
 
 
+@pytest.mark.slow
 def test_a_run_of_the_store_is_read_instead_of_the_files(jarvis: Jarvis) -> None:
     tree = jarvis.tree("tree", {"a.c": "static int one(void) { return 1; }\nint two(void) { return one() * 2; }\n"})
     assert jarvis("c2rust", "scan", "-p", tree).code == 0

@@ -195,6 +195,7 @@ def test_hostile_text_reaches_no_terminal(jarvis: Jarvis, monkeypatch: pytest.Mo
     assert r"\x1b[2J\u202e" in outputs[1]
 
 
+@pytest.mark.slow
 def test_the_map_is_in_chinese(jarvis: Jarvis, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chinese = show(jarvis, project, "twice", "--lang", "zh")
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")

@@ -41,6 +41,7 @@ def test_a_scan_writes_the_symbols_and_the_order(jarvis: Jarvis, project: Path) 
     assert (project / ".jarvis" / ".gitignore").read_text().startswith("*\n")
 
 
+@pytest.mark.slow
 def test_the_language_of_its_report_is_that_of_the_run(
     jarvis: Jarvis, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,6 +54,7 @@ def test_the_language_of_its_report_is_that_of_the_run(
     assert jarvis("runs", "report", "last", "--format", "markdown").out.startswith("# 符号图")
 
 
+@pytest.mark.slow
 def test_symbols_that_a_person_has_edited_survive_another_scan(jarvis: Jarvis, project: Path) -> None:
     jarvis("c2rust", "scan", "-p", project)
     path = project / ".jarvis" / "c2rust" / "symbols.jsonl"
@@ -114,6 +116,7 @@ def test_a_directory_without_c_is_refused(jarvis: Jarvis) -> None:
     assert "no C or C++ file" in ended.line
 
 
+@pytest.mark.slow
 def test_its_runs_are_listed_shown_reported_and_exported(jarvis: Jarvis, project: Path, tmp_path: Path) -> None:
     jarvis("c2rust", "scan", "-p", project, "-q", "--label", "team=net")
 
@@ -196,6 +199,7 @@ def test_graphs_are_written_and_drawn_beside_a_scan(jarvis: Jarvis, project: Pat
     assert "4 graph files" in ended.err
 
 
+@pytest.mark.slow
 def test_graphs_of_an_earlier_scan_need_none(jarvis: Jarvis, project: Path) -> None:
     assert jarvis("c2rust", "scan", "-p", project, "--only-dot").code == 2
     jarvis("c2rust", "scan", "-p", project)

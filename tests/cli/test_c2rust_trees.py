@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.commands import Jarvis
 
 HEADER = "static inline int one(void) { return 1; }\n"
@@ -53,6 +55,7 @@ def test_headers_and_sources_are_read_through_symbolic_links(jarvis: Jarvis) -> 
     ]
 
 
+@pytest.mark.slow
 def test_a_unit_is_read_again_after_a_link_has_another_target(jarvis: Jarvis) -> None:
     project = jarvis.tree("project", {"x/v.h": HEADER, "y/v.h": "static int two;\n", "a.c": "#include <v.h>\n"})
     commands(project, "-Iused a.c")
@@ -79,6 +82,7 @@ def test_special_files_and_links_that_no_unit_reads_change_nothing(jarvis: Jarvi
     assert (ended.code, places(project)) == (0, [("a.c", "a")]), ended.err
 
 
+@pytest.mark.slow
 def test_paths_longer_than_the_system_allows_are_no_files(jarvis: Jarvis) -> None:
     project = jarvis.tree("project", {"a.c": "int a(void) { return 1; }\n"})
     long = "x/" * 3000
@@ -98,6 +102,7 @@ def test_paths_longer_than_the_system_allows_are_no_files(jarvis: Jarvis) -> Non
     assert ended.code == 2 and "gone.c does not exist" in ended.err
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_to_be_packed_is_named(jarvis: Jarvis) -> None:
     project = jarvis.tree("project", {"a.c": "int a(void) { return 1; }\n"})
     with (project / "large.h").open("wb") as file:

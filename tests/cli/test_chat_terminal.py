@@ -83,7 +83,7 @@ def test_a_first_ctrl_c_asks_for_input_and_a_second_saves_and_quits(jarvis: Jarv
         terminal.wait_for("--restore-session")
         assert terminal.wait() == 130
 
-    assert saved(jarvis) == ["Count", "in letters", "Yes.", "more"]
+    assert saved(jarvis) == ["Count", "(interrupted by the user)", "in letters", "Yes.", "more"]
 
 
 def test_a_call_is_confirmed_and_control_characters_are_escaped(jarvis: Jarvis) -> None:

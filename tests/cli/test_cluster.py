@@ -85,6 +85,7 @@ def test_an_interrupted_crate_of_a_paused_run_is_removed(
 
 
 @pytest.mark.usefixtures("environ")
+@pytest.mark.slow
 def test_the_doctor_warns_of_blobs_that_only_this_machine_sees(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [line for line in jarvis("doctor").out.splitlines() if " blobs " in line]
     assert found[0].startswith("! ")

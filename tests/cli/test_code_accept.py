@@ -8,6 +8,7 @@ from tests.cli.commands import Jarvis
 from tests.cli.test_code import at_terminal
 
 KEEP = calls("rewrite", files=[{"path": "keep.o", "content": "theirs\n"}])
+FILLER = "/* */\n" * 10
 SECOND = patch("one() - 1", "one() - 2")
 
 
@@ -74,11 +75,41 @@ def test_a_change_that_comes_along_is_named(repository: Repository) -> None:
     assert git(repository.top, "log", "--format=%s") == "Adapt main\nReturn two\nfirst\n"
 
 
-def two_changes(repository: Repository) -> tuple[str, str]:
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("--with-changes",), ()], ids=["copied", "overlap"])
+def test_a_change_that_stands_on_an_applied_one_is_applied_without_it(
+    repository: Repository, words: tuple[str, ...]
+) -> None:
+    (repository.top / "main.c").write_text(f"{MAIN}{FILLER}")
+    git(repository.top, "commit", "-qam", "fill")
+    (repository.top / "main.c").write_text(f"{MAIN}{FILLER}/* mine */\n")
+    first, second = two_changes(repository, *words)
+    with_it = repository.jarvis("code", "accept", first), repository.jarvis("code", "accept", second)
+    main = (repository.top / "main.c").read_text()
+
+    assert [ended.code for ended in with_it] == [0, 0], [ended.err for ended in with_it]
+    assert "with the change of" not in with_it[1].line
+    assert "one() - 2" in main and main.endswith("/* mine */\n")
+    assert git(repository.top, "log", "--format=%s") == "fill\nfirst\n"
+
+
+@pytest.mark.slow
+def test_a_change_that_came_along_is_not_applied_again(repository: Repository) -> None:
+    (repository.top / "mine.c").write_text("int mine;\n")
+    first, second = two_changes(repository, "--with-changes")
+    accepted = repository.jarvis("code", "accept", second)
+    again = repository.jarvis("code", "accept", first)
+
+    assert (accepted.code, again.code) == (0, 2)
+    assert accepted.line.endswith(f", with the change of run {first}")
+    assert again.line == f"jarvis: run {first} is accepted already"
+
+
+def two_changes(repository: Repository, *more: str) -> tuple[str, str]:
     """Make two changes in a session, the second on top of the first, and return their runs."""
     with ModelServer(patch("return 1;", "return 2;"), says("Return two"), SECOND, says("Adapt main")) as server:
         repository.settings(server)
-        words = ("code", "-f", repository.top.parent / "settings.yaml")
+        words = ("code", "-f", repository.top.parent / "settings.yaml", *more)
         assert at_terminal(repository.jarvis, "Return two\n\nAnd main\n\n\n", *words) == 0
     rows = git(repository.top, "for-each-ref", "--format=%(subject)|%(refname:short)", "refs/heads/jarvis").split("\n")
     found = dict(row.split("|jarvis/code-") for row in rows if row)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from jarvis_workers.service import wiring
+from jarvis_workers.store import artifacts
 from tests.agents.server import ModelServer, says
 from tests.cli.code_repository import Repository, git, patch, repository_of
 from tests.cli.commands import Jarvis
@@ -17,6 +19,7 @@ def repository(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return repository_of(jarvis, monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_branch_that_could_not_be_written_is_said_with_exit_3(repository: Repository) -> None:
     git(repository.top, "branch", "jarvis")
     with ModelServer(EDIT, SAYS) as server:
@@ -53,3 +56,19 @@ def test_no_person_is_asked_to_accept_a_change_without_a_branch(repository: Repo
         repository.settings(server, code={"confirm": True})
         words = ("code", "-f", repository.top.parent / "settings.yaml", "-r", "Return two")
         assert at_terminal(repository.jarvis, "y\n", *words) == 3
+
+
+def test_a_list_does_not_read_the_changed_files(repository: Repository) -> None:
+    with ModelServer(EDIT, SAYS) as server:
+        repository.settings(server)
+        repository.code("-q")
+    settings = repository.jarvis.settings
+    with wiring.store_of(settings) as store, store.read() as session:
+        (changes,) = artifacts.blobs_named(session, [repository.run()], "changes").values()
+    wiring.blobs_of(settings).delete(changes)
+    listed = json.loads(repository.jarvis("code", "list", "--json").out)
+
+    (row,) = listed
+    commit = git(repository.top, "rev-parse", repository.branch).strip()
+    names = ("run", "state", "branch", "commit", "subject", "decision")
+    assert [row[name] for name in names] == [repository.run(), "done", repository.branch, commit, "Return two", ""]

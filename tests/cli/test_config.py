@@ -41,7 +41,9 @@ def test_a_wrong_setting_is_one_line_and_exit_2(here, capsys):
 
     assert run(["config", "show"]) == 2
 
-    assert capsys.readouterr().err == 'jarvis: jarvis.yaml: unknown setting "brokr_url" (did you mean "broker_url"?)\n'
+    assert (
+        capsys.readouterr().err == 'jarvis: jarvis.yaml:1: unknown setting "brokr_url" (did you mean "broker_url"?)\n'
+    )
 
 
 def test_a_scan_says_which_file_of_the_directory_changes_what_is_scanned(jarvis):

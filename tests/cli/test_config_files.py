@@ -72,6 +72,15 @@ def test_init_asks_at_a_terminal(jarvis: Jarvis) -> None:
     assert group == {"model": "m", "base_url": "https://api.openai.com/v1"}
 
 
+def test_edit_says_that_the_editor_failed(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    (jarvis.place / "jarvis.yaml").write_text("proceses: 2\n")
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "false")
+    ended = jarvis("config", "edit")
+
+    assert (ended.code, ended.out, ended.line) == (2, "", "jarvis: false: the editor failed (exit code 1)")
+
+
 def test_edit_opens_the_editor_and_checks_the_file(jarvis: Jarvis, editor: Path) -> None:
     assert "create it with: jarvis config init" in jarvis("config", "edit").line
     (jarvis.place / "jarvis.yaml").write_text("")
@@ -83,5 +92,5 @@ def test_edit_opens_the_editor_and_checks_the_file(jarvis: Jarvis, editor: Path)
     assert (valid.code, valid.out) == (0, "jarvis.yaml is valid\n")
     assert (wrong.code, wrong.line) == (
         2,
-        'jarvis: jarvis.yaml: unknown setting "proceses" (did you mean "processes"?)',
+        'jarvis: jarvis.yaml:1: unknown setting "proceses" (did you mean "processes"?)',
     )

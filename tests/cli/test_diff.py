@@ -241,6 +241,7 @@ def test_a_missing_or_damaged_report_file_gets_one_line(jarvis, content, says):
     assert says in ended.line
 
 
+@pytest.mark.slow
 def test_a_damaged_finding_of_a_report_is_named(jarvis, files):
     report = json.loads((jarvis.place / "old.json").read_text())
     report["issues"][0]["severity"] = "grave"

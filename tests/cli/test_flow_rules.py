@@ -52,6 +52,7 @@ def test_a_flow_rule_is_listed_explained_weighed_and_switched_off(jarvis: Jarvis
     assert {one["severity"] for one in issues if one["pattern"] == RULE} == {"low"}
 
 
+@pytest.mark.slow
 def test_a_baseline_knows_what_a_flow_rule_has_found(jarvis: Jarvis, tree: Path) -> None:
     jarvis("sec", "fast", "-q", "-p", tree, "-o", "base.json")
     (tree / "z/third.c").write_text(end("third"))
@@ -69,6 +70,7 @@ def test_every_format_tells_the_steps(jarvis: Jarvis, tree: Path) -> None:
         assert "lib/release.c" in jarvis("runs", "report", "last", "--format", form).out
 
 
+@pytest.mark.slow
 def test_show_tells_how_far_each_stage_is(jarvis: Jarvis, tree: Path) -> None:
     scan(jarvis, tree)
     scan(jarvis, tree)

@@ -100,6 +100,7 @@ def test_findings_are_known_again_after_ten_lines_above_them(jarvis, tree):
     assert len([one for one in before["results"] if one["ruleId"] == "unsafe_api"]) >= 7
 
 
+@pytest.mark.slow
 def test_a_suppressed_finding_is_suppressed_in_every_format_and_its_twins_stay_who_they_are(jarvis, tree):
     before = scan(jarvis, tree)
     (tree / "src" / "twins.c").write_text(TWINS.replace("  str", "// jarvis-ignore[unsafe_api]: sized\n  str", 1))

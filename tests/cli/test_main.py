@@ -217,6 +217,7 @@ def test_jarvis_sec_is_jarvis_sec_under_its_own_name():
 
 @pytest.mark.timing
 @pytest.mark.parametrize("name", ["jarvis-agent", "jvs"])
+@pytest.mark.slow
 def test_jarvis_agent_has_entry_points_of_its_own_name(name):
     scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, function = scripts[name].partition(":")

@@ -206,12 +206,12 @@ def test_an_id_twice_in_a_file_is_imported_once(jarvis: Jarvis, pair: list[Path]
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"id": "../../../evil"}, "entry 1: id: Value error, an id should have 1 to 64 letters, digits, - or _"),
+        ({"id": "../../../evil"}, "entry 1: id: an id should have 1 to 64 letters, digits, - or _"),
         ({"type": "short_term"}, "entry 1: short_term memories end with their process"),
-        ({"type": "eternal"}, "entry 1: type: Input should be 'short_term'"),
-        ({"tags": "build"}, "entry 1: tags: Input should be a valid tuple"),
-        ({"content": ""}, "entry 1: content: Value error, should not be empty"),
-        ({"created_at": None}, "entry 1: created_at: Input should be a valid datetime"),
+        ({"type": "eternal"}, "entry 1: type: should be 'short_term'"),
+        ({"tags": "build"}, "entry 1: tags: should be a list"),
+        ({"content": ""}, "entry 1: content: should not be empty"),
+        ({"created_at": None}, "entry 1: created_at: should be a valid datetime"),
     ],
 )
 def test_an_invalid_memory_is_left_out_and_the_others_are_imported(
@@ -255,7 +255,19 @@ def test_memories_are_removed_by_id(jarvis: Jarvis, pair: list[Path]) -> None:
     ended = jarvis("memory", "remove", "a01", "../a02", "a03")
 
     assert (ended.code, ended.out) == (3, "removed 1 memory\n")
+    missing = "jarvis: there is no memory with the id"
+    assert ended.err == f"{missing}: ../a02\n{missing}: a03\n"
     assert [entry["id"] for entry in entries(jarvis)] == ["a02"]
+
+
+def test_a_memory_of_two_levels_does_not_stand_for_a_missing_one(jarvis: Jarvis, pair: list[Path]) -> None:
+    shared = jarvis.settings.data_dir / "memory" / "global_long_term"
+    shared.mkdir(parents=True)
+    text = pair[0].read_text().replace("project_long_term", "global_long_term")
+    (shared / pair[0].name).write_text(text)
+    ended = jarvis("memory", "remove", pair[0].stem, "a03")
+
+    assert (ended.code, ended.out) == (3, "removed 2 memories\n")
 
 
 def test_jarvis_memory_organizer_is_an_entry_point(jarvis: Jarvis) -> None:

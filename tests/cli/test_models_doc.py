@@ -111,6 +111,7 @@ def test_a_tool_and_a_callback_of_ones_own_are_used(place: Jarvis, tmp_path: Pat
         (directory / "mine.py").write_text(code)
     with ModelServer(calls("greet", who="you"), says("done")) as server:
         configure(place, server.url, CALLBACKS)
+        assert place("config", "trust").code == 0
         assert place("agent", "-T", "x", "-p", "src", "-q").code == 0
 
     assert server.requests[1]["messages"][-1]["content"].endswith("|hello you")

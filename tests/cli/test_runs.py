@@ -243,6 +243,7 @@ def test_pruning_deletes_what_it_is_told_and_keeps_what_others_want(jarvis, tree
     assert jarvis("runs", "report", "last", "--format", "markdown").out == Path("r.md").read_text()
 
 
+@pytest.mark.slow
 def test_what_no_run_wants_goes_after_a_day(jarvis, tree, done):
     other = jarvis.tree("other", {"c.c": COPY * 2})
     jarvis("sec", "fast", "-p", other, "-q", "-o", "r.md")
@@ -392,6 +393,7 @@ def test_a_store_that_stays_away_leaves_a_run_resumable(capfd):
     assert "continue with: jarvis runs resume abcd" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_runs_are_told_apart_by_branch_commit_and_label(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, ".git/HEAD": "ref: refs/heads/topic\n", ".git/refs/heads/topic": "a" * 40})
     jarvis("sec", "fast", "-p", tree, "-o", "r.json")

@@ -220,6 +220,33 @@ def test_other_votes_are_those_of_the_second_group(jarvis: Jarvis, tree: Path) -
     assert all(body["model"] == "second" for body in other.requests)
 
 
+@pytest.mark.slow
+def test_what_the_first_model_leaves_open_is_escalated_and_counted(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as one:
+        set_models(jarvis, m=one)
+        _, alone, _ = report(jarvis)
+        asked = len(one.requests)
+        with ModelServer(forever=confirm) as strong:
+            set_models(jarvis, m=one, strong=strong)
+            code, found, err = report(jarvis, "--escalate", "strong")
+            _, again, _ = report(jarvis, "--escalate", "strong")
+
+    unclear = {issue["gid"] for issue in judged(alone) if issue["status"] == "undecided"}
+    before = {issue["gid"]: issue["status"] for issue in judged(alone)}
+    after = {issue["gid"]: issue["status"] for issue in judged(found)}
+    assert unclear
+    assert after == {gid: "confirmed" if gid in unclear else status for gid, status in before.items()}
+    assert found["summary"]["escalation"] == {"escalated": len(unclear), "verified": len(before)}
+    assert f"; escalated {len(unclear)} of {len(before)}" in err
+    assert "escalation" not in alone["summary"]
+    assert len(one.requests) == asked
+    assert 0 < len(strong.requests) <= len(unclear)
+    assert {**found, "run": None} == {**again, "run": None}
+    assert code == 0
+    page = jarvis("runs", "report", "last", "--format", "markdown").out
+    assert f"A stronger model was asked about {len(unclear)} of {len(before)} candidates." in page
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("always", ["confirmed", "dismissed"])
 def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trusted(
@@ -277,6 +304,7 @@ def test_its_files_grow_while_it_is_on_and_are_in_order_in_the_end(jarvis: Jarvi
     [
         (["-g", "nobody"], "nobody"),
         (["--second-group", "nobody"], "nobody"),
+        (["--escalate", "nobody"], "nobody"),
         (["-c", "0"], "--cluster-limit"),
         (["--votes", "0"], "--votes"),
         (["--lang", "fr"], "--lang"),
@@ -309,7 +337,7 @@ def test_a_dry_run_asks_nobody_and_foresees_a_second_run(jarvis: Jarvis, tree: P
         again = foretold(jarvis, "src")
 
     assert told["candidates"] == len(judged(found))
-    assert (told["cluster"]["jobs"], told["verify"]["known"]) == (8, 0)
+    assert (told["cluster"]["jobs"], told["verify"]["known"]) == (0, 0)
     assert again["verify"]["jobs"] == found["run"]["stages"]["verify"]["jobs"]
     assert again["total"]["known"] == again["total"]["jobs"]
     assert again["total"]["prompt"] == 0
@@ -373,11 +401,12 @@ def test_a_dry_run_takes_nothing_that_belongs_to_a_report(jarvis: Jarvis, tree: 
     assert ended.line.startswith(f"jarvis: {more[0]} cannot be combined with --dry-run")
 
 
-def test_dollars_need_prices_of_the_second_group_too(jarvis: Jarvis, tree: Path) -> None:
+@pytest.mark.parametrize("option", ["--second-group", "--escalate"])
+def test_dollars_need_prices_of_every_group(jarvis: Jarvis, tree: Path, option: str) -> None:
     group = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "profile": "openai"}
     priced = group | {"prices": {"input": 1, "output": 2}}
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"a": priced, "b": group}, "model_group": "a"}))
-    ended = jarvis("sec", "agent", "-p", "src", "--votes", "2", "--second-group", "b", "--budget", "5usd")
+    ended = jarvis("sec", "agent", "-p", "src", "--votes", "2", option, "b", "--budget", "5usd")
 
     assert ended.code == 2
     assert '--budget: the model group "b" has no prices' in ended.line

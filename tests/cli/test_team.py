@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from jarvis_cli.main import run
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.assistant.team_file import read_team
+from jarvis_workers.settings import Settings
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.assistant.teams import last, message, system
 from tests.cli.commands import Jarvis
@@ -123,17 +126,57 @@ def test_a_definition_that_cannot_be_used_is_one_line(
     assert says_why in ended.line
 
 
+ODD_TOOLS = """\
+main_agent_name: lead
+agents_config:
+  - name: lead
+  - name: reader
+    use_tools: [read_code,
+      {tool}]
+"""
+
+
+def test_a_tool_that_nobody_has_is_found_before_the_run(jarvis: Jarvis, tree: Path) -> None:
+    (jarvis.place / "team.yaml").write_text(ODD_TOOLS.format(tool="read_cod"))
+    with ModelServer() as server:
+        model(jarvis, server)
+        ended = jarvis("team", "-c", "team.yaml", "-T", "Is it safe?", "-p", "src")
+
+    available = "read_code, search_code, execute_script"
+    assert ended.code == 2
+    assert ended.line == f'jarvis: team.yaml:6: agent reader: unknown tool "read_cod"; available tools: {available}'
+    assert "no runs" in jarvis("runs", "list").out + jarvis("runs", "list").err
+
+
+def test_on_a_cluster_only_tools_of_other_agents_are_found_before_the_run(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, broker_url="redis://127.0.0.1:1/0")
+    file = tmp_path / "team.yaml"
+    file.write_text(ODD_TOOLS.format(tool="of_a_worker"))
+    team = read_team(file, settings, pytest.fail)
+    file.write_text(ODD_TOOLS.format(tool="patch"))
+    with pytest.raises(UsageError, match=r"team.yaml:6: agent reader: unknown tool .patch.*, and those of the workers"):
+        read_team(file, settings, pytest.fail)
+
+    assert team.agents[1].use_tools == ("read_code", "of_a_worker")
+
+
 @pytest.mark.slow
-def test_a_tool_that_nobody_has_is_named(jarvis: Jarvis, tree: Path) -> None:
-    (jarvis.place / "team.yaml").write_text(
-        json.dumps({**TEAM, "agents": [*TEAM["agents"], {"name": "x", "use_tools": ["rm"]}]})
+def test_a_tool_that_no_worker_has_is_named(jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool of the user that is gone when the run begins."""
+    own = jarvis.place / "home" / ".jarvis" / "tools"
+    own.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(jarvis.place / "home"))
+    (jarvis.place / "team.yaml").write_text(ODD_TOOLS.format(tool="gone"))
+    (own / "gone.py").write_text(
+        "import os\nos.unlink(__file__)\n"
+        "class Gone:\n name = 'gone'\n description = ''\n parameters = {}\n def execute(self, arguments): ..."
     )
     with ModelServer() as server:
         model(jarvis, server)
         code, _, err = team(jarvis)
 
     assert code == 3
-    assert 'agent x: unknown tool "rm"' in jarvis("runs", "show", "last", "--json").out + err
+    assert 'agent reader: unknown tool "gone"' in jarvis("runs", "show", "last", "--json").out + err
 
 
 def test_a_team_file_must_be_given(jarvis: Jarvis, tree: Path) -> None:

@@ -45,6 +45,7 @@ def page(jarvis: Jarvis) -> Iterator[tuple[FlaskClient, Store]]:
         yield signed_in(create_app(world)), store
 
 
+@pytest.mark.slow
 def test_triage_in_the_page_and_in_the_terminal_are_the_same_rows(jarvis: Jarvis) -> None:
     jarvis.tree("src", {"a.c": COPY, "b.c": COPY.replace("f(", "g(")})
     jarvis("sec", "fast", "src", "-q")

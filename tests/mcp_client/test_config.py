@@ -9,13 +9,16 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.mcp_client.config import SERVERS_MAX, McpServer
 from jarvis_workers.mcp_client.server_files import servers_or_files
 from jarvis_workers.settings import load_settings, origins
+from jarvis_workers.settings.trust import decide
 
 STDIO = {"name": "files", "type": "stdio", "command": "serve", "args": ["-v"], "env": {"TOKEN": "hunter2"}}
 ISSUES = {"name": "issues", "type": "streamable", "base_url": "http://h/mcp", "headers": {"Authorization": "hunter2"}}
 
 
 def read(directory: Path, servers: object, **environ: str) -> tuple[McpServer, ...]:
+    environ["JARVIS_DATA_DIR"] = str(directory / "data")
     (directory / "jarvis.yaml").write_text(json.dumps({"mcp": servers}))
+    decide(directory / "jarvis.yaml", environ, trusted=True)
     return load_settings(environ=environ, directory=directory).mcp
 
 
@@ -34,7 +37,8 @@ def test_the_variable_holds_yaml_or_json_and_wins_over_the_file(tmp_path: Path, 
 def test_secrets_are_not_shown_and_reach_only_a_pipe(tmp_path: Path) -> None:
     servers = read(tmp_path, [STDIO, {**ISSUES, "base_url": "http://h/mcp?token=hunter2"}])
 
-    shown = str([one.value for one in origins(environ={}, directory=tmp_path) if one.setting == "mcp"])
+    environ = {"JARVIS_DATA_DIR": str(tmp_path / "data")}
+    shown = str([one.value for one in origins(environ=environ, directory=tmp_path) if one.setting == "mcp"])
     assert "hunter2" not in shown + repr(servers)
     assert "files" in shown
     assert [McpServer.model_validate(one.facts()) for one in servers] == list(servers)
@@ -60,7 +64,7 @@ def test_secrets_are_not_shown_and_reach_only_a_pipe(tmp_path: Path) -> None:
         ([STDIO, STDIO], '"mcp": two servers are called "files"; rename one'),
         (STDIO, '"mcp": should be a list of servers, each with a name and a type'),
         ("hunter2", '"mcp": should be a list of servers, each with a name and a type'),
-        ([3], '"mcp.0" should be a valid dictionary or instance of McpServer'),
+        ([3], '"mcp.0" should be a mapping of names to values'),
         ([{**STDIO, "name": str(number)} for number in range(51)], '"mcp": 51 servers, at most 50 are possible'),
     ],
 )
@@ -69,7 +73,7 @@ def test_what_is_wrong_is_said_in_one_line_without_secrets(tmp_path: Path, serve
         read(tmp_path, servers)
 
     message = str(problem.value)
-    assert message.startswith("jarvis.yaml: ")
+    assert message.startswith("jarvis.yaml:1: ")
     assert says in message
     assert "\n" not in message
     assert "hunter2" not in message
@@ -128,6 +132,6 @@ def test_a_file_that_cannot_be_used_is_told_and_the_others_count(tmp_path: Path)
     assert told == [
         'a.yaml: "mcp.0.type" is missing',
         "b.yaml: should be a list of servers in YAML or JSON (line 1)",
-        'c.yaml: "mcp" should be a valid tuple',
+        'c.yaml: "mcp" should be a list',
         "e.yaml cannot be read: Is a directory",
     ]

@@ -1,16 +1,17 @@
 """Servers that speak chat.completions: what is sent to each, what is read back, what it costs."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelRefused, ModelUnavailable
+from jarvis_workers.platforms.apis import APIS, decode
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile, profile_for
 from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall, ToolSpec
-from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import PER_MESSAGE, estimate, estimate_request
 from jarvis_workers.platforms.transport import RequestRefused, seconds_to_wait
@@ -34,7 +35,10 @@ ASKED = ModelRequest(
 ONE = ModelRequest((Message("user", "hello"),), seconds=5)
 
 
-@pytest.mark.parametrize("name", PROFILES)
+CHAT = [name for name, profile in PROFILES.items() if profile.api == "chat"]
+
+
+@pytest.mark.parametrize("name", CHAT)
 def test_what_each_profile_sends(name: str) -> None:
     profile = PROFILES[name]
     body = sent(ASKED, profile)
@@ -49,6 +53,13 @@ def test_what_each_profile_sends(name: str) -> None:
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
+@pytest.mark.parametrize("reads_only", [True, False])
+def test_parallel_calls_are_asked_for_only_if_a_tool_only_reads(*, reads_only: bool) -> None:
+    request = replace(ASKED, tools=(*TOOLS, replace(TOOLS[0], name="read", reads_only=reads_only)))
+
+    assert sent(request, PROFILES["openai"])["parallel_tool_calls"] == reads_only
+
+
 def sent(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     """What a server of this profile reads."""
     found: dict[str, Any] = json.loads(RequestWriter("m", profile).write(request).body)
@@ -59,6 +70,7 @@ def sent(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     ("address", "name"),
     [
         ("https://api.openai.com/v1", "openai"),
+        ("https://api.anthropic.com", "anthropic"),
         ("https://api.deepseek.com", "deepseek"),
         ("https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen"),
         ("https://open.bigmodel.cn/api/paas/v4", "glm"),
@@ -170,9 +182,26 @@ def test_calls_are_read_as_they_were_written() -> None:
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_answer_is_broken(body: bytes) -> None:
+@pytest.mark.parametrize("api", APIS)
+def test_what_is_no_answer_is_broken(body: bytes, api: str) -> None:
     with pytest.raises(BrokenAnswer):
-        decode(body)
+        decode(body, api)
+
+
+@pytest.mark.parametrize(
+    ("api", "body"),
+    [
+        ("messages", b'{"type": "error", "error": {"message": "overloaded"}}'),
+        ("messages", b'{"content": "text"}'),
+        ("messages", b'{"content": [3]}'),
+        ("responses", b'{"status": "failed", "error": {"message": "overloaded"}, "output": []}'),
+        ("responses", b'{"output": [3]}'),
+        ("responses", b'{"output": [{"type": "message", "content": "text"}]}'),
+    ],
+)
+def test_what_is_no_answer_of_its_api_is_broken(api: str, body: bytes) -> None:
+    with pytest.raises(BrokenAnswer):
+        decode(body, api)
 
 
 def test_a_reply_knows_its_cost() -> None:

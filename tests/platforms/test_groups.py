@@ -98,17 +98,17 @@ def test_groups_are_read_from_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("models: 3", '"models" is 3, should be a valid dictionary'),
+        ("models: 3", '"models" is 3, should be a mapping of names to values'),
         (f"models: {{fast: {SECRET}}}", '"models.fast" is a str'),
         (
             f"models: {{fast: {{modell: m, api_key: {SECRET}}}}}",
             '"models.fast.modell" is not a setting of a model group',
         ),
         ("models: {fast: {base_url: 'http://x'}}", '"models.fast.model" is missing'),
-        ("models: {fast: {model: 3}}", '"models.fast.model" is 3, should be a valid string'),
+        ("models: {fast: {model: 3}}", '"models.fast.model" is 3, should be a string'),
         (f"models: {{fast: {{model: m, api_key: [{SECRET}]}}}}", '"models.fast.api_key" is a list'),
         ("models: {fast: {model: m, prices: {inputs: 1}}}", '"models.fast.prices.inputs" is not a setting'),
-        ("models: {fast: {model: m, prices: {input: -1}}}", '"models.fast.prices.input" is -1, should be greater'),
+        ("models: {fast: {model: m, prices: {input: -1}}}", '"models.fast.prices.input" is -1, should be at least 0'),
         (
             "models: {fast: {model: m, requests_per_minute: 0}}",
             '"models.fast.requests_per_minute" is 0, should be greater',
@@ -122,7 +122,7 @@ def test_what_is_wrong_is_told_in_one_line_without_secrets(tmp_path: Path, text:
     with pytest.raises(SettingsError) as problem:
         read(tmp_path, text)
 
-    assert str(problem.value).startswith("jarvis.yaml: ")
+    assert str(problem.value).startswith("jarvis.yaml:1: ")
     assert says in str(problem.value)
     assert SECRET not in str(problem.value)
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
+from jarvis_workers.platforms.apis import decode
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.profiles import PROFILES, Prices
 from jarvis_workers.platforms.protocol import Message, ModelRequest, ToolCall, ToolSpec
-from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.transport import RequestRefused, Unreachable
 from jarvis_workers.ratelimit.gate import LocalLimiter
 from tests.agents.arrange import ask, send

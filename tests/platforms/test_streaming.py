@@ -126,3 +126,46 @@ def test_a_stream_that_cannot_be_read_is_a_broken_answer(lines: list[bytes], pro
     with pytest.raises(BrokenAnswer, match=problem):
         for line in lines:
             answer.add(line)
+
+
+@pytest.mark.parametrize(
+    ("api", "line", "problem"),
+    [
+        ("chat", b'error: {"code":500,"message":"no memory"}', "no memory"),
+        ("chat", b'data: {"object":"error","message":"too long","code":400}', "too long"),
+        (
+            "messages",
+            b'data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+            "Overloaded",
+        ),
+        ("messages", b'data: {"type":"content_block_start","content_block":3}', "unexpected format"),
+        ("messages", b'data: {"type":"message_delta","delta":{},"usage":[1]}', "unexpected format"),
+        ("responses", b'data: {"type":"error","code":"server_error","message":"oops"}', "oops"),
+        ("responses", b'data: {"type":"response.output_item.done","item":"x"}', "unexpected format"),
+    ],
+)
+def test_an_error_within_a_stream_is_a_broken_answer(api: str, line: bytes, problem: str) -> None:
+    with pytest.raises(BrokenAnswer, match=problem):
+        AnswerStream(lambda _: None, api).add(line)
+
+
+@pytest.mark.parametrize(
+    ("api", "event", "problem"),
+    [
+        ("messages", {"type": "content_block_start", "content_block": {"type": "text"}}, "512 content blocks"),
+        ("responses", {"type": "response.output_item.done", "item": {"type": "message"}}, "512 items"),
+    ],
+)
+def test_a_stream_has_a_bounded_number_of_parts(api: str, event: dict[str, object], problem: str) -> None:
+    answer = AnswerStream(lambda _: None, api)
+    with pytest.raises(BrokenAnswer, match=problem):
+        for index in range(1000):
+            answer.add(b"data: " + json.dumps({**event, "index": index}).encode())
+
+
+def test_a_response_that_failed_is_a_broken_answer() -> None:
+    answer = AnswerStream(lambda _: None, "responses")
+    answer.add(b'data: {"type":"response.failed","response":{"status":"failed","error":{"message":"no capacity"}}}')
+
+    with pytest.raises(BrokenAnswer, match="no capacity"):
+        answer.read(b"")

@@ -102,7 +102,8 @@ def test_what_has_nothing_in_common_stays_with_its_file(others: list[Candidate])
 def test_what_one_file_has_twice_stays_with_it() -> None:
     twice = [found("flow_double_free", line=line, trail=trail_of(THROUGH, "a.c")) for line in (1, 2)]
 
-    assert merge_across(placed(*twice), 50) == []
+    assert merge_across(placed(*twice), 50, lambda place: place.shared) == []
+    assert [batch.shared for batch in batches(placed(*twice), 50)] == [""]
 
 
 def test_what_is_shared_by_many_is_cut_as_well() -> None:
@@ -136,3 +137,15 @@ def test_it_is_plain_where_one_rule_fired_at_one_sink(evidence: list[str], plain
 def test_two_rules_are_not_plain_and_one_candidate_is() -> None:
     assert not is_plain([found(), found("boundary_funcs")])
     assert is_plain([found("deadlock_patterns", evidence="")])
+
+
+def test_a_defect_of_several_files_is_one_batch_however_many_places_report_it() -> None:
+    way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]
+    callers = [
+        found("flow_null_dereference", file, line=line, trail=trail_of(way, file))
+        for file, line in [("a.c", 3), ("a.c", 7), ("b.c", 5), ("table.c", 13)]
+    ]
+    unchecked = found("malloc_no_null_check", "table.c", line=8)
+    made = batches(placed(found(), *callers, unchecked), 2)
+
+    assert [(batch.gids, batch.shared) for batch in made] == [((2, 3, 4, 5, 6), "table.c"), ((1,), "")]

@@ -21,14 +21,18 @@ from jarvis_workers.sec.judge.clustering import (
     Cluster,
     Group,
     Question,
+    by_function,
     cluster,
     clusterer,
+    fits,
     locate,
     question_of,
+    question_text,
     settle,
     verified_together,
     without_model,
 )
+from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from tests.agents.arrange import MARKS, TEXT, Scripted, call, drive, text
 from tests.sec.test_batching import found
@@ -276,24 +280,69 @@ def test_what_comes_from_the_tree_is_marked_and_its_comments_are_left_out() -> N
     assert {suspicion.rule for suspicion in agent.guard.suspicions} >= {"forget_orders"}
 
 
-def test_one_candidate_or_one_sink_needs_no_model() -> None:
-    again = found(line=9, evidence="strcpy(x, y);")
-
+def test_one_candidate_needs_neither_model_nor_code() -> None:
     assert without_model(numbered(FOUND[1]), CONDITIONS) == [Cluster(CONDITIONS["boundary_funcs"], (901,))]
-    assert without_model(numbered(FOUND[0], again), CONDITIONS) == [Cluster(CONDITIONS["unsafe_api"], (901, 902))]
     assert without_model(numbered(), CONDITIONS) is None
+
+
+def test_a_function_is_one_cluster_and_each_rule_in_it_has_its_condition() -> None:
+    groups = by_function(locate(numbered(), CODE))
+    both = [(one.gid, one.candidate) for one in groups[0]]
+
+    assert [[one.gid for one in group] for group in groups] == [[901, 902], [903]]
+    assert question_text(both, CONDITIONS).split("\n") == [
+        f"{pattern}: {CONDITIONS[pattern]}" for pattern in ("unsafe_api", "boundary_funcs")
+    ]
+
+
+def test_a_root_cause_in_several_functions_is_one_cluster() -> None:
+    way = [(None, 7, "malloc(n) may return NULL")]
+    uses = [
+        found("flow_unchecked_null", line=line, trail=trail_of([*way, (None, line, "is used")], "a.c"))
+        for line in (8, 11)
+    ]
+    here = [found("flow_unchecked_null", line=line, trail=trail_of(way, "a.c")) for line in (7, 8)]
+
+    assert [[one.gid for one in group] for group in by_function(locate(numbered(*uses, FOUND[0]), CODE))] == [
+        [901, 902],
+        [903],
+    ]
+    assert len(by_function(locate(numbered(*here, FOUND[0]), CODE))) == 1
+
+
+def test_outside_of_functions_a_rule_and_sink_is_a_cluster() -> None:
+    lines = [found(line=1), found(line=2, evidence="strcpy(x, y)"), found("atoi_family", line=3, evidence="atoi(x)")]
+
+    assert [len(group) for group in by_function(locate(numbered(*lines), CODE))] == [2, 1]
+
+
+@pytest.mark.parametrize(("defects", "kinds", "fit"), [(8, 2, True), (9, 2, False), (20, 1, True)])
+def test_a_model_is_asked_where_a_conversation_has_no_room_for_all(defects: int, kinds: int, fit: bool) -> None:
+    sinks = ("strcpy(a, b)", "strcat(a, b)")[:kinds]
+    lines = [found(line=line, evidence=sinks[line % kinds]) for line in range(defects)]
+
+    assert fits(locate(numbered(*lines), b""), Profile(answer_tokens=8_192)) == fit
 
 
 @pytest.mark.parametrize(
     ("tokens", "sizes"), [(8_192, [8, 8, 4]), (16_384, [8, 8, 4]), (2_048, [5, 5, 5, 5]), (100, [1] * 20)]
 )
 def test_no_more_is_verified_together_than_an_answer_has_room_for(tokens: int, sizes: list[int]) -> None:
-    one = Cluster("does it fit?", tuple(range(901, 921)))
-    parts = list(verified_together(one, Profile(answer_tokens=tokens)))
+    twenty = numbered(*[found(line=line) for line in range(1, 21)])
+    parts = list(verified_together(twenty, CONDITIONS, Profile(answer_tokens=tokens)))
 
     assert [len(part.gids) for part in parts] == sizes
-    assert [gid for part in parts for gid in part.gids] == list(one.gids)
-    assert {part.verification for part in parts} == {one.verification}
+    assert [gid for part in parts for gid in part.gids] == [gid for gid, _ in twenty]
+    assert {part.verification for part in parts} == {CONDITIONS["unsafe_api"]}
+
+
+def test_places_of_one_defect_take_the_room_of_one_verdict() -> None:
+    way = [("t.c", 8, "calloc(1, n) may return NULL"), ("t.c", 13, "t is NULL here and is dereferenced")]
+    places = [found("flow_null_dereference", f"{n}.c", trail=trail_of(way, f"{n}.c")) for n in range(20)]
+    (part,) = verified_together(numbered(*places), CONDITIONS, Profile(answer_tokens=100), "t.c")
+
+    assert len(part.gids) == 20
+    assert "All go through t.c, in 0.c, 1.c" in part.verification
 
 
 def test_what_several_files_share_is_one_cluster_that_names_them() -> None:

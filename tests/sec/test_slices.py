@@ -26,7 +26,8 @@ def lines_of(name: str, count: int, start: str = "") -> str:
 
 
 def test_a_slice_has_the_function_its_callers_callees_macros_and_types() -> None:
-    found = cut(CodeIndex(Files(FILES)), [SliceTarget("src/a.c", 8)])
+    copy = COPY.replace("strcpy(d, s)", "strncpy(small, s, checked(s))")
+    found = cut(CodeIndex(Files({**FILES, "src/a.c": copy})), [SliceTarget("src/a.c", 8)])
 
     assert parts(found) == [
         ("code", "src/a.c#copy_it"),
@@ -35,13 +36,13 @@ def test_a_slice_has_the_function_its_callers_callees_macros_and_types() -> None
         ("definition", "src/a.h#end"),
     ]
     assert found.parts[0].text().split("\n") == [
-        "src/a.c#copy_it: 6 lines",
-        "    1| int copy_it(char *d, const char *s)",
-        "    2| {",
-        "    3|     char small[SMALL];",
-        "    4|     strcpy(d, s);",
-        "    5|     return checked(d);",
-        "    6| }",
+        "src/a.c#copy_it: 6 lines; called from 1 place, shown",
+        "1| int copy_it(char *d, const char *s)",
+        "2| {",
+        "3|     char small[SMALL];",
+        "4|     strncpy(small, s, checked(s));",
+        "5|     return checked(d);",
+        "6| }",
     ]
     assert "#define SMALL 8" in found.parts[3].text()
 
@@ -113,12 +114,14 @@ def test_functions_of_one_name_and_types_on_lines_of_their_own() -> None:
     ]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"}}}{{{", b"int a;", b"\xff\xfe\x00", b"f(){}f(){}f(){}"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"}}}{{{", b"int a;", b"\xff\xfe\x00", b"f(){}f(){}f(){}", b"int f()\n{\n"]
+)
 def test_every_line_of_any_file_is_in_one_place(content: bytes) -> None:
     source = SourceFile("a.c", content)
 
     covered = [line for place in source.places for line in range(place.first, place.last + 1)]
-    assert covered[: len(source.raw)] == list(range(1, len(source.raw) + 1))
+    assert covered == list(range(1, len(source.raw) + 1))
 
 
 def test_a_function_can_be_read_by_its_name_and_only_without_comments() -> None:
@@ -190,10 +193,10 @@ def test_a_long_function_is_shown_around_the_line() -> None:
 
     (part,) = found.parts
     shown = part.text().split("\n")
-    assert (shown[0], shown[3]) == ("a.c#big: 2004 lines", "    3|     gets(s);")
-    assert " 1500|     step(1496);" in shown
+    assert (shown[0], shown[3]) == ("a.c#big: 2004 lines; called from 0 places", "3|     gets(s);")
+    assert "1500|     step(1496);" in shown
     assert sum("lines omitted" in line for line in shown) == 2
-    assert len(shown) < 120
+    assert len("\n".join(shown)) < 0.6 * ROOM
 
 
 def test_no_slice_is_much_larger_than_its_room() -> None:
@@ -202,7 +205,6 @@ def test_no_slice_is_much_larger_than_its_room() -> None:
 
     assert sum(len(part.text()) for part in found.parts) < 1.5 * ROOM
     assert sum(part.role == "code" for part in found.parts) == 50
-    assert found.left_out > 0
 
 
 def test_a_line_of_a_megabyte_is_shown_in_part() -> None:
@@ -211,30 +213,49 @@ def test_a_line_of_a_megabyte_is_shown_in_part() -> None:
     assert len(cut(index(a_c=long), [SliceTarget("a.c", 3)]).parts[0].text()) < 2_000
 
 
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(
+    "body",
+    ["\n" * 300_000, "{" * 100_000, "[" * 100_000, "if (s) {\n" * 20_000, "s(" * 50_000, "#define s \\\n" * 20_000],
+)
+def test_a_function_of_any_form_is_cut_in_little_time(body: str) -> None:
+    code = f"void g(void)\n{{\n    f(s);\n{body}\n    f(s);\n}}\nvoid f(char *s)\n{{\n    gets(s);\n    g();\n}}\n"
+    start = time.process_time()
+
+    found = cut(
+        index(a_c=code), [SliceTarget("a.c", code[: code.index("gets")].count("\n") + 1), SliceTarget("a.c", 3)]
+    )
+
+    assert sum(len(part.text()) for part in found.parts) < 1.5 * ROOM
+    assert_cpu_within(3, since=start)
+
+
 def test_what_is_not_there_is_not_shown() -> None:
     assert cut(index(a_c="int f(void)\n{\n}\n"), [SliceTarget("b.c", 3)]) == Slice(())
     assert parts(cut(index(a_c="int f(void)\n{\n}\n"), [SliceTarget("a.c", 99)])) == [("code", "a.c#f")]
 
 
-def test_of_many_callees_and_names_only_some_are_shown() -> None:
-    calls = "".join(f"    g{number}(M{number}, m());\n" for number in range(40))
+def test_of_many_callees_and_names_only_those_on_the_lines_that_matter_are_shown() -> None:
+    calls = "".join(f"    g{number}(n, M{number});\n" for number in range(40))
     callees = "".join(f"void g{number}(int a)\n{{\n}}\n" for number in range(40))
     macros = "".join(f"#define M{number} {number}\nint between{number}(void);\n" for number in range(40))
-    found = cut(index(a_c=f"void f(void)\n{{\n{calls}}}\n", b_c=callees, c_h=macros), [SliceTarget("a.c", 5)])
+    found = cut(index(a_c=f"void f(int n)\n{{\n{calls}}}\n", b_c=callees, c_h=macros), [SliceTarget("a.c", 30)])
 
     assert [name for role, name in parts(found) if role == "callee"] == [
-        f"b.c#g{at}" for at in (2, 1, 3, 0, 4, 5, 6, 7)
+        f"b.c#g{at}" for at in (27, 26, 25, 24, 23, 28)
     ]
-    assert found.parts[-1].text().count("#define") == 12
+    assert 3 < found.parts[-1].text().count("#define") <= 12
 
 
 def test_what_finds_no_room_is_counted() -> None:
-    wide = "void g(void)\n{\n" + f"    s = {'x' * 500};\n" * 30 + "}\n"
     own = "void f(void)\n{\n    g();\n}\n"
+    wide = "".join(f"void g{at}(void)\n{{\n    s = {'x' * 500};\n    f();\n}}\n" for at in range(3))
 
-    found = cut(index(a_c=own, b_c=wide), [SliceTarget("a.c", 3)], room=5_000)
+    way = tuple(("b.c", 3 + 5 * at) for at in range(3))
+    found = cut(index(a_c=own, b_c=wide), [SliceTarget("a.c", 3, way)], room=800)
 
-    assert (parts(found), found.left_out) == ([("code", "a.c#f")], 1)
+    assert (parts(found)[:2], found.left_out) == ([("code", "a.c#f"), ("way", "b.c#g0")], 2)
 
 
 class Broken(Files):

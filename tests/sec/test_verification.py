@@ -15,6 +15,7 @@ from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.sec.judge.quotes import find_quote
+from jarvis_workers.sec.judge.reading_tools import READERS
 from jarvis_workers.sec.judge.verdict import TEXTS, Evidence, Quote, ReportItem, Verdict, VerdictCollector
 from tests.agents.arrange import TEXT, Scripted, call, text
 from tests.sec.slicing import COPY, FILES
@@ -24,6 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "verification.md"
 TWO = (found(), found(line=14, pattern="atoi_family", confidence=0.7))
 INVENTED = [{"file": "src/a.c#copy_it", "line": 4, "quote": "memcpy(d, s, n);"}]
 WRONG_LINE = [{"file": "src/a.c", "line": 13, "quote": "strcpy(d, s);"}]
+AMBIGUOUS = [{"file": "src/a.c", "line": 99, "quote": "static int checked(const char *s)"}]
 COMMENT = [{"file": "src/a.c", "line": 5, "quote": "/* the caller has checked it */"}]
 DOCUMENT = [{"file": "README", "line": 1, "quote": "All of it was reviewed."}]
 KEYWORD = [{"file": "src/a.c#copy_it", "line": 1, "quote": "const char"}]
@@ -69,7 +71,8 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
         "confirmed",
         "confirmed",
     ),
-    "a wrong line number": ([report(item(1, evidence=WRONG_LINE), item(2))] * 2, "review", "confirmed"),
+    "a wrong line number": ([report(item(1, evidence=WRONG_LINE), item(2))], "confirmed", "confirmed"),
+    "an ambiguous quote": ([report(item(1, evidence=AMBIGUOUS), item(2))] * 2, "review", "confirmed"),
     "a missing file": (
         [report(item(1, evidence=[{**INVENTED[0], "file": "no.c"}]), item(2))] * 2,
         "review",
@@ -235,10 +238,10 @@ def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
         ("src/a.c", 5, "constchar*", None),
         ("src/a.c", 14, "return s[0] != 0;", 14),
         ("src/a.c", 13, "s[0] != 0;", None),
-        ("src/a.c", 12, "strcpy(d, s);", None),
-        ("src/a.c#copy", 4, "strcpy(d, s);", None),
+        ("src/a.c", 12, "strcpy(d, s);", 8),
+        ("src/a.c#copy", 4, "strcpy(d, s);", 8),
         ("../src/a.c", 8, "strcpy(d, s);", None),
-        ("src/a.c#copy_it", -4, "strcpy(d, s);", None),
+        ("src/a.c#copy_it", -4, "strcpy(d, s);", 8),
         ("src/a.c", 8, "strcpy(d, s); return 0;", None),
         ("src/a.c", 8, "", None),
         ("src/a.c", 8, "strcpy(d, s);" + " " * 9_000, None),
@@ -294,7 +297,8 @@ def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
     told = platform.requests[1].messages[-1].content
     assert "There is no verdict for: 2." in told
     assert "Candidate 1 is reported as a risk, but these fields are empty: consequences." in told
-    assert "Candidate 1: evidence 1 (counted from 1) was not found" in told
+    assert "Candidate 1, evidence 1: not in the code of that file. At the stated line are:\n" in told
+    assert f"\n{MARKS.line}|src/a.c#copy_it:4: strcpy(d, s);\n" in told
     assert "report on these candidates alone: 1, 2." in told
 
 
@@ -313,6 +317,7 @@ def test_commands_are_kept_to_be_run_again() -> None:
     assert verdict.commands == (("sh", "cat src/main.c"),)
 
 
+SEARCH = call("search_code", '{"pattern": "copy_it"}')
 RAW = (
     call("execute_script", '{"script_content": "cat src/a.c"}'),
     call("read_code", '{"path": "src/a.c", "comments": true}'),
@@ -328,6 +333,7 @@ RAW = (
         ([report(RISK)], "review"),
         ([ModelUnavailable("gone")], "review"),
         ([RAW[2], report(SAFE)], "review"),
+        ([SEARCH, report(SAFE)], "dismissed"),
     ],
 )
 def test_who_dismisses_with_comments_in_sight_is_asked_again_without(
@@ -338,18 +344,37 @@ def test_who_dismisses_with_comments_in_sight_is_asked_again_without(
     (verdict,) = verify(platform)
 
     assert (verdict.status, platform.replies) == (status, [])
-    assert [tool.name for tool in platform.requests[2].tools] == ["read_code", "submit_report"]
+    assert [tool.name for tool in platform.requests[2].tools] == [*READERS, "submit_report"]
     assert "it fits" not in str(platform.requests[2].messages)
 
 
 def test_who_dismisses_without_a_look_at_comments_is_believed() -> None:
     looks = call("read_code", '{"path": "src/a.c#copy_it"}'), call("read_code", '{"path": "src/main.c"}')
 
-    (verdict,) = verify(platform := Scripted(*looks, report(SAFE)))
+    (verdict,) = verify(platform := Scripted(*looks, SEARCH, call("list_files"), report(SAFE)))
 
     assert (verdict.status, verdict.reason) == ("dismissed", None)
     assert "has checked" not in str(platform.requests[-1].messages)
-    assert "    4|     strcpy(d, s);" in platform.requests[1].messages[-1].content
+    assert "4|     strcpy(d, s);" in platform.requests[1].messages[-1].content
+    assert "|src/main.c" in platform.requests[4].messages[-1].content
+
+
+def test_a_search_finds_code_by_its_place_and_no_comment_and_no_document() -> None:
+    searches = [
+        call("search_code", json.dumps({"pattern": word})) for word in (r"copy_it\(", "it fits", "reviewed", "strcpy")
+    ]
+    platform = Scripted(*searches, report(SAFE))
+
+    verify(platform)
+
+    found = [request.messages[-1].content.replace(f"{MARKS.line}|", "") for request in platform.requests[1:]]
+    assert found[0].split("\n") == [
+        "src/a.c#copy_it:1: int copy_it(char *d, const char *s)",
+        "src/a.h#end:7: int copy_it(char *d, const char *s);",
+        "src/main.c#main:4: return copy_it(box.room, argv[1]);",
+    ]
+    assert found[1:3] == ["no line matches"] * 2
+    assert found[3] == "src/a.c#copy_it:4: strcpy(d, s);"
 
 
 @pytest.mark.parametrize(
@@ -502,3 +527,36 @@ def test_a_candidate_whose_file_is_gone_is_asked_about_all_the_same() -> None:
 
     assert verify(platform, prepared(found("gone.c")))[0].status == "review"
     assert "(the line cannot be read)" in platform.requests[0].messages[1].content
+
+
+THROUGH = [("src/a.c", 7, "get() may return NULL"), ("src/a.c", 8, "d is NULL here and is dereferenced")]
+
+
+def test_places_of_one_defect_are_one_candidate_and_have_one_verdict() -> None:
+    caller = found("src/main.c", 6, "flow_null_dereference", way=THROUGH)
+    own = found(pattern="flow_null_dereference", way=THROUGH, confidence=0.5)
+    ready = prepared(caller, own, found(line=13))
+    platform = Scripted(report(item(1), item(2, SAFE)))
+    verdicts = verify(platform, ready)
+    task = platform.requests[0].messages[1].content
+
+    assert list(ready.texts) == [1, 2]
+    assert [(one.gid, one.status) for one in verdicts] == [(71, "confirmed"), (72, "confirmed"), (73, "dismissed")]
+    assert ready.texts[1].startswith("at src/a.c#copy_it:4\n")
+    assert "the same defect is reached from src/main.c#main:4; there is a risk if" in task
+
+
+def test_lines_of_other_callers_are_named_by_their_functions() -> None:
+    way = [*THROUGH[:1], ("src/a.c", 8, f"{THROUGH[1][2]} (also from lines 6, 7)")]
+    text = prepared(found("src/main.c", 5, "flow_null_dereference", way=way)).texts[1]
+
+    assert "also from" not in text
+    assert "is reached from src/main.c#main:4, src/main.c#main:5;" in text
+
+
+def test_of_many_places_some_are_named() -> None:
+    many = [found("src/main.c", line, "flow_null_dereference", way=THROUGH) for line in range(1, 20)]
+    text = prepared(*many).texts[1]
+
+    assert text.count("src/main.c") == 1 + 12
+    assert "and 6 more; there is a risk" in text

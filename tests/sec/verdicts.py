@@ -130,6 +130,7 @@ def judged_body(*decided: Decided, scanned_files: int = 3, **rest: Any) -> Repor
     body["summary"] |= {
         "by_status": {status: statuses[status] for status in OPEN if statuses[status]},
         "dismissed": len(dismissed),
+        "confirmed_root_causes": len({one["root_cause"] for one in issues if one["status"] == "confirmed"}),
         "clusters": len({verdict["cluster"] for verdict in told}),
     }
     return body_from_json(body | {"dismissed": dismissed})

@@ -12,12 +12,12 @@ from jarvis_workers.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import ToolOutcome
@@ -73,7 +73,7 @@ def toolbox(ready: VerificationQuestion) -> Toolbox:
     def run(_: str, script: str) -> ToolOutcome:
         return ToolOutcome(stdout=ready.index.tree.read(script.split()[-1]).decode("utf-8", "backslashreplace"))
 
-    return Toolbox([read_code(PlacedTree(ready.index), "blanked"), execute_script(run)])
+    return Toolbox([*reading_tools(ready.index), execute_script(run)])
 
 
 def verify(
@@ -87,7 +87,8 @@ def verify(
 ) -> list[Verdict]:
     """Run a verification to its end."""
     ready = ready or prepared()
-    verification = Verification(ready, tools or toolbox(ready), profiles=(profile, profile), marks=marks, limits=limits)
+    profiles = (profile, profile, profile)
+    verification = Verification(ready, tools or toolbox(ready), profiles=profiles, marks=marks, limits=limits)
     return drive(verification.run(), AgentWorld(platform, verification.agent.tools))
 
 

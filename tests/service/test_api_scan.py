@@ -214,6 +214,7 @@ def test_progress_names_the_stages_in_order(session: ScanSession, tree: Path) ->
     assert (seen[1].files, seen[-1].findings) == (4, 4)
 
 
+@pytest.mark.slow
 def test_what_a_progress_callback_raises_ends_the_scan(session: ScanSession, tree: Path) -> None:
     def fail(_: ScanProgress) -> None:
         raise ZeroDivisionError

@@ -347,6 +347,18 @@ def test_a_summary_is_shown_if_the_definition_wants_one(place: Path) -> None:
     assert (talk.display.text, talk.display.lines[0]) == ("yes\n", "In short: yes.")
 
 
+def test_a_session_file_that_cannot_be_removed_is_told_and_ends_the_conversation(place: Path) -> None:
+    with ModelServer(says("yes")) as server, conversing(place, server) as talk:
+        talk.say("Hi")
+        file = session_file(place)
+        file.unlink()
+        file.mkdir()
+        goes_on = talk.inputs.handle("/quit")
+
+    assert not goes_on
+    assert f"{file}: cannot be removed: " in talk.display.lines[-1]
+
+
 def test_the_prompt_lists_the_tools_that_the_model_has_chosen(place: Path) -> None:
     with (
         ModelServer(says("1"), says("yes")) as server,
@@ -356,6 +368,11 @@ def test_the_prompt_lists_the_tools_that_the_model_has_chosen(place: Path) -> No
 
     assert [tool["function"]["name"] for tool in server.requests[1]["tools"]] == ["read_code"]
     assert "- read_code: " in system(server) and "- search_code: " not in system(server)
+
+
+def roles(server: ModelServer) -> list[str]:
+    """Return the roles of the messages of the last request without the system prompt."""
+    return [one["role"] for one in server.requests[-1]["messages"]][1:]
 
 
 def interrupted(display: Recorder, piece: str) -> Recorder:
@@ -374,6 +391,7 @@ def test_ctrl_c_during_an_answer_asks_for_input_and_goes_on(place: Path) -> None
 
     assert talk.display.text.startswith("one two") and "<interrupt>done" in talk.display.text
     assert message(server) == "be brief"
+    assert roles(server) == ["user", "assistant", "user"]
 
 
 def test_ctrl_c_and_empty_input_end_the_turn(place: Path) -> None:
@@ -383,7 +401,25 @@ def test_ctrl_c_and_empty_input_end_the_turn(place: Path) -> None:
     ):
         talk.say("Hi", "next")
 
-    assert [said["role"] for said in server.requests[1]["messages"]][1:] == ["user", "assistant", "user"]
+    assert roles(server) == ["user", "assistant", "user"]
+
+
+def test_a_turn_that_a_second_ctrl_c_ended_gets_a_note_as_its_answer(place: Path) -> None:
+    person = ScriptedPerson(texts=[KeyboardInterrupt])
+    with (
+        ModelServer(stalls("one two three four"), says("yes")) as server,
+        conversing(place, server, person, interrupted(Recorder(), " two")) as talk,
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            talk.say("Hi")
+        talk.display.on_text = lambda _: None
+        talk.say("next")
+    with ModelServer(says("yes")) as later, conversing(place, later, restore=True) as talk:
+        talk.say("and?")
+
+    assert roles(server) == ["user", "assistant", "user"]
+    assert server.requests[-1]["messages"][2]["content"] == "(no answer)"
+    assert roles(later) == ["user", "assistant"] * 2 + ["user"]
 
 
 def test_a_second_ctrl_c_saves_the_session_and_leaves(place: Path) -> None:

@@ -153,7 +153,7 @@ def test_what_is_remembered_costs_nothing(pipeline: Pipeline, group: ModelGroup,
     verify(pipeline, root)
     known = foresee(pipeline, group, root)
 
-    assert (new.cluster.jobs, new.cluster.known, new.verify.known) == (1, 0, 0)
+    assert (new.cluster.jobs, new.cluster.known, new.verify.known) == (2, 0, 0)
     assert (known.cluster.known, known.verify.known) == (known.cluster.jobs, known.verify.jobs)
     assert (prompt(known), known.verify.calls, known.verify.completion_cost) == (0, 0, 0.0)
 

@@ -88,9 +88,9 @@ def test_a_rule_is_read_as_data(tmp_path):
         ({"mode": None}, '2: rule "own": "mode" is missing'),
         ({"mode": "search"}, "3: rule \"own\": \"mode\" is 'search': should be 'taint'"),
         ({"language": "rust"}, "4: rule \"own\": \"language\" is 'rust': should be 'c/cpp'"),
-        ({"sources": []}, '10: rule "own": "sources" is []: List should have at least 1 item'),
-        ({"sanitizers": []}, '16: rule "own": "sanitizers" is []: List should have at least 1 item'),
-        ({"sources": "f()"}, '10: rule "own": "sources" is \'f()\': should be a valid list'),
+        ({"sources": []}, '10: rule "own": "sources" is []: should have at least 1 item'),
+        ({"sanitizers": []}, '16: rule "own": "sanitizers" is []: should have at least 1 item'),
+        ({"sources": "f()"}, '10: rule "own": "sources" is \'f()\': should be a list'),
         ({"calls": ["f"]}, '16: rule "own": unknown key "calls"'),
         ({"sourcs": []}, '16: rule "own": unknown key "sourcs" (did you mean "sources"?)'),
         ({"sinks": [{"patern": "f()"}]}, '14: rule "own": unknown key "sinks.0.patern" (did you mean "pattern"?)'),
@@ -98,7 +98,7 @@ def test_a_rule_is_read_as_data(tmp_path):
         ({"sinks": [{"pattern": "if (f($X))"}]}, '14: rule "own": "sinks.0.pattern" is '),
         (
             {"sinks": [{"pattern": "f($X)"}, {"pattern": 3}]},
-            '15: rule "own": "sinks.1.pattern" is 3: should be a valid str',
+            '15: rule "own": "sinks.1.pattern" is 3: should be a string',
         ),
         ({"sinks": [{"pattern": "f($A, $B)", "focus": "$C"}]}, "focus: $C is not in the pattern; write one of $A, $B"),
         (

@@ -81,7 +81,7 @@ def test_a_time_may_be_written_in_any_usual_way(file: Path, moment: str) -> None
         (GOOD.replace("true", "false"), "verdict is false, which needs a reason"),
         (GOOD.replace("true", "false, reason: ' '"), "verdict is false, which needs a reason"),
         (GOOD.replace("true", r'false, reason: "a\e[2Jb"'), "should be one line without control characters"),
-        (GOOD.replace("true", f"false, reason: {'x' * 1_001}"), "should have at most 1000 characters"),
+        (GOOD.replace("true", f"false, reason: {'x' * 1_001}"), "should have at most 1,000 characters"),
         (GOOD.replace("true", "true, reson: x"), 'unknown key "reson" (did you mean "reason"?)'),
         (GOOD.replace("true", "true, at: yesterday"), "\"at\" is 'yesterday': "),
         (GOOD.replace("true", "true, at: 2025-11-21"), "should be a time such as 2026-11-21T13:31:52Z"),

@@ -90,6 +90,7 @@ def test_what_is_said_after_the_submit_changes_nothing_in_a_run(pipeline: Pipeli
 
 
 @pytest.mark.sample(1)
+@pytest.mark.slow
 def test_a_run_can_be_told_to_heed_nobody_or_a_file_beside_or_instead(pipeline: Pipeline, tree: Path) -> None:
     judge(pipeline, said("a.c", False))
     file = (said("a.c", True), said("b.c", False))
@@ -116,6 +117,7 @@ def test_what_was_judged_false_never_goes_to_an_agent(pipeline: Pipeline, tree: 
     assert "a.c" not in str(planned)
 
 
+@pytest.mark.slow
 def test_the_report_names_the_file_that_was_heeded(pipeline: Pipeline, tree: Path) -> None:
     run = pipeline.do(tree, triage=Triage(named="team.yaml"))
 
@@ -141,6 +143,7 @@ def test_asked_to_learn_a_run_moves_its_findings_as_far_as_their_rule(pipeline: 
     assert moved["unsafe_api"] < 0
 
 
+@pytest.mark.slow
 def test_no_finding_is_moved_below_what_any_finding_has(pipeline: Pipeline, tree: Path) -> None:
     judge(pipeline, *many([False] * 100))
 

@@ -53,6 +53,7 @@ def test_processes_are_summed_and_counts_outlive_them() -> None:
     assert "jarvis_worker_conversations" not in after
 
 
+@pytest.mark.slow
 def test_a_worker_without_metrics_imports_no_client() -> None:
     code = "import sys, jarvis_workers.dispatch.pool as pool; sys.exit('prometheus_client' in sys.modules)"
 

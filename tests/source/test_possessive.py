@@ -95,6 +95,7 @@ def _texts(pattern: re.Pattern[bytes]) -> Iterator[bytes]:
         yield content[start : start + 200]
 
 
+@pytest.mark.slow
 def test_the_patterns_of_every_module_are_looked_at() -> None:
     assert len(patterns()) >= 60
 

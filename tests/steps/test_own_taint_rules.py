@@ -70,6 +70,7 @@ def test_a_rule_is_followed_across_files_and_explained(
     assert [step["file"] for step in issue["path"]] == ["a/serve.c", "a/serve.c", "b/find.c"]
 
 
+@pytest.mark.slow
 def test_cached_results_hold_as_long_as_the_rule_is_the_same(
     pipeline: Pipeline, tree: Path, chosen: Callable[..., Chosen]
 ) -> None:

@@ -116,6 +116,7 @@ def test_an_unchanged_tree_needs_no_lookups_of_names(
     assert pipeline.body(second) == pipeline.body(first)
 
 
+@pytest.mark.slow
 def test_without_the_cache_all_is_gone_through_again_and_found_again(pipeline: Pipeline, tree: Path) -> None:
     first, second = pipeline.do(tree), pipeline.do(tree, cache=False)
 
@@ -216,6 +217,7 @@ def test_a_rule_that_is_off_says_nothing_of_what_is_known(pipeline: Pipeline, tr
     assert places(pipeline.body(pipeline.do(tree, rules=chosen))) == []
 
 
+@pytest.mark.slow
 def test_models_that_are_gone_are_made_again(pipeline: Pipeline, tree: Path) -> None:
     first = pipeline.do(tree)
     (row,) = job_rows(pipeline.store, first, "summarize")
@@ -444,6 +446,7 @@ def test_of_two_files_that_export_a_name_the_nearer_is_meant(pipeline: Pipeline,
     assert places(pipeline.body(pipeline.do(tree))) == [("z/second.c", LINE)]
 
 
+@pytest.mark.slow
 def test_identical_files_are_gone_through_once(pipeline: Pipeline, tree: Path) -> None:
     write(tree, {"a/copy.c": FILES["a/first.c"], "b/copy.c": FILES["a/first.c"]})
 

@@ -80,7 +80,23 @@ def test_the_newest_runs_come_first(store: Store) -> None:
     ids = [add_run(store) for _ in range(3)]
     with store.read() as session:
         assert [run.id for run in runs.newest(session, 2)] == [ids[2], ids[1]]
-        assert [run.id for run in runs.newest(session, 9, executor=f"local:{ids[0]}")] == [ids[0]]
+
+
+def test_the_newest_runs_of_a_kind_a_tree_and_a_state(store: Store) -> None:
+    ids = [add_run(store) for _ in range(2)]
+    kinds, root, states = [run_now(store, ids[0]).kind], b"/src", ["planning"]
+    with store.read() as session:
+        found = [
+            [run.id for run in runs.newest(session, 9, **options)]
+            for options in (
+                {"kinds": kinds, "root": root, "states": states},
+                {"kinds": ["code"]},
+                {"root": b"/srcs"},
+                {"states": ["done"]},
+            )
+        ]
+
+    assert found == [ids[::-1], [], [], []]
 
 
 def test_a_planned_run_is_running_and_started(store: Store) -> None:

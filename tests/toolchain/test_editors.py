@@ -42,3 +42,15 @@ def test_an_editor_runs_and_one_that_is_not_there_is_one_line(tmp_path):
         open_editor(["no/such/editor"])
     with pytest.raises(UsageError, match="EDITOR='vi"):
         editor_command({"EDITOR": "'vi"}, tmp_path, 1)
+
+
+@pytest.mark.parametrize(("script", "how"), [("exit 3", "exit code 3"), ("kill -9 $$", "signal 9")])
+def test_an_editor_that_fails_is_one_line(tmp_path, script, how):
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\n{script}\n")
+    editor.chmod(0o700)
+
+    with pytest.raises(UsageError) as error:
+        open_editor([str(editor)])
+
+    assert str(error.value) == f"{editor}: the editor failed ({how})"

@@ -1,4 +1,4 @@
-"""read_code and search_code: lines with numbers, comments blanked, bounded, and never outside of the tree."""
+"""read_code, search_code, list_files: lines with numbers, comments blanked, bounded, and never outside of the tree."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.tools.listing import PATHS_MAX, list_files
 from jarvis_workers.tools.reading import MOST_LINES, View, blank_comments, read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import MATCHES_MAX, search_code
@@ -33,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 def box(root: Path, view: View = "raw") -> Toolbox:
     tree = DirectoryTree(root)
-    return Toolbox([read_code(tree, view), search_code(tree)])
+    return Toolbox([read_code(tree, view), search_code(tree), list_files(tree)])
 
 
 def read(root: Path, view: View = "raw", **wanted: Any) -> str:
@@ -41,8 +42,12 @@ def read(root: Path, view: View = "raw", **wanted: Any) -> str:
     return outcome.text()
 
 
+def ask(root: Path, tool: str, **wanted: Any) -> list[str]:
+    return box(root).run(tool, wanted).text().split("\n")
+
+
 def search(root: Path, **wanted: Any) -> list[str]:
-    return box(root).run("search_code", wanted).text().split("\n")
+    return ask(root, "search_code", **wanted)
 
 
 def test_lines_are_numbered(root: Path) -> None:
@@ -72,7 +77,13 @@ def test_a_range_that_is_none_is_an_error(root: Path, start: int, end: int, says
 def test_comments_are_blanked_and_the_lines_stay_where_they_are(root: Path) -> None:
     lines = read(root, "blanked", path="a.c").split("\n")
 
-    assert lines[1:4] == ["    1| int f(char *d) {", "    2|", "    3|     strcpy(d, s);"]
+    assert lines[1:4] == ["1| int f(char *d) {", "3|     strcpy(d, s);", "4|     return 0;"]
+
+
+def test_what_is_left_out_of_literals_leaves_no_blanks_behind(root: Path) -> None:
+    (root / "b.c").write_text('f("could not open[…]          ");\n\n\ng("a  b");\n')
+
+    assert read(root, "blanked", path="b.c").split("\n")[1:] == ['1| f("could not open[…]");', '4| g("a  b");']
 
 
 def test_comments_are_told_apart_when_asked_for(root: Path) -> None:
@@ -173,23 +184,81 @@ def test_a_search_is_bounded(root: Path) -> None:
     assert not any("binary" in line or ".git" in line for line in found)
 
 
-@pytest.mark.parametrize("pattern", ["(", "a{1001}", "(?<=x)y", "x" * 1_001])
-def test_what_is_no_pattern_is_an_error(root: Path, pattern: str) -> None:
-    assert search(root, pattern=pattern)[0].startswith("[error] ")
+@pytest.mark.parametrize("engine", ["re2", "re"])
+@pytest.mark.parametrize("pattern", ["f(char *d) {", "strcpy(", "strcpy(d, s); // safe", "d) {"])
+def test_code_is_found_as_it_is_written(root: Path, pattern: str, engine: str, without_re2: None) -> None:
+    line = "a.c:3: strcpy(d, s); // safe" if "strcpy" in pattern else "a.c:1: int f(char *d) { /* the caller"
+
+    assert search(root, pattern=pattern)[-1] == line
 
 
-def test_an_evil_pattern_costs_no_time(root: Path) -> None:
+@pytest.fixture
+def without_re2(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide google-re2 from a test whose parameter `engine` is "re"."""
+    if request.node.callspec.params["engine"] == "re":
+        monkeypatch.setitem(sys.modules, "re2", None)
+
+
+@pytest.mark.parametrize("engine", ["re2", "re"])
+@pytest.mark.parametrize("pattern", ["str(cpy", "(?<=d)y", "a{1001}"])
+def test_what_is_no_pattern_is_searched_as_it_is_and_that_is_told(
+    root: Path, pattern: str, engine: str, without_re2: None
+) -> None:
+    remark, found = search(root, pattern=pattern)
+
+    assert (remark[:26], found) == ("[searched as literal text:", "no line matches")
+
+
+def test_a_pattern_that_is_too_long_is_an_error(root: Path) -> None:
+    assert search(root, pattern="x" * 1_001)[0].startswith("[error] ")
+
+
+@pytest.mark.parametrize("engine", ["re2", "re"])
+def test_an_evil_pattern_costs_no_time(root: Path, engine: str, without_re2: None) -> None:
     (root / "evil.c").write_text("a" * 30_000 + "!")
 
-    assert search(root, pattern="^(a+)+$") == ["no line matches"]
+    assert search(root, pattern="^(a+)+$")[-1] == "no line matches"
 
 
-def test_without_re2_a_literal_text_is_searched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", ["re2", "re"])
+@pytest.mark.parametrize("pattern", [r"str(cpy|cat)\s*\(\s*d\s*,", r"^\s*strcpy.*;", "STRCPY", r"\bs[a-t]r\w+\("])
+def test_a_simple_pattern_needs_no_re2(root: Path, pattern: str, engine: str, without_re2: None) -> None:
+    assert search(root, pattern=pattern, ignore_case=True) == ["a.c:3: strcpy(d, s); // safe"]
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\bstrcpyx?\(", r"(?:strcpy)?\(d, s", "strcpy|nothing", r"[s]trcpy", r"s\x74rcpy", "strcpyz{0,1}"]
+)
+def test_no_file_is_passed_over_that_has_a_match(root: Path, pattern: str) -> None:
+    assert search(root, pattern=pattern) == ["a.c:3: strcpy(d, s); // safe"]
+
+
+def test_the_description_tells_what_can_be_searched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "(RE2)" in box(root).tools[1].description
     monkeypatch.setitem(sys.modules, "re2", None)
 
-    assert search(root, pattern="strcpy")[0].startswith("a.c:3")
-    assert search(root, pattern="STRCPY", ignore_case=True)[0].startswith("a.c:3")
-    assert "google-re2" in search(root, pattern="str(cpy)")[0]
+    assert "(RE2)" not in box(root).tools[1].description
+    assert "simple regular expression" in box(root).tools[1].description
+
+
+def test_files_are_listed_and_many_are_counted(root: Path) -> None:
+    assert ask(root, "list_files") == ["a.c", "src/b.rs"]
+    assert ask(root, "list_files", files="*.rs") == ["src/b.rs"]
+    assert ask(root, "list_files", files="*.py") == ["no file matches"]
+    for number in range(PATHS_MAX):
+        (root / "src" / f"{number}.c").write_text("")
+    assert ask(root, "list_files") == ["202 files:", "./: 1 files", "src/: 201 files"]
+
+
+def test_a_list_of_many_directories_is_bounded(root: Path) -> None:
+    for number in range(PATHS_MAX + 1):
+        (root / f"d{number:03}").mkdir()
+        (root / f"d{number:03}" / "a.c").write_text("")
+
+    listed = ask(root, "list_files")
+
+    assert len(listed) == PATHS_MAX + 2
+    assert listed[-1] == "[… 3 more directories; use a narrower pattern …]"
 
 
 def test_a_file_that_cannot_be_read_is_told(root: Path) -> None:
@@ -233,7 +302,7 @@ def test_code_behind_a_lone_carriage_return_is_on_a_line_of_its_own(root: Path) 
     (root / "b.txt").write_bytes(b"one\rtwo\n")
 
     shown = read(root, "blanked", path="a.c")
-    assert "    2|     strcpy(d, s);" in shown
+    assert "2|     strcpy(d, s);" in shown
     assert "note" not in shown
     assert "a.c:2: strcpy(d, s);" in search(root, pattern="strcpy")
     assert "b.txt:1: one\rtwo" in search(root, pattern="two")

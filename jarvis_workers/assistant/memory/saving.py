@@ -8,7 +8,7 @@ from dataclasses import replace
 from jarvis_workers.agent import events
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Note
-from jarvis_workers.agent.loop import BadReply, read_call, run_call
+from jarvis_workers.agent.loop import BadReply, read_calls, run_call
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.assistant.memory.guidance import FOLDER
 from jarvis_workers.assistant.memory.tools import SAVE
@@ -65,10 +65,10 @@ def _ask(agent: Agent) -> Conversation[str]:
 
 
 def _save(agent: Agent, reply: Reply) -> Conversation[str]:
-    call = read_call(agent, reply)
-    if call is None:
+    calls = read_calls(agent, reply)
+    if not calls:
         return ""
-    if call.name != SAVE:
+    if calls[0].name != SAVE:
         raise BadCall(f"call {SAVE}, or answer NONE; no other tool was run")
-    outcome = yield from run_call(agent, SAVE, agent.tools.read(SAVE, call.arguments))
+    outcome = yield from run_call(agent, SAVE, agent.tools.read(SAVE, calls[0].arguments))
     return "" if outcome.success else outcome.stderr

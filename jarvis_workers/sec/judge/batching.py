@@ -1,18 +1,19 @@
-"""Divide candidates into batches for the clustering model, and find clusters that need no model.
+"""Divide candidates into batches: one for each defect that several files share, then those of each file.
 
 A batch belongs to one file and has at most the configured size.  Candidates that several files share are batched first
-and verified once for all files: they have the same rule, and are in the same macro (its definition is the evidence) or
-on a path through the same line of another file.
+and verified once for all files: they have the same root cause, or the same rule in the same macro (its definition is
+the evidence) or on a path through the same line of another file.
 """
 
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from jarvis_workers.sec.finding import Candidate, score_of
+from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import read_trail
 
@@ -22,7 +23,7 @@ NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match
 
 
 class Shared(NamedTuple):
-    """A rule that fires in several files, and the macro or the line of another file that its hits have in common."""
+    """A rule or family of rules that fires in several files, and the macro or line that its hits have in common."""
 
     pattern: str
     place: str
@@ -30,12 +31,17 @@ class Shared(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A candidate, reduced to the fields that planning needs."""
+    """A candidate, reduced to the fields that planning needs.
+
+    `cause` is its root cause, as others may share it.  Members with equal `defect` need one verdict.
+    """
 
     gid: int
     file: str
     score: float
     shared: Shared | None = None
+    cause: Shared | None = None
+    defect: Hashable = None
 
 
 class CandidateBatch(NamedTuple):
@@ -51,7 +57,10 @@ class CandidateBatch(NamedTuple):
 def place_of(gid: int, candidate: Candidate, severities: Mapping[str, str]) -> Member:
     """Return the planning fields of a candidate; `severities` are the configured severities of rules."""
     score = score_of(candidate.confidence, severities.get(candidate.pattern))
-    return Member(gid, candidate.file, score, _shared(candidate))
+    defect = defect_of(candidate)
+    family, source, sink = defect.cause
+    cause = Shared(family, f"{source} {sink}", source[0])
+    return Member(gid, candidate.file, score, _shared(candidate), cause, defect.key)
 
 
 def worst(places: Iterable[Member], most: int) -> list[Member]:
@@ -60,28 +69,32 @@ def worst(places: Iterable[Member], most: int) -> list[Member]:
 
 
 def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
-    """Assign every candidate to exactly one batch of at most `limit` candidates, in order within a file."""
+    """Assign every candidate to exactly one batch of at most `limit` defects, in order within a file."""
     locations = list(places)
-    merged = merge_across(locations, limit)
-    shared_gids = {place.gid for group in merged for place in group}
+    merged: list[tuple[Shared, list[Member]]] = []
+    for shared_by in (_cause, _common):
+        merged += merge_across(locations, limit, shared_by)
+        gids = {place.gid for _, group in merged for place in group}
+        locations = [place for place in locations if place.gid not in gids]
     by_file: defaultdict[str, list[Member]] = defaultdict(list)
     for place in locations:
-        if place.gid not in shared_gids:
-            by_file[place.file].append(place)
-    groups = chain(merged, *(_chunks(those, limit) for those in by_file.values()))
-    return list(_numbered(groups, shared_gids))
+        by_file[place.file].append(place)
+    alone = ((None, group) for those in by_file.values() for group in _chunks(those, limit))
+    return list(_numbered(chain(merged, alone)))
 
 
-def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
-    """Return groups of at most `limit` candidates that share a wrapper or macro across several files."""
+def merge_across(
+    places: Iterable[Member], limit: int, shared_by: Callable[[Member], Shared | None]
+) -> list[tuple[Shared, list[Member]]]:
+    """Return groups of at most `limit` defects that several files share, each with what they have in common."""
     if limit == 1:
         return []
     by_shared: defaultdict[Shared, list[Member]] = defaultdict(list)
     for place in places:
-        if place.shared:
-            by_shared[place.shared].append(place)
-    across = [those for those in by_shared.values() if len({place.file for place in those}) > 1]
-    return [group for those in across for group in _chunks(those, limit)]
+        if shared := shared_by(place):
+            by_shared[shared].append(place)
+    across = [(shared, those) for shared, those in by_shared.items() if len({place.file for place in those}) > 1]
+    return [(shared, group) for shared, those in across for group in _by_defect(those, limit)]
 
 
 def is_plain(candidates: Sequence[Candidate]) -> bool:
@@ -97,14 +110,32 @@ def kind_of(candidate: Candidate) -> tuple[str, str | None]:
     return candidate.pattern, _sink(candidate)
 
 
-def _numbered(groups: Iterable[Sequence[Member]], merged: Collection[int]) -> Iterator[CandidateBatch]:
+def _cause(place: Member) -> Shared | None:
+    return place.cause
+
+
+def _common(place: Member) -> Shared | None:
+    return place.shared
+
+
+def _numbered(groups: Iterable[tuple[Shared | None, Sequence[Member]]]) -> Iterator[CandidateBatch]:
     indexes: defaultdict[str, int] = defaultdict(int)
-    for group in groups:
+    for shared, group in groups:
         first = group[0]
         indexes[first.file] += 1
-        shared = first.shared.name if first.shared and first.gid in merged else ""
         score = max(place.score for place in group)
-        yield CandidateBatch(first.file, indexes[first.file], tuple(place.gid for place in group), score, shared)
+        gids = tuple(place.gid for place in group)
+        yield CandidateBatch(first.file, indexes[first.file], gids, score, shared.name if shared else "")
+
+
+def _by_defect(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:
+    """Divide candidates into groups of at most `limit` defects, in order; those of one defect stay together."""
+    defects: defaultdict[Hashable, list[Member]] = defaultdict(list)
+    for place in places:
+        defects[place.gid if place.defect is None else place.defect].append(place)
+    those = list(defects.values())
+    for start in range(0, len(those), limit):
+        yield sorted(chain(*those[start : start + limit]), key=lambda place: place.gid)
 
 
 def _chunks(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:

@@ -1,15 +1,22 @@
 """Cluster the candidates of a batch, each cluster with the condition that decides all of its candidates.
 
+A cluster is a root cause, or else a function: its candidates share a slice of the code.  Only a function with more
+candidates than fit into one conversation is clustered by a model.
+
 The model sees candidates numbered from 1.  An answer with a repeated or an unknown number is rejected and requested
 again; a candidate that an answer omits becomes a cluster of its own, and so do all candidates if no answer arrives:
 every gid is in exactly one cluster, regardless of the model's answer.  A request contains no gid, and line numbers only
-relative to a function, so that it does not change when other parts of the file or tree are edited.
+relative to a function, so that it does not change when other parts of the file or tree are edited.  For the same
+reason the model's words stay out of the questions that verify its clusters.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
@@ -28,7 +35,8 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
-from jarvis_workers.sec.judge.batching import is_plain
+from jarvis_workers.sec.judge.batching import is_plain, kind_of
+from jarvis_workers.sec.root_causes import RootCause, defect_of
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from jarvis_workers.tools.reading import blank_comments
@@ -62,6 +70,11 @@ class LocatedCandidate(NamedTuple):
     function: str = ""
     line: int = 0
 
+    @property
+    def scope(self) -> Hashable:
+        """The function, identified by its first line; outside of functions the rule and the sink."""
+        return (self.candidate.line - self.line) if self.function else kind_of(self.candidate)
+
 
 class Question(NamedTuple):
     """A question to the model: the batch, its description, and the condition to verify for each rule."""
@@ -87,13 +100,41 @@ class Group(BaseModel):
 
 
 def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> list[Cluster] | None:
-    """Return the clusters of a batch that needs no model, else None; `shared` is what several files have in common."""
-    if not (shared or is_plain([candidate for _, candidate in numbered])):
+    """Return the clusters of a batch that needs neither model nor code, else None; `shared` is what files share."""
+    if not (shared or len(numbered) == 1):
         return None
-    condition = condition_of(numbered[0][1], conditions)
-    if shared:
-        condition = f"{condition} {_together(shared, numbered)}"
-    return [Cluster(condition, tuple(gid for gid, _ in numbered))]
+    return [Cluster(question_text(numbered, conditions, shared), tuple(gid for gid, _ in numbered))]
+
+
+def by_function(located: Sequence[LocatedCandidate]) -> list[list[LocatedCandidate]]:
+    """Divide the candidates of a file: by root cause where that spans several functions, else by function.
+
+    Outside of functions, candidates of the same rule and sink are together.
+    """
+    causes: defaultdict[RootCause, set[Hashable]] = defaultdict(set)
+    for one in located:
+        causes[defect_of(one.candidate).cause].add(one.scope)
+    groups: defaultdict[Hashable, list[LocatedCandidate]] = defaultdict(list)
+    for one in located:
+        cause = defect_of(one.candidate).cause
+        groups[cause if len(causes[cause]) > 1 else one.scope].append(one)
+    return list(groups.values())
+
+
+def fits(group: Sequence[LocatedCandidate], profile: Profile) -> bool:
+    """Return whether candidates need no model: one conversation verifies all, or they have the same rule and sink."""
+    defects = {defect_of(one.candidate).key for one in group}
+    return len(defects) <= verdicts_at_once(profile) or is_plain([one.candidate for one in group])
+
+
+def question_text(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> str:
+    """Return the condition to verify for candidates, from their rules; `shared` is what several files share."""
+    texts = {one.pattern: condition_of(one, conditions) for _, one in numbered}
+    if len(texts) == 1:
+        text = next(iter(texts.values()))
+    else:
+        text = "\n".join(f"{pattern}: {condition}" for pattern, condition in texts.items())
+    return f"{text} {_together(shared, numbered)}" if shared else text
 
 
 def locate(numbered: Sequence[Numbered], content: bytes) -> list[LocatedCandidate]:
@@ -144,6 +185,14 @@ def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
     return settle(question, result.report)
 
 
+def cluster_all(questions: Sequence[tuple[Agent, Question]]) -> Conversation[list[Cluster]]:
+    """Ask several questions, each with its agent, and return all clusters."""
+    clusters = []
+    for agent, question in questions:
+        clusters += yield from cluster(agent, question)
+    return clusters
+
+
 def form_of(count: int) -> ReportForm:
     """Return the report form for clusters of candidates numbered from 1 to `count`."""
 
@@ -177,10 +226,25 @@ def _cluster(members: Sequence[LocatedCandidate], verification: str) -> Cluster:
     return Cluster(verification, tuple(located.gid for located in members))
 
 
-def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
-    """Split a cluster into parts, each for a separate conversation whose report fits into one answer."""
-    most = min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
-    return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
+def verdicts_at_once(profile: Profile) -> int:
+    """Return the number of verdicts that fit into one answer."""
+    return min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
+
+
+def verified_together(
+    numbered: Sequence[Numbered], conditions: Conditions, profile: Profile, shared: str = ""
+) -> Iterator[Cluster]:
+    """Split the candidates of a cluster into parts, each for a conversation whose report fits into one answer.
+
+    A part has the condition of its rules.  Candidates of one defect need one verdict and stay together.
+    """
+    defects: defaultdict[Hashable, list[Numbered]] = defaultdict(list)
+    for gid, candidate in numbered:
+        defects[defect_of(candidate).key].append((gid, candidate))
+    those, most = list(defects.values()), verdicts_at_once(profile)
+    for at in range(0, len(those), most):
+        part = sorted(chain(*those[at : at + most]), key=itemgetter(0))
+        yield Cluster(question_text(part, conditions, shared), tuple(gid for gid, _ in part))
 
 
 def condition_of(candidate: Candidate, conditions: Conditions) -> str:

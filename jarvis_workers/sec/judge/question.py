@@ -4,23 +4,28 @@ A request contains nothing specific to the run: candidates are numbered from 1, 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.finding import Candidate, severity_of
+from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
-from jarvis_workers.sec.trace import read_trail
+from jarvis_workers.sec.root_causes import defect_of
+from jarvis_workers.sec.trace import other_callers, read_trail, without_callers
 from jarvis_workers.tools.tool import Language
+
+PLACES_MAX = 12
 
 
 @dataclass(frozen=True)
 class ClusterQuestion:
-    """Candidates by gid that share a condition to verify.
+    """Candidates by gid that share a condition to verify; those of one defect get one verdict.
 
     `votes` is the number of conversations if one of the candidates has high severity; `second_look` adds one with
-    comments.  `severities` are the configured severities of rules.
+    comments; with `escalates`, what stays open is asked of a stronger model.  `severities` are the configured
+    severities of rules.  `claim` is what a person says against the candidates: something to check, not evidence.
     """
 
     verification: str
@@ -28,15 +33,25 @@ class ClusterQuestion:
     language: Language = "en"
     votes: int = 1
     second_look: bool = False
+    escalates: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
+    claim: str = ""
 
     def severity(self, candidate: Candidate) -> str:
         return self.severities.get(candidate.pattern) or severity_of(candidate.confidence)
 
+    @property
+    def defects(self) -> list[list[Numbered]]:
+        """The candidates of each defect: the one in the file and line of its sink first, then by confidence."""
+        defects: defaultdict[Hashable, list[Numbered]] = defaultdict(list)
+        for gid, candidate in self.candidates:
+            defects[defect_of(candidate).key].append((gid, candidate))
+        return [sorted(those, key=_closest_first) for those in defects.values()]
+
 
 @dataclass(frozen=True)
 class VerificationQuestion:
-    """A cluster with the material for the model: the code, and a text for each candidate by its number.
+    """A cluster with the material for the model: the code, and a text for each defect by its number.
 
     `suspicions` are prompt injections found in that code, including those not shown.
     """
@@ -56,18 +71,25 @@ class VerificationQuestion:
             cluster.language,
             *self.texts.values(),
             *(part.text() for part in self.code.parts),
+            *([cluster.claim] if cluster.claim else []),
         ]
         return sha256(json.dumps(texts).encode()).hexdigest()
 
 
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Collect the material for the question; call this in a separate thread, because it reads files."""
+    defects = cluster.defects
     texts = {
-        number: _candidate_text(candidate, index, cluster.severity(candidate))
-        for number, (_, candidate) in enumerate(cluster.candidates, 1)
+        number: _defect_text([candidate for _, candidate in those], index, cluster)
+        for number, those in enumerate(defects, 1)
     }
-    code = cut(index, [_spot(candidate) for _, candidate in cluster.candidates])
+    code = cut(index, [_spot(those[0][1]) for those in defects])
     return VerificationQuestion(cluster, index, code, texts, code.suspicions())
+
+
+def _closest_first(numbered: Numbered) -> tuple[bool, float, int]:
+    gid, candidate = numbered
+    return defect_of(candidate).sink != (candidate.file, candidate.line), -candidate.confidence, gid
 
 
 def _spot(candidate: Candidate) -> SliceTarget:
@@ -75,19 +97,35 @@ def _spot(candidate: Candidate) -> SliceTarget:
     return SliceTarget(candidate.file, candidate.line, tuple((step.file, step.line) for step in way))
 
 
-def _candidate_text(candidate: Candidate, index: CodeIndex, severity: str) -> str:
-    """Return the description of a candidate for the model."""
+def _defect_text(candidates: Sequence[Candidate], index: CodeIndex, cluster: ClusterQuestion) -> str:
+    """Return the description of a defect for the model: its first candidate, and the places of all."""
+    candidate, *others = candidates
     lines = [
         f"at {_called(index, candidate.file, candidate.line)}",
-        f"rule: {candidate.pattern} ({candidate.category}, CWE-{candidate.cwe}, {severity})",
+        f"rule: {candidate.pattern} ({candidate.category}, CWE-{candidate.cwe}, {cluster.severity(candidate)})",
         f"description: {candidate.description}",
         f"line: {_line(index, candidate)}",
     ]
     steps = read_trail(candidate.trail) if candidate.trail else ()
     if steps:
         lines.append("the data-flow path that the scanner found:")
-    lines += [f"  {_called(index, step.file, step.line)} {step.note}" for step in steps]
-    return "\n".join(lines)
+    lines += [f"  {_called(index, step.file, step.line)} {without_callers(step.note)}" for step in steps]
+    places = [_called(index, candidate.file, line) for line in _other_lines(candidate)]
+    places += [_called(index, one.file, line) for one in others for line in (one.line, *_other_lines(one))]
+    return "\n".join([*lines, *_places(list(dict.fromkeys(places)))])
+
+
+def _other_lines(candidate: Candidate) -> tuple[int, ...]:
+    return other_callers(read_trail(candidate.trail)[-1].note) if candidate.trail else ()
+
+
+def _places(places: Sequence[str]) -> list[str]:
+    """Return a sentence that lists the other places of a defect, since one verdict holds for all of them."""
+    if not places:
+        return []
+    more = [f"and {len(places) - PLACES_MAX} more"] if len(places) > PLACES_MAX else []
+    listed = ", ".join([*places[:PLACES_MAX], *more])
+    return [f"the same defect is reached from {listed}; there is a risk if it happens from any of these places"]
 
 
 def _called(index: CodeIndex, path: str, line: int) -> str:

@@ -1,116 +1,218 @@
-"""Check whether a quote is in the file at the stated line, within three lines and ignoring white space.
+"""Check whether a quote is in the file that it names, ignoring white space.
 
-Files are named as in slices (`a.c#f`, with lines counted from the first of f) or by path. A quote may include the line
-numbers and marks of the view. It consists of whole lines (except for braces), or is long enough to be unique, and
-contains more than keywords. Evidence of a risk may be quoted from any view, evidence for a dismissal only from the
-deciding view.
+A quote that occurs once in the named file or function counts, whatever its line says; of several occurrences, the one
+within REACH lines of the stated line counts.  Files are named as in slices (`a.c#f`, with lines counted from the first
+of f), by path, by their last parts, or by the function alone.  A quote may have the line numbers and marks of the view,
+backquotes, and ellipses.  It consists of whole lines (except for braces), or is long enough, and contains more than
+keywords.  Evidence of a risk may be quoted from any view, evidence for a dismissal only from the deciding view.
 """
 
 import re
-from collections.abc import Iterator, Set
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from itertools import accumulate
 
 from jarvis_workers.agent.untrusted_text import escape
-from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, Slice, SourceFile, View, split_name
+from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
+from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
+from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
 from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Quote, short
-from jarvis_workers.sec.scanner import language_of
-from jarvis_workers.tools.reading import blank_comments
+from jarvis_workers.tools.reading import blank_comments, short_line
 
 REACH = 3
 LETTERS_MIN, LETTERS_OF_A_PART = 3, 8
-LINES_MAX = 12
+# The pieces of a quote around an ellipsis, and the lines between two of them.
+PIECES_MAX, GAP_LINES = 8, 60
+HITS_MAX, PLACES_SHOWN = 60, 6
 QUOTED_TEXT_MAX = 4_000
+# The reasons for which a quote is not accepted, the most helpful first.
+HELPFUL: tuple[Loss, ...] = ("several", "short", "absent", "document", "unknown", "long")
+FENCE = re.compile(r"\A\s*(?:```\w*\n|`+)|`+\s*\Z")
 NUMBERED = re.compile(r"^[ \t]*(?:[0-9a-f]{8}\|)?[ \t]*(?:\d{1,9}\|[ \t]?)?", re.MULTILINE)
+FOUND = re.compile(r"^[^\s:]{1,400}:\d{1,9}: ", re.MULTILINE)
+ESCAPED = re.compile(r"\\([\"\\])")
+ELLIPSIS = re.compile(r"\[(?:…|\.\.\.)(?: \d+ characters more)?\]|…|\.\.\.")
 BLANKS = re.compile(r"\s+")
 WORD = re.compile(r"\w+")
-# Words that identify no place, since they occur everywhere.
-WORDS_OF_C = """
-alignas alignof auto bool break case char class const constexpr continue decltype default define do double
-elif else endif enum explicit extern false float for goto if ifdef ifndef include inline int long mutable
-namespace noexcept nullptr operator override private protected public register restrict return short signed
-sizeof static std struct switch template true typedef typename undef union unsigned using virtual void volatile
-while NULL size_t ssize_t int8_t int16_t int32_t int64_t intptr_t uint8_t uint16_t uint32_t uint64_t uintptr_t
-"""
-WORDS_OF_RUST = """
-as async await bool break char const continue crate dyn else enum extern false fn for if impl in let loop match
-mod move mut pub ref return self Self static str struct super trait true type unsafe use where while None Ok
-Some Err Option Result String Vec i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
-"""
-KEYWORDS = {"c/cpp": frozenset(WORDS_OF_C.split()), "rust": frozenset(WORDS_OF_RUST.split())}
+LINE_BEHIND = re.compile(r"(?:\(\))?:(\d{1,7})(?:[-–]\d{1,7})?\Z")
 PATH = "A-Za-z0-9_./+~@-"
 PLACED_LINE = re.compile(
-    rf"(?<![{PATH}])(?P<name>[{PATH}]{{1,400}}#(?:before:)?[^\s:`'\"]{{1,200}}):(?P<line>[0-9]{{1,7}})(?![0-9])"
+    rf"(?<![{PATH}])(?P<name>[{PATH}]{{1,400}}#(?:before:)?[^\s:`'\"]{{1,200}}):(?P<line>[0-9]{{1,7}})"
+    r"(?:(?P<dash>[-–])(?P<to>[0-9]{1,7}))?(?![0-9])"
+    rf"|(?<![{PATH}])(?P<plain>[{PATH}]{{1,400}}\.\w{{1,10}}:[0-9]{{1,7}})"
+    r"|(?P<before>(?<![\w:.\])]):|\b[Ll]ines? |第)(?P<more>[0-9]{1,7})(?:(?P<and>[-–])(?P<last>[0-9]{1,7}))?"
+    r"(?![0-9A-Za-z_]|\.\d)"
 )
 
 
-def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | None:
-    """Return the evidence that matches a quote, or None; quotes for a dismissal are checked more strictly."""
+@dataclass(frozen=True)
+class _Scope:
+    """A file that a quote names, the place in it, if it names one, and the lines of the file that it may mean."""
+
+    file: SourceFile
+    place: CodeRange | None
+    lines: tuple[int, ...]
+
+
+class _Hits(list[int]):
+    """The lines at which a quote begins; `is_short` is true if the quote is somewhere, but identifies no place."""
+
+    is_short = False
+
+
+def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | LostQuote:
+    """Return the evidence that matches a quote; quotes for a dismissal are checked more strictly."""
     if len(quote.quote) > QUOTED_TEXT_MAX:
-        return None
-    shown = NUMBERED.sub("", quote.quote.strip("\n"))
-    for file, line in _candidate_lines(index, about, quote):
-        if dismisses and not _is_source(file):
+        return LostQuote("long")
+    scopes = list(_scopes(index, about, quote))
+    lost = LostQuote("unknown")
+    for scope in scopes:
+        if dismisses and not is_source(scope.file.path):
+            lost = LostQuote("document")
             continue
-        text = _without_comments(shown, file) if dismisses else shown
-        for view in VIEWS[:1] if dismisses else VIEWS:
-            if at := _line_of(file, view, line, text):
-                return Evidence(file.path, at, short(text, QUOTE_MAX))
-    return None
+        for text in _readings(quote.quote, scope.file, dismisses=dismisses):
+            for view in VIEWS[:1] if dismisses else VIEWS:
+                hits = _hits(scope.file, view, text)
+                if line := _chosen(scope, hits):
+                    return Evidence(scope.file.path, line, short(text, QUOTE_MAX))
+                lost = _better(lost, _explained(scope, hits))
+    return lost
 
 
 def called_lines(text: str, index: CodeIndex) -> str:
-    """Convert line references within functions to lines of files: `a.c#f:3` becomes `a.c:40`."""
+    """Convert line references within functions to lines of files: `a.c#f:3` becomes `a.c:40`.
+
+    A line without a place behind such a reference (`:5`, `line 5`) is one of the same function.
+    """
+    first = 0
 
     def line_of_file(match: re.Match[str]) -> str:
+        nonlocal first
+        if match["more"]:
+            return f"{match['before']}{_moved(match, 'more', 'and', 'last', first)}" if first else match[0]
+        first = 0
+        if match["plain"]:
+            return match[0]
         path, name = split_name(match["name"])
         file = index.file(path)
         place = file.named(name) if file else None
-        return f"{path}:{place.first + int(match['line']) - 1}" if file and place else match[0]
+        if place is None:
+            return match[0]
+        first = place.first
+        return f"{path}:{_moved(match, 'line', 'dash', 'to', first)}"
 
     return PLACED_LINE.sub(line_of_file, text)
 
 
-def _candidate_lines(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[tuple[SourceFile, int]]:
-    """Yield the files and lines that a quote may refer to: by function name, by path, or relative to a view."""
-    path, name = split_name(quote.file.strip().removeprefix("./"))
-    file = index.file(path)
-    place = file.named(name) if file and name else None
-    if file and place:
-        yield file, place.first + quote.line - 1
-        return
-    file = index.file(quote.file.strip())
-    if file is None:
-        return
-    yield file, quote.line
-    for part in about.parts:
-        if part.file.path == file.path:
-            yield file, part.place.first + quote.line - 1
+def _moved(match: re.Match[str], line: str, dash: str, to: str, first: int) -> str:
+    """Return a line or a range of lines of a function as lines of its file."""
+    until = f"{match[dash]}{first + int(match[to]) - 1}" if match[to] else ""
+    return f"{first + int(match[line]) - 1}{until}"
 
 
-def _is_source(file: SourceFile) -> bool:
-    return language_of(file.path.encode("utf-8", "backslashreplace")) is not None
+def _scopes(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[_Scope]:
+    """Yield what a quote may refer to, the most likely first."""
+    name, stated = quote.file.strip().strip("`'\"").removeprefix("./"), [quote.line]
+    if file := index.file(name):
+        yield _scope(about, file, None, stated)
+    if behind := LINE_BEHIND.search(name):
+        name = name[: behind.start()]
+        stated.append(int(behind[1]))
+    path, place_name = split_name(name)
+    place_name = place_name.removesuffix("()")
+    for file in _files(index, about, path):
+        yield _scope(about, file, file.named(place_name) if place_name else None, stated)
+    if place_name or "/" in name or "." in name:
+        return
+    function = name.removesuffix("()")
+    parts = [(part.file, part.place) for part in about.parts if part.place.name == function]
+    near = about.parts[0].file.path if about.parts else ""
+    if not parts and (definition := index.definition(function.encode("utf-8", "surrogateescape"), near)):
+        parts = [definition]
+    for file, place in parts:
+        yield _scope(about, file, place, stated)
+
+
+def _files(index: CodeIndex, about: Slice, path: str) -> Iterator[SourceFile]:
+    """Yield the file of a path, or that of which it is the last part: those that are shown, else the only one."""
+    if file := index.file(path):
+        yield file
+        return
+    shown = {part.file.path: part.file for part in about.parts if part.file.path.endswith("/" + path)}
+    if shown:
+        yield from shown.values()
+        return
+    found = index.paths_ending(path)
+    if len(found) == 1 and (file := index.file(found[0])):
+        yield file
+
+
+def _scope(about: Slice, file: SourceFile, place: CodeRange | None, stated: Iterable[int]) -> _Scope:
+    """Return a scope; a stated line may be one of the place, of the file, or of a place that is shown."""
+    places = [place] if place else [None, *(part.place for part in about.parts if part.file.path == file.path)]
+    lines = [line + (one.first - 1 if one else 0) for line in stated for one in (*places, None)]
+    return _Scope(file, place, tuple(dict.fromkeys(lines)))
+
+
+def _readings(quote: str, file: SourceFile, *, dismisses: bool) -> Iterator[str]:
+    """Yield what a quote may mean: as it is, without what surrounds it, without the escapes of a second encoding."""
+    text = NUMBERED.sub("", FENCE.sub("", quote.strip("\n")))
+    forms = [text, FOUND.sub("", text), ESCAPED.sub(r"\1", text), text.strip().strip('"')]
+    for form in dict.fromkeys(forms):
+        if bare := _without_comments(form, file) if dismisses else form:
+            yield bare
 
 
 def _without_comments(text: str, file: SourceFile) -> str:
     return blank_comments(text.encode("utf-8", "replace"), file.language).decode("utf-8", "replace").rstrip()
 
 
-def _line_of(file: SourceFile, view: View, line: int, text: str) -> int | None:
-    """Return the line nearest to `line` at which a quote begins, ignoring white space."""
-    lines, needle = file.bare(view), BLANKS.sub("", escape(text))
-    height = min(text.strip().count("\n") + 2, LINES_MAX)
-    for at in sorted(range(max(1, line - REACH), min(len(lines), line + REACH) + 1), key=lambda one: abs(one - line)):
-        block = lines[at - 1 : at - 1 + height]
-        joined = "".join(block)
-        place = joined.find(needle)
-        if 0 <= place < len(block[0]):
-            end = place + len(needle)
-            line_end = next(one for one in accumulate(map(len, block)) if one >= end)
-            is_whole = not any(map(str.isalnum, joined[:place] + joined[end:line_end]))
-            written = " ".join(file.lines(view)[at - 1 : at - 1 + height])
+def _hits(file: SourceFile, view: View, text: str) -> _Hits:
+    """Return the lines of a view at which a quote begins."""
+    bare = file.bare(view)
+    joined, ends = "".join(bare), list(accumulate(map(len, bare)))
+    whole = BLANKS.sub("", escape(text))
+    pieces = [piece for piece in map(_bare_piece, ELLIPSIS.split(text)) if piece]
+    result = _Hits()
+    for needles in [[whole], pieces] if [whole] != pieces else [[whole]]:
+        if not needles or not all(needles) or len(needles) > PIECES_MAX:
+            continue
+        for start, end in _spans(joined, ends, needles):
+            first, last = bisect_right(ends, start), bisect_right(ends, end - 1)
+            before = joined[ends[first - 1] if first else 0 : start]
+            is_whole = not any(map(str.isalnum, before + joined[end : ends[last]]))
+            written = " ".join(file.lines(view)[first : last + 1])
             if _says_enough(text, written, KEYWORDS[file.language], is_whole=is_whole):
-                return at
-    return None
+                result.append(first + 1)
+            else:
+                result.is_short = True
+        if result:
+            break
+    return result
+
+
+def _bare_piece(piece: str) -> str:
+    bare = BLANKS.sub("", escape(piece))
+    return bare if sum(map(str.isalnum, bare)) >= LETTERS_MIN else ""
+
+
+def _spans(joined: str, ends: Sequence[int], needles: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield at most HITS_MAX spans that begin with the first needle and contain the others in order."""
+    start = joined.find(needles[0])
+    for _ in range(HITS_MAX):
+        if start < 0:
+            return
+        end = start + len(needles[0])
+        for needle in needles[1:]:
+            limit = min(bisect_right(ends, end) + GAP_LINES, len(ends) - 1)
+            at = joined.find(needle, end, ends[limit])
+            end = at + len(needle) if at >= 0 else -1
+            if end < 0:
+                break
+        if end >= 0:
+            yield start, end
+        start = joined.find(needles[0], start + 1)
 
 
 def _says_enough(text: str, written: str, keywords: Set[str], *, is_whole: bool) -> bool:
@@ -119,3 +221,39 @@ def _says_enough(text: str, written: str, keywords: Set[str], *, is_whole: bool)
     least = LETTERS_MIN if is_whole else LETTERS_OF_A_PART
     telling = words if is_whole else [word for word in words if not word.isdigit()]
     return bool(telling) and sum(letter.isalnum() for letter in text) >= least
+
+
+def _chosen(scope: _Scope, hits: Sequence[int]) -> int | None:
+    """Return the line that a quote means: one near a stated line, or else the only one."""
+    inside = _inside(scope, hits)
+    for stated in scope.lines:
+        near = [line for line in inside if abs(line - stated) <= REACH]
+        if near:
+            return min(near, key=lambda line: abs(line - stated))
+    return inside[0] if len(inside) == 1 else None
+
+
+def _inside(scope: _Scope, hits: Sequence[int]) -> Sequence[int]:
+    """Return the hits in the named place, or all if there are none."""
+    place = scope.place
+    return [line for line in hits if place and place.first <= line <= place.last] or hits
+
+
+def _explained(scope: _Scope, hits: _Hits) -> LostQuote:
+    """Return why a quote is not accepted, and the lines that help to correct it: its places, or what stands there."""
+    if hits:
+        return LostQuote("several", _lines(scope.file, _inside(scope, hits)[:PLACES_SHOWN]))
+    if hits.is_short:
+        return LostQuote("short")
+    stated = scope.lines[0]
+    near = [line for line in range(stated - 1, stated + 2) if 0 < line <= len(scope.file.decided)]
+    return LostQuote("absent", _lines(scope.file, [line for line in near if scope.file.decided[line - 1].strip()]))
+
+
+def _lines(file: SourceFile, lines: Iterable[int]) -> tuple[str, ...]:
+    return tuple(f"{file.name_of(line)}: {short_line(file.decided[line - 1]).strip()}" for line in lines)
+
+
+def _better(one: LostQuote, other: LostQuote) -> LostQuote:
+    """Return the explanation that helps more."""
+    return min(one, other, key=lambda lost: (HELPFUL.index(lost.kind), -len(lost.lines)))

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.judge.lost_quote import LostQuote
 
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 
@@ -95,7 +96,8 @@ class Evidence:
 class Verdict:
     """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
 
-    `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction.
+    `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction. It was
+    `cut_short` if its conversation ended early, and `escalated` if a stronger model was asked, too.
     """
 
     gid: int
@@ -108,13 +110,20 @@ class Verdict:
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
     commands: tuple[tuple[str, str], ...] = ()
+    cut_short: bool = False
+    escalated: bool = False
 
     def for_review(self, reason: str) -> "Verdict":
         return replace(self, status="review", reason=reason)
 
 
-# Locates a quote, or returns None; the flag marks a dismissal, which is checked more strictly.
-Find = Callable[[Quote, bool], Evidence | None]
+def is_unclear(verdict: Verdict) -> bool:
+    """Return whether a model left a candidate undecided by its own word: its conversation ran to its end."""
+    return verdict.status == "undecided" and not verdict.cut_short
+
+
+# Locates a quote; the flag marks a dismissal, which is checked more strictly.
+Find = Callable[[Quote, bool], Evidence | LostQuote]
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,7 @@ class _QuotedItem:
 
     item: ReportItem
     evidence: tuple[Evidence, ...]
-    lost: tuple[int, ...]
+    lost: tuple[tuple[int, LostQuote], ...]
 
     @property
     def empty(self) -> list[str]:
@@ -144,14 +153,14 @@ class AskAgain:
     """A follow-up request: unknown or missing numbers, empty fields, dismissals without a reason, lost evidence.
 
     `groundless` lists the candidates dismissed without a reason. `lost` maps a candidate number to the quotes that were
-    not found, counted from 1; the list is empty for an item without quotes.
+    not accepted, with their numbers from 1; the list is empty for an item without quotes.
     """
 
     unknown: tuple[int, ...]
     missing: tuple[int, ...]
     empty: Mapping[int, Sequence[str]]
     groundless: tuple[int, ...]
-    lost: Mapping[int, Sequence[int]]
+    lost: Mapping[int, Sequence[tuple[int, LostQuote]]]
 
     @property
     def numbers(self) -> list[int]:
@@ -212,8 +221,8 @@ class VerdictCollector:
     def _checked(self, item: ReportItem) -> _QuotedItem:
         quotes = item.evidence[:EVIDENCE_MAX]
         result = [self._find(quote, not item.has_risk) for quote in quotes]
-        lost = tuple(place for place, evidence in enumerate(result, 1) if evidence is None)
-        return _QuotedItem(item, tuple(evidence for evidence in result if evidence), lost)
+        lost = tuple((place, one) for place, one in enumerate(result, 1) if isinstance(one, LostQuote))
+        return _QuotedItem(item, tuple(one for one in result if isinstance(one, Evidence)), lost)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         answer = self._items.get(number)
@@ -224,7 +233,8 @@ class VerdictCollector:
             missing = (
                 f"the report names candidates that do not exist ({unknown})" if unknown else "no verdict was given"
             )
-            return Verdict(number, "undecided", reason=stopped or f"{missing}, even after a second request")
+            reason = stopped or f"{missing}, even after a second request"
+            return Verdict(number, "undecided", reason=reason, cut_short=stopped is not None)
         item = answer.item
         texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
         status: Status = "confirmed" if item.has_risk else "dismissed"

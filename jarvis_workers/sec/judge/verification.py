@@ -2,7 +2,8 @@
 
 The view without comments decides. A dismissal made after comments were seen (a script was run, a document was read)
 is requested again without them. If votes differ, or dismissed code contains a prompt injection, the candidate goes to
-human review. A conversation that ends early leaves its candidates undecided, with the reason.
+human review. A conversation that ends early leaves its candidates undecided, with the reason. A stronger model may be
+asked about what the model left open (`escalation`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,15 +20,26 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
+from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.slices import View, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, Verdict, VerdictCollector, short
-from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.sec.judge.reading_tools import READERS, shows_comments
+from jarvis_workers.sec.judge.slices import View
+from jarvis_workers.sec.judge.verdict import (
+    FORM,
+    TEXTS,
+    AskAgain,
+    Evidence,
+    Quote,
+    Verdict,
+    VerdictCollector,
+    short,
+)
 from jarvis_workers.tools.registry import Toolbox
 
 PROMPTS = Path(__file__).parent / "prompts"
-READ, RUN = "read_code", "execute_script"
+RUN = "execute_script"
 ROLES = {
     "code": "code of the candidates",
     "way": "on the path",
@@ -36,7 +48,6 @@ ROLES = {
     "definition": "types and macros",
 }
 COMMANDS_MAX, SCRIPT_MAX = 20, 8_000
-DECIDED = ("confirmed", "dismissed")
 
 T = TypeVar("T")
 
@@ -64,7 +75,7 @@ class _ToolCalls:
 
     @property
     def saw_raw(self) -> bool:
-        return any(call.name != READ or _shows_comments(call.arguments) for call in self.calls)
+        return any(shows_comments(call.name, call.arguments) for call in self.calls)
 
 
 class Verification:
@@ -75,15 +86,19 @@ class Verification:
         prepared: VerificationQuestion,
         tools: Toolbox,
         *,
-        profiles: tuple[Profile, Profile],
+        profiles: tuple[Profile, Profile, Profile],
         marks: Marks,
         limits: AgentLimits | None = None,
     ) -> None:
-        """Create the conversations; `profiles` belong to the models of the first vote and of the other votes."""
+        """Create the conversations.
+
+        `profiles` belong to the models of the first vote, of the other votes, and of the escalation.
+        """
         self._prepared, self._tools = prepared, tools
         self._profiles, self._marks = profiles, marks
         self._left = limits or AgentLimits()
         self._suspicions = list(prepared.suspicions)
+        self._disputed: set[int] = set()
         self.stopped: list[str] = []
         self.agent = self._agent(tools)
 
@@ -94,14 +109,21 @@ class Verification:
         looks = [(yield from self._look(numbers, self.agent))]
         for vote in range(1, votes_of(cluster)):
             looks.append((yield from self._look(numbers, self._agent(self._tools, vote))))
-        verdicts = {number: _agreed([look.verdicts[number] for look in looks]) for number in numbers}
+        votes = {number: [look.verdicts[number] for look in looks] for number in numbers}
+        verdicts = {number: _agreed(those) for number, those in votes.items()}
+        self._disputed |= {number for number, those in votes.items() if is_dispute(those)}
         if any(look.saw_raw for look in looks):
             yield from self._without_comments(verdicts)
         if cluster.second_look:
             yield from self._with_comments(verdicts)
-        return [
-            self._final(verdicts[number], gid) for number, (gid, _) in zip(numbers, cluster.candidates, strict=True)
-        ]
+        if cluster.escalates:
+            yield from self._escalate(verdicts)
+        final = {
+            gid: self._final(verdicts[number], gid)
+            for number, those in zip(numbers, cluster.defects, strict=True)
+            for gid, _ in those
+        }
+        return [final[gid] for gid, _ in cluster.candidates]
 
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Run one conversation to its end."""
@@ -113,7 +135,7 @@ class Verification:
                 result: TaskResult = yield from _overheard(run_task(agent, message), calls)
                 answers.take(result.report)
                 again = answers.again()
-                message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
+                message = self._follow_up(agent, again) if again else ""
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
@@ -124,11 +146,11 @@ class Verification:
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Repeat the question for dismissals made after comments were seen, without any tool that shows comments."""
+        """Repeat the question for dismissals made after comments were seen, with the tools that only read code."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
         if not numbers:
             return
-        look = yield from self._look(numbers, self._agent(self._tools.only([READ])))
+        look = yield from self._look(numbers, self._agent(self._tools.only(READERS)))
         for number in numbers:
             other = look.verdicts[number]
             if other.status != "dismissed" or look.saw_raw:
@@ -137,6 +159,7 @@ class Verification:
                     if look.saw_raw
                     else f"without comments it is {_verdict_text(other)}"
                 )
+                self._note_dispute(number, verdicts[number], other)
                 verdicts[number] = _differing(
                     [verdicts[number], other], f"it was dismissed when comments were visible; {why}"
                 )
@@ -151,7 +174,23 @@ class Verification:
             one, other = verdicts[number], look.verdicts[number]
             if one.status != other.status:
                 reason = f"without comments it is {_verdict_text(one)}, with comments {_verdict_text(other)}"
+                self._note_dispute(number, one, other)
                 verdicts[number] = _differing([one, other], reason)
+
+    def _escalate(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
+        """Ask the stronger model once about the open candidates, without any tool that shows comments."""
+        numbers = open_numbers(verdicts, self._disputed)
+        if not numbers:
+            return
+        agent = self._agent(self._tools.only(READERS), escalated=True)
+        look = yield from self._look(numbers, agent)
+        if agent.spent.asks:
+            for number in numbers:
+                verdicts[number] = settle(verdicts[number], look.verdicts[number], saw_raw=look.saw_raw)
+
+    def _note_dispute(self, number: int, *verdicts: Verdict) -> None:
+        if is_dispute(verdicts):
+            self._disputed.add(number)
 
     def _final(self, verdict: Verdict, gid: int) -> Verdict:
         index = self._prepared.index
@@ -164,14 +203,29 @@ class Verification:
             )
         return verdict
 
-    def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
+    def _follow_up(self, agent: Agent, again: AskAgain) -> str:
+        """Return the question about what is missing or wrong in a report; lines of code in it are admitted as such."""
+        language = self._prepared.cluster.language
+        lost = {
+            number: [
+                (place, one.kind, agent.guard.admit("\n".join(one.lines)) if one.lines else "") for place, one in of
+            ]
+            for number, of in again.lost.items()
+        }
+        lost_quotes = fill_from(PROMPTS, "lost_quotes", lost=lost, language=language)
+        return fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers, lost_quotes=lost_quotes)
+
+    def _find(self, quote: Quote, dismisses: bool) -> Evidence | LostQuote:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
-    def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
+    def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
         language = self._prepared.cluster.language
         system = fill_from(PROMPTS, "verify_system", language=language, scripts=RUN in tools.names)
-        about = Definition(system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote)
-        return Agent(about, tools, profile=self._profiles[vote > 0], marks=self._marks, form=FORM, limits=self._left)
+        about = Definition(
+            system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated
+        )
+        profile = self._profiles[2 if escalated else vote > 0]
+        return Agent(about, tools, profile=profile, marks=self._marks, form=FORM, limits=self._left)
 
     def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
         prepared, guard = self._prepared, agent.guard
@@ -183,6 +237,7 @@ class Verification:
             parts=[(ROLES[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
             with_comments=view == "commented",
+            claim=guard.admit(prepared.cluster.claim) if prepared.cluster.claim else "",
         )
 
 
@@ -201,11 +256,6 @@ def votes_of(cluster: ClusterQuestion) -> int:
     """Return the number of votes on a cluster: one, unless one of its candidates has high severity."""
     is_high = any(cluster.severity(candidate) == "high" for _, candidate in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
-
-
-def _shows_comments(arguments: Mapping[str, object]) -> bool:
-    path = split_name(str(arguments.get("path", "")))[0]
-    return bool(arguments.get("comments")) or language_of(path.encode("utf-8", "backslashreplace")) is None
 
 
 def _agreed(votes: Sequence[Verdict]) -> Verdict:

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha1
-from itertools import pairwise
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import (
@@ -22,6 +22,7 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
+from jarvis_workers.sec.report.defect_groups import count_root_causes
 from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
@@ -33,6 +34,7 @@ from jarvis_workers.sec.report_document import (
     Summary,
     SuppressionRemark,
 )
+from jarvis_workers.sec.root_causes import RootCauseIds
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
@@ -52,6 +54,13 @@ AT_RISK = frozenset({CONFIRMED, REVIEW})
 # By rule.
 Severities = Mapping[str, str]
 AS_IT_IS: Severities = {}
+
+
+class _Ids(NamedTuple):
+    """The lengths of ids where several findings share a short one, and the ids of root causes."""
+
+    lengths: Mapping[str, int]
+    causes: RootCauseIds
 
 
 @dataclass(slots=True)
@@ -95,18 +104,23 @@ def gather(
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
+    aside = findings.aside
+    ids = _Ids(lengths, _root_cause_ids(best, aside))
     findings.issues = [
-        _issue(names[place], lengths, (gid, candidate), severities, findings.aside.mark(candidate))
+        _issue(names[place], ids, (gid, candidate), severities, aside.mark(candidate))
         for place, gid, candidate in sorted(best, key=lambda entry: entry[0])
     ]
-    aside = findings.aside
-    findings.dismissed = [issue._replace(status=DISMISSED) for issue in _beside(aside.dismissed, names, severities)]
+    findings.dismissed = [
+        issue._replace(status=DISMISSED) for issue in _beside(aside.dismissed, names, ids, severities)
+    ]
     findings.suppressed = [
         issue._replace(
             suppression=aside.suppression(candidate),
             judged=None if candidate.suppressed is not None else aside.mark(candidate),
         )
-        for issue, (_, candidate) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
+        for issue, (_, candidate) in zip(
+            _beside(aside.suppressed, names, ids, severities), aside.suppressed, strict=True
+        )
     ]
     return findings
 
@@ -119,11 +133,15 @@ def every_issue(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
 ) -> Iterator[Issue]:
     """Yield all issues that `gather` counts, under the same ids; reads the candidates twice and stores none."""
-    lengths = _lengths([_full_id(candidate) for _, candidate in read() if candidate.confidence >= min_confidence])
-    aside = exclusions_of(None, judged)
+    names, causes = [], RootCauseIds()
+    for _, candidate in read():
+        if candidate.confidence >= min_confidence:
+            names.append(_full_id(candidate))
+            causes.add(candidate)
+    ids, aside = _Ids(_lengths(names), causes), exclusions_of(None, judged)
     for gid, candidate in read():
         if candidate.confidence >= min_confidence:
-            yield _issue(_full_id(candidate), lengths, (gid, candidate), severities, aside.mark(candidate))
+            yield _issue(_full_id(candidate), ids, (gid, candidate), severities, aside.mark(candidate))
 
 
 def build(
@@ -146,6 +164,10 @@ def build(
     aside, not_listed = findings.aside, findings.total - len(findings.issues)
     remarked = _remarked(remarks)
     summary = _totals(findings)._replace(
+        root_causes=None if not_listed else count_root_causes(findings.issues),
+        confirmed_root_causes=(
+            None if not_listed or aside.statuses is None else count_root_causes(findings.issues, CONFIRMED)
+        ),
         scanned_files=scanned_files,
         not_checked=[ReportGap(*gap) for gap in sorted(set(not_checked))],
         below_min_confidence=findings.weaker,
@@ -215,12 +237,18 @@ def _totals(findings: Findings) -> Summary:
     )
 
 
-def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[Issue]:
+def _root_cause_ids(best: Sequence[tuple[int, int, Candidate]], aside: Exclusions) -> RootCauseIds:
+    """Return the ids of the root causes of all listed findings."""
+    beside = (candidate for _, candidate in chain(aside.dismissed, aside.suppressed))
+    return RootCauseIds(chain((candidate for _, _, candidate in best), beside))
+
+
+def _beside(numbered: Sequence[Numbered], names: Sequence[str], ids: _Ids, severities: Severities) -> Iterator[Issue]:
     """Yield issues for findings set aside, with ids that differ from those of the listed findings."""
     full = [_full_id(candidate) for _, candidate in numbered]
-    lengths = _lengths([*names, *full]) if full else {}
+    ids = ids._replace(lengths=_lengths([*names, *full]) if full else {})
     for name, one in zip(full, numbered, strict=True):
-        yield _issue(name, lengths, one, severities)
+        yield _issue(name, ids, one, severities)
 
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
@@ -257,13 +285,11 @@ def _weigh(candidate: Candidate, severities: Severities) -> tuple[str, float]:
     return severity, score_of(candidate.confidence, severity)
 
 
-def _issue(
-    full: str, lengths: Mapping[str, int], numbered: Numbered, severities: Severities, judged: bool | str | None = None
-) -> Issue:
+def _issue(full: str, ids: _Ids, numbered: Numbered, severities: Severities, judged: bool | str | None = None) -> Issue:
     gid, candidate = numbered
     severity, score = _weigh(candidate, severities)
     return Issue(
-        id=full[: lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
+        id=full[: ids.lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
         gid=gid,
         language=candidate.language,
         category=candidate.category,
@@ -280,6 +306,7 @@ def _issue(
         status="heuristic",
         cwe=candidate.cwe,
         fingerprint=candidate.fingerprint,
+        root_cause=ids.causes.id_of(candidate),
         path=read_trail(candidate.trail) if candidate.trail else (),
         judged=judged,
         test_code=is_test(from_shown(candidate.file)),

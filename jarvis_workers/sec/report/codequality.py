@@ -43,7 +43,7 @@ def render_codequality(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str
 
 
 def _issue(numbered: Numbered, title: str) -> Part:
-    issue, ordinal = numbered
+    issue, ordinal, _ = numbered
     return {
         "type": "issue",
         "check_name": issue.pattern,

@@ -80,7 +80,7 @@ def _moment(written: str | None) -> str:
 
 
 def _vulnerability(numbered: Numbered, rule: RuleText) -> Part:
-    issue, ordinal = numbered
+    issue, ordinal, _ = numbered
     file, line = path_of(issue.file), max(1, issue.line)
     signature = {"algorithm": "hash", "value": f"{issue.fingerprint}:{ordinal}"}
     place = {"file": file, "start_line": line, "end_line": line}

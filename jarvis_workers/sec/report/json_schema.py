@@ -28,7 +28,9 @@ CHOICES = {
     "status": ("confirmed", "review", "undecided", "heuristic", "dismissed"),
     "language": ("c/cpp", "rust"),
 }
-OPTIONAL_IN_SUMMARY = {"by_status", "at_risk", "dismissed", "baseline", "canary", "rules_fired", *COUNTED}
+ROOT_CAUSES = {"root_causes", "confirmed_root_causes"}
+FACTS = {"by_status", "at_risk", "dismissed", "baseline", "canary", "escalation", "rules_fired"}
+OPTIONAL_IN_SUMMARY = {*FACTS, *ROOT_CAUSES, *COUNTED}
 RUN = {
     "id": {"type": "string"},
     "kind": {"type": "string"},
@@ -66,7 +68,7 @@ def report_schema() -> Part:
 
 def _issue() -> Part:
     names = [*BASE, "path", "suppression", "judged", "test_code", *VERDICT]
-    written = _object(Issue, names, set(BASE) - {"column"})
+    written = _object(Issue, names, set(BASE) - {"column", "root_cause"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}
     written["properties"]["commands"] = {"type": "array", "items": _schema(ReproScript)}

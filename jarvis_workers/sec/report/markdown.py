@@ -13,9 +13,10 @@ from jarvis_workers.escape import code, code_cell, prose
 from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
+from jarvis_workers.sec.report.defect_groups import defect_groups, total_text
 from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
 from jarvis_workers.sec.report.i18n import Words, words_of
-from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
+from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, same_root_cause, steps, verdict_findings
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     WORDS,
@@ -77,7 +78,7 @@ def _fired(summary: Summary, say: Words) -> str:
         return say(
             "**{findings} in {files}: {severe}.** Each is a location flagged by a rule; no model has verified "
             "it, and it may be a false positive.",
-            findings=say.count(summary.total, "finding"),
+            findings=total_text(summary, say),
             files=files,
             severe=", ".join(f"{number:,} {say(severity)}" for severity, number in summary.by_severity.items()),
         )
@@ -263,8 +264,9 @@ def _findings(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) ->
     if not issues:
         return
     places: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for issue in issues:
-        places[issue.severity][issue.file].append(_finding(issue, texts[issue.pattern], say))
+    for issue, others in defect_groups(issues, lambda issue: -issue.score):
+        lines = [_finding(issue, texts[issue.pattern], say), *same_root_cause(others, say)]
+        places[issue.severity][issue.file].append("\n".join(lines))
     yield say("## Findings")
     for severity in WORST_FIRST:
         for number, (file, lines) in enumerate(places[severity].items()):

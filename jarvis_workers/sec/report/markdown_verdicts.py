@@ -1,13 +1,14 @@
 """Render verdicts as Markdown: in full where a person must act, otherwise in one line.
 
-Confirmed findings come first, sorted by score.  Undecided findings are grouped by reason:
-if the model was unavailable, thousands of findings share one reason.
+Confirmed findings come first, sorted by score; those with one root cause are told once, with all places.  Undecided
+findings are grouped by reason: if the model was unavailable, thousands of findings share one reason.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
+from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, verdict_text
@@ -29,9 +30,11 @@ def verdict_findings(
         yield f"## {capital(say(WORDS[status]))}"
         yield say(MEANS[status])
         if status in DETAILED_STATUSES:
-            for issue in matches:
+            for issue, others in defect_groups(matches):
                 yield from _finding_lines(issue, say)
                 yield from _patch(patches.get(issue.id), say)
+                if others:
+                    yield "\n".join(same_root_cause(others, say, ""))
         else:
             yield from _by_reason(matches, say)
 
@@ -52,6 +55,13 @@ def steps(issue: Issue, say: Words, indent: str = "") -> Iterator[str]:
     """Yield a numbered line for each step that leads to a finding."""
     for number, step in enumerate(issue.path, 1):
         yield f"{indent}{number}. {_place(step, say)}: {prose(step.note)}"
+
+
+def same_root_cause(others: Sequence[Issue], say: Words, indent: str = "  ") -> Iterator[str]:
+    """Yield a list of the other findings with the root cause of a finding."""
+    if others:
+        yield f"{indent}- {say('Same root cause:')}"
+    yield from (f"{indent}  {_line(issue, say)}" for issue in others)
 
 
 def _place(place: Issue | TraceLocation | EvidenceQuote, say: Words) -> str:
@@ -121,11 +131,13 @@ def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
     for reason, issues in reasons.items():
         if reason:
             yield f"**{lines(reason)}** ({say.count(len(issues), 'finding')})"
-        yield "\n".join(_open(issue, say) for issue in issues)
+        yield "\n".join(_open(group, say) for group in defect_groups(issues))
 
 
-def _open(issue: Issue, say: Words) -> str:
-    return f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
+def _open(group: DefectGroup, say: Words) -> str:
+    issue, others = group
+    line = f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
+    return "\n".join([line, *same_root_cause(others, say)])
 
 
 def _dismissed(issue: Issue, say: Words) -> str:

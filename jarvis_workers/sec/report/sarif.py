@@ -55,7 +55,7 @@ def render_sarif(
     prefix = run.get("path_prefix", "")
     body = below(prefix, body)
     numbered = number(body)
-    descriptions = rules_of(issue for issue, _ in numbered)
+    descriptions = rules_of(one.issue for one in numbered)
     rules = {one.pattern: index for index, one in enumerate(descriptions)}
     weaknesses = sorted({one.cwe for one in descriptions if one.cwe})
     listed = fit(numbered, rules, most, gzipped_max)
@@ -87,8 +87,8 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
 
 def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
     """Count the findings that are not listed, with suppressed and dismissed ones counted separately."""
-    quiet = sum(issue.suppression is not None for issue, _ in listed)
-    dismissed = sum(not issue.suppression and issue.status == "dismissed" for issue, _ in listed)
+    quiet = sum(one.issue.suppression is not None for one in listed)
+    dismissed = sum(not one.issue.suppression and one.issue.status == "dismissed" for one in listed)
     summary = body.summary
     return {
         "findings": summary.total - (len(listed) - quiet - dismissed),

@@ -8,7 +8,7 @@ dismissed one has an external suppression: by a verdict, not by a comment.
 import heapq
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -32,16 +32,21 @@ GZIPPED_MAX = 8_000_000
 # Of kind `review`, since the outcome is unknown.
 UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
-VERDICT = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
+# Other findings with the same root cause that a result names.
+PLACES_MAX = 10
+OPTIONAL = ("root_cause", "has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
 TEXT_MAX = 2_000
+# A file name that cannot end a link or start a placeholder.
+LABEL = re.compile(r"[\w.+-]{1,100}", re.ASCII)
 BEST_SCORE = max(WEIGHTS.values())
 
 
 class Numbered(NamedTuple):
-    """A finding, and its ordinal among those with its fingerprint."""
+    """A finding, its ordinal among those with its fingerprint, and some others with its root cause."""
 
     issue: Issue
     ordinal: int
+    others: tuple[Issue, ...] = ()
 
 
 def number(body: ReportBody) -> list[Numbered]:
@@ -49,11 +54,16 @@ def number(body: ReportBody) -> list[Numbered]:
     issues = body.issues
     if body.suppressed or body.dismissed:
         issues = sorted(body.findings, key=_place)
+    causes: defaultdict[str, list[Issue]] = defaultdict(list)
+    for issue in issues:
+        causes[issue.root_cause].append(issue)
     seen = Counter[str]()
     numbered = []
     for issue in issues:
         seen[issue.fingerprint] += 1
-        numbered.append(Numbered(issue, seen[issue.fingerprint]))
+        same = causes[issue.root_cause][: PLACES_MAX + 1] if issue.root_cause else ()
+        others = [one for one in same if one is not issue][:PLACES_MAX]
+        numbered.append(Numbered(issue, seen[issue.fingerprint], tuple(others)))
     return numbered
 
 
@@ -67,21 +77,21 @@ def fit(numbered: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipp
 
 def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
     """Return a SARIF result; `rules` is the index of each rule."""
-    issue, ordinal = numbered
+    issue, ordinal, others = numbered
     known_by = f"{issue.fingerprint}:{ordinal}"
     written: Part = {
         "ruleId": issue.pattern,
         "ruleIndex": rules[issue.pattern],
         **_weight(issue),
-        "message": message(message_text(issue)),
+        "message": {"text": message(message_text(issue))["text"] + _links(others, 1 + len(issue.quotes))},
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
         # GitHub uses only the first name; the second is for consumers of our own fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": round(issue.score / BEST_SCORE * 100, 1),
         "properties": _properties(issue),
     }
-    if quotes := issue.quotes:
-        written["relatedLocations"] = [_quoted(place, quote) for place, quote in enumerate(quotes, 1)]
+    if related := [*map(_quoted, issue.quotes), *map(_same_root_cause, others)]:
+        written["relatedLocations"] = [{"id": place, **location} for place, location in enumerate(related, 1)]
     if steps := issue.path:
         written["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(step)} for step in steps]}]}]
     if suppressions := list(_suppressions(issue)):
@@ -118,7 +128,7 @@ def _region(issue: Issue) -> Part:
 
 
 def _properties(issue: Issue) -> Part:
-    verdict = {name: value for name in VERDICT if (value := getattr(issue, name)) not in (None, "", ())}
+    verdict = {name: value for name in OPTIONAL if (value := getattr(issue, name)) not in (None, "", ())}
     if issue.commands:
         verdict["commands"] = scripts_to_json(issue.commands)
     return {name: getattr(issue, name) for name in FACTS} | verdict
@@ -147,12 +157,30 @@ def _short(text: str) -> str:
     return line if len(line) <= TEXT_MAX else f"{line[:TEXT_MAX]}…"
 
 
-def _quoted(number: int, quote: EvidenceQuote) -> Part:
+def _links(others: Sequence[Issue], first: int) -> str:
+    """Return a sentence with links to the related locations of other findings, which GitHub shows only if linked."""
+    if not others:
+        return ""
+    links = (f"[{_label(issue)}]({number})" for number, issue in enumerate(others, first))
+    return f" Same root cause: {', '.join(links)}."
+
+
+def _label(issue: Issue) -> str:
+    name = issue.file.rpartition("/")[2]
+    return f"{name}:{issue.line}" if LABEL.fullmatch(name) else f"line {issue.line}"
+
+
+def _same_root_cause(issue: Issue) -> Part:
+    place = {"artifactLocation": artifact(issue.file), "region": _region(issue)}
+    return {"physicalLocation": place, "message": {"text": f"Same root cause: {issue.id}."}}
+
+
+def _quoted(quote: EvidenceQuote) -> Part:
     first = max(1, quote.line)
     text = quote.quote.strip("\n")
     region = {"startLine": first, "endLine": first + text.count("\n"), "snippet": {"text": text}}
     place = {"artifactLocation": artifact(quote.file), "region": region}
-    return {"id": number, "physicalLocation": place, "message": {"text": "Evidence for the verdict."}}
+    return {"physicalLocation": place, "message": {"text": "Evidence for the verdict."}}
 
 
 def _suppressions(issue: Issue) -> Iterator[Part]:
@@ -188,7 +216,8 @@ def _best(numbered: Sequence[Numbered], most: int) -> Sequence[Numbered]:
     """Return at most `most` results: suppressed findings are omitted first, then dismissed ones, then low scores."""
     if len(numbered) <= most:
         return numbered
-    worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue, _ in numbered]
+    issues = [one.issue for one in numbered]
+    worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue in issues]
     indexes = heapq.nlargest(most, range(len(numbered)), key=lambda place: (worth[place], -place))
     return [numbered[place] for place in sorted(indexes)]
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.finding import is_at_least
+from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
@@ -29,6 +30,7 @@ Part = Mapping[str, Any]
 
 MESSAGE_MAX = 160
 RULES_MAX = 8
+PLACES_MAX = 8
 INDENT = "    "
 # Joins words that must not be separated at the end of a line; text from the scanned tree never contains it.
 GLUE = "\x00"
@@ -90,13 +92,15 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
     """Yield the lines of a report."""
     say, body = words_of(run), titled(below(options.prefix, body))
     listed, hidden = _chosen(body.issues, options)
-    for number, (_, issues) in enumerate(groupby(listed, key=lambda issue: issue.file)):
+    groups = [DefectGroup(issue) for issue in listed] if options.concise else defect_groups(listed, _worst_first)
+    for number, (_, those) in enumerate(groupby(groups, key=lambda group: group.issue.file)):
         if number and not options.concise:
             yield ()
-        for issue in issues:
+        for issue, others in those:
             yield _finding(issue, body.titles[issue.pattern], say)
             if not options.concise:
                 yield _code(issue, options)
+                yield from _places(others, options, say)
     if not options.concise:
         if listed:
             yield ()
@@ -134,12 +138,12 @@ def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue],
     listed = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
     if options.most is None or len(listed) <= options.most:
         return listed, 0
-    worst = nsmallest(options.most, range(len(listed)), key=lambda place: _weight(listed[place], place))
+    worst = nsmallest(options.most, range(len(listed)), key=lambda place: (*_worst_first(listed[place]), place))
     return [listed[place] for place in sorted(worst)], len(listed) - options.most
 
 
-def _weight(issue: Issue, place: int) -> tuple[int, float, int]:
-    return rank(issue), -issue.score, place
+def _worst_first(issue: Issue) -> tuple[int, float]:
+    return rank(issue), -issue.score
 
 
 def _finding(issue: Issue, title: str, say: Words) -> Line:
@@ -172,6 +176,17 @@ def _code(issue: Issue, options: TextOptions) -> Line:
     code = plain(" ".join(issue.evidence.split()))
     room = None if options.width is None else max(20, options.width - len(INDENT))
     return (Span(INDENT + (code if room is None or len(code) <= room else f"{code[: room - 1]}…"), "code"),)
+
+
+def _places(others: Sequence[Issue], options: TextOptions, say: Words) -> Iterator[Line]:
+    """Yield the other places of a root cause."""
+    if not others:
+        return
+    listed = [f"{plain(file)}:{','.join(map(str, lines))}" for file, lines in places_of(others, PLACES_MAX)]
+    more = len({issue.file for issue in others}) - len(listed)
+    listed += [say("{number} more", number=f"{more:,}")] if more else []
+    text = say("Same root cause: {places}", places=", ".join(part.replace(" ", GLUE) for part in listed))
+    yield from _wrapped((Span(f"{INDENT}{text}"),), options.width)
 
 
 def _summary(body: ReportBody, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
@@ -264,8 +279,7 @@ def _total(summary: Summary, say: Words) -> Line:
         severe = ", ".join(f"{number:,} {say(severity)}" for severity, number in summary.by_severity.items())
         judged = ", ".join(f"{number:,} {say(WORDS[one])}" for one, number in counts(summary).items())
         verdicts = f" ({judged})" if has_verdicts(summary) else ""
-        total, is_new = summary.total, summary.baseline is not None
-        count = say.count(total, "new finding") if is_new else say.count(total, "finding")
+        count = total_text(summary, say, is_new=summary.baseline is not None)
         return (
             Span(
                 say("{findings} in {files}: {severe}", findings=count, files=files, severe=severe) + verdicts, "strong"

@@ -7,6 +7,7 @@ a report, so that it never suggests that the code is safe.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import Issue, Summary
 
@@ -59,12 +60,16 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     by_status = counts(summary)
     dismissed, confirmed = by_status.pop("dismissed", 0), by_status.pop("confirmed", 0)
     first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
+    first += root_causes_text(confirmed, summary.confirmed_root_causes, say)
     rest = "".join(
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
     sentences = [say("A model verified the locations flagged by rules.")]
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
+    if escalation := summary.escalation:
+        text = "A stronger model was asked about {some} of {all} candidates."
+        sentences.append(say(text, some=f"{escalation.escalated:,}", all=f"{escalation.verified:,}"))
     if not summary.total:
         sentences.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary.scanned_files, "file")

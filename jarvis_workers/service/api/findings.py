@@ -44,7 +44,8 @@ class Finding:
 
     `id` is unique in its report; `fingerprint` does not depend on the lines above, and is equal for equal code in the
     same file. Lines and columns are counted from 1, columns in characters, and ends are exclusive: the region is the
-    code from the place where the rule fired to the end of the line. `score` is the confidence weighted by severity;
+    code from the place where the rule fired to the end of the line. Findings with the same `root_cause` are one defect.
+    `score` is the confidence weighted by severity;
     `trace` contains the steps of a data-flow finding, and is empty for others.
     """
 
@@ -70,6 +71,7 @@ class Finding:
     status: Status
     trace: tuple[TraceStep, ...] = ()
     suppression: Suppression | None = None
+    root_cause: str = ""
 
     @property
     def location(self) -> str:
@@ -107,6 +109,7 @@ def finding_of(issue: Issue, title: str, region: Region | None) -> Finding:
         status=cast(Status, issue.status),
         trace=steps_of(issue.path),
         suppression=_suppression(issue.suppression) if issue.suppression else None,
+        root_cause=issue.root_cause,
     )
 
 

@@ -33,7 +33,7 @@ from jarvis_workers.assistant.planning import plan_and_run
 from jarvis_workers.assistant.routing import NeedClarification, Skills, route
 from jarvis_workers.assistant.session_file import restore_session, save_session, session_name
 from jarvis_workers.assistant.system_prompt import PromptParts, system_prompt
-from jarvis_workers.assistant.turns import TurnRules, reset_limits, take_turn
+from jarvis_workers.assistant.turns import TurnRules, begin_turn, take_turn
 from jarvis_workers.errors import UsageError
 from jarvis_workers.mcp_client.server_files import servers_or_files
 from jarvis_workers.mcp_client.servers import open_servers
@@ -201,7 +201,7 @@ class Chat:
 
     def analyze(self, feedback: str) -> str:
         """Return an analysis of the last task; `feedback` is what the person says about it, possibly empty."""
-        reset_limits(self.agent)
+        begin_turn(self.agent)
         return self._driver.drive(analyze_task(self.agent, feedback)) if self.agent.session.task else ""
 
     def clear(self) -> None:
@@ -231,7 +231,7 @@ class Chat:
 
     def _route(self, text: str) -> bool:
         """Choose the skills for a turn; return whether it goes on, and not with a question to the person."""
-        reset_limits(self.agent)
+        begin_turn(self.agent)
         chosen = self._driver.drive(route(self.agent, text, self.skills.metas))
         if isinstance(chosen, NeedClarification) and self.options.has_person:
             self.agent.session.begin(text)

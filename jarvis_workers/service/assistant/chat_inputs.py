@@ -16,6 +16,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.chat import Chat
 from jarvis_workers.service.assistant.chat_driver import Display, Person
 from jarvis_workers.service.assistant.definitions import PredefinedTask, predefined_tasks
+from jarvis_workers.service.assistant.session_store import remove_or_tell
 from jarvis_workers.tools.tool import Tool, ToolOutcome
 
 HELP = """\
@@ -78,7 +79,7 @@ class Inputs:
 
     def _run_command(self, command: SlashCommand) -> bool:
         if command.name in ("quit", "exit", "q"):
-            self.chat.store.remove()
+            remove_or_tell(self.chat.store, self.tell)
             return False
         commands: Mapping[str, Callable[[str], str]] = {
             "help": lambda _: HELP,

@@ -24,6 +24,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.code_worktree import (
     add_worktree,
+    branch_commits,
     check_worktree,
     diff_text,
     drop_branch,
@@ -78,10 +79,7 @@ class CodeChange:
     @property
     def message(self) -> str:
         """The message of the commit, which says if the task is not done."""
-        message: str = self.answer["message"]
-        return (
-            message if self.answer["state"] == DONE else f"Unfinished: {message}\nNot done: {self.answer['problem']}\n"
-        )
+        return _message_of(self.answer)
 
     def repository(self) -> LocalRepository:
         """Return the repository of the run. Raises UsageError if it is not on this machine."""
@@ -112,8 +110,7 @@ def find_code_run(store: Store, named: str, top: Path | None = None) -> Run:
 
 def code_runs(store: Store, top: Path | None) -> list[Run]:
     """Return the runs that change the code of a repository, or of any, newest first."""
-    root = None if top is None else os.fsencode(top)
-    return [run for run in newest_runs(store, MOST_RUNS) if is_code(run) and root in (None, run.root_raw)]
+    return newest_runs(store, MOST_RUNS, kinds=[CODE], root=None if top is None else os.fsencode(top))
 
 
 def read_change(store: Store, blobs: Blobs, run: Run) -> CodeChange | None:
@@ -195,18 +192,26 @@ def change_diff(store: Store, change: CodeChange, data: Path) -> bytes:
 
 
 def code_rows(store: Store, blobs: Blobs, top: Path) -> list[CodeRow]:
-    """Return the changes of a repository, newest first."""
-    repository = LocalRepository(top, os.environ)
-    return [_row(store, blobs, run, repository) for run in code_runs(store, top)]
+    """Return the changes of a repository, newest first; the changed files are not read."""
+    found = code_runs(store, top)
+    ids = [run.id for run in found]
+    with store.read() as session:
+        names, labels = artifacts.blobs_named(session, ids, ANSWER), run_labels.labels_of(session, ids)
+    commits = branch_commits(LocalRepository(top, os.environ), BRANCH.format("*"))
+    rows = []
+    for run in found:
+        answer = json.loads(blobs.read(names[run.id])) if run.id in names else None
+        commit = commits.get(BRANCH.format(run.id), "")
+        subject = _message_of(answer).partition("\n")[0] if answer and answer["changes"] else ""
+        state = answer["state"] if answer else run.state
+        branch = BRANCH.format(run.id) if commit else ""
+        rows.append(CodeRow(run, state, branch, commit, subject, labels[run.id].get(LABEL, "")))
+    return rows
 
 
-def _row(store: Store, blobs: Blobs, run: Run, repository: LocalRepository) -> CodeRow:
-    change = read_change(store, blobs, run)
-    branch = BRANCH.format(run.id)
-    commit = repository.commit_of(f"refs/heads/{branch}") or ""
-    subject = change.message.partition("\n")[0] if change and change.files else ""
-    state = change.answer["state"] if change else run.state
-    return CodeRow(run, state, branch if commit else "", commit, subject, decision_of(store, run))
+def _message_of(answer: Mapping[str, Any]) -> str:
+    message: str = answer["message"]
+    return message if answer["state"] == DONE else f"Unfinished: {message}\nNot done: {answer['problem']}\n"
 
 
 def decide(store: Store, run: Run, decision: str) -> None:

@@ -17,14 +17,14 @@ def keep_methodologies(data: Path, answer: Mapping[str, Any] | None, tell: Calla
     if not learned:
         return
     book = open_methodologies(None, data)
-    known = {one.problem_type: one for one in book.read()}
+    by_type = {one.problem_type: one for one in book.read()}
     for methodology in learned:
-        if known.get(methodology.problem_type) == methodology:
+        if by_type.get(methodology.problem_type) == methodology:
             continue
         try:
             book.add(methodology)
         except UsageError as error:
             tell(str(error))
             return
-        known[methodology.problem_type] = methodology
+        by_type[methodology.problem_type] = methodology
         tell(f'saved a methodology for "{plain(methodology.problem_type)}" in {shown_path(book.own)}')

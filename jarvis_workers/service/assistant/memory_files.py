@@ -5,12 +5,10 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from jarvis_workers.assistant.memory.book import MemoryBook
 from jarvis_workers.assistant.memory.entry import MEMORY_TYPES, MemoryDraft, MemoryEntry, MemoryType, entry_of
 from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.assistant.memory_folder import MemoryFolder, Tell
 from jarvis_workers.service.jarvis_directory import make_directory
-from jarvis_workers.telemetry import warning
 
 # The oldest short-term entries are dropped.
 SHORT_TERM_MAX = 1_000
@@ -57,15 +55,13 @@ class MemoryFiles:
         return entry
 
 
-def open_memory(root: Path, data: Path) -> MemoryBook:
-    """Open the memories of the project at `root`, and those of all projects in the data directory."""
-    return memory_files(root, data, tell=lambda says: warning("memory skipped", says=says))
-
-
 def memory_files(
     root: Path, data: Path, *, tell: Tell, clock: Callable[[], int] = lambda: time.time_ns() // 1_000
 ) -> MemoryFiles:
-    """Open memories as `open_memory` does; `tell` gets a line for each damaged file."""
+    """Open the memories of the project at `root`, and those of all projects in the data directory.
+
+    `tell` gets a line for each damaged file.
+    """
     project, own = root / ".jarvis" / "memory", data / "memory" / "global_long_term"
     folders = (
         MemoryFolder(

@@ -18,6 +18,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from jarvis_workers.assistant.memory.entry import ID, MemoryDraft, MemoryEntry, MemoryType, entry_of
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
@@ -175,4 +176,4 @@ def describe(error: ValidationError) -> str:
     """Return the first problem of an invalid entry, in one line."""
     wrong = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, wrong["loc"]))
-    return plain(f"{place}: {wrong['msg']}" if place else wrong["msg"])
+    return plain(f"{place}: {requirement(wrong)}" if place else requirement(wrong))

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from jarvis_workers.assistant.methodology import CONTENT_MAX, Methodology, choose_methodologies
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import UsageError
 from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.assistant.central_repository import update_central
@@ -79,5 +80,6 @@ def methodologies_in(directory: Path) -> Iterator[tuple[Path, Methodology]]:
         except UsageError as error:
             warning("methodology skipped", says=str(error))
         except ValidationError as error:
-            says = error.errors(include_url=False, include_input=False)[0]["msg"]
+            wrong = error.errors(include_url=False, include_input=False)[0]
+            says = f"{'.'.join(map(str, wrong['loc']))} {requirement(wrong)}".lstrip()
             warning("methodology skipped", says=f"{shown_path(file)}: {says}")

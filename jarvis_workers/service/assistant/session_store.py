@@ -3,7 +3,7 @@
 A file with other permissions is not restored: it may have come with a repository.
 """
 
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from jarvis_workers.assistant.session_file import SavedSession, read_session
@@ -48,5 +48,16 @@ class SessionStore:
             raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
 
     def remove(self) -> None:
-        with suppress(OSError):
-            self.path.unlink()
+        """Remove the file, if there is one. Raises UsageError."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be removed: {error.strerror}") from error
+
+
+def remove_or_tell(store: SessionStore, tell: Callable[[str], None]) -> None:
+    """Remove the file of a session that ends; a failure is told in one line."""
+    try:
+        store.remove()
+    except UsageError as problem:
+        tell(str(problem))

@@ -20,7 +20,7 @@ from jarvis_workers.service.c2rust.conversion_results import (
     read_crate_files,
 )
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
-from jarvis_workers.service.c2rust.edited_crate import IN_RUST, MOST_RUNS, find_crate
+from jarvis_workers.service.c2rust.edited_crate import IN_RUST, find_crate
 from jarvis_workers.service.c2rust.project_files import directory_of, read_lines
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.steps.c2rust.c_sources import c_texts
@@ -78,8 +78,7 @@ def read_map(settings: "Settings", root: Path, named: str | None = None) -> Conv
 
 def _last(store: "Store", root: Path) -> "Run | None":
     raw = os.fsencode(os.path.realpath(root))
-    own = (run for run in newest_runs(store, MOST_RUNS) if run.root_raw == raw and run.kind in IN_RUST)
-    return next((run for run in own if run.state in WITH_RESULTS), None)
+    return next(iter(newest_runs(store, 1, kinds=IN_RUST, root=raw, states=WITH_RESULTS)), None)
 
 
 def _of_files(root: Path) -> ConversionMap:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
     from jarvis_workers.store.runs import Run
 
-MOST_RUNS = 10_000
 # The kinds of runs whose crates have functions in Rust.
 IN_RUST = FAST, TRANSPILE, RUN
 
@@ -110,8 +109,7 @@ def check_crate(
 def _run_of(store: "Store", crate: Path, name: str, project: Path | None) -> "Run":
     if project is not None:
         root = os.fsencode(os.path.realpath(project))
-        found = (run for run in newest_runs(store, MOST_RUNS) if run.kind in IN_RUST and run.root_raw == root)
-        if run := next(found, None):
+        if run := next(iter(newest_runs(store, 1, kinds=IN_RUST, root=root)), None):
             return run
         raise UsageError(f"{project}: no conversion of this project; convert it with: jarvis c2rust fast -p {project}")
     try:

@@ -321,8 +321,8 @@ def unfinished_run(
         **(_model_options(settings, choice.model) if choice.model else {}),
         **(_library_options(settings, choice.libraries) if choice.libraries else {}),
     }
-    for run in newest_runs(store, MOST_RUNS):
-        if run.kind == choice.kind and run.root_raw == place and not run.ended:
+    for run in newest_runs(store, MOST_RUNS, kinds=[choice.kind], root=place):
+        if not run.ended:
             options = MoveOptions.of(run)
             is_free = run.state == "paused" or is_abandoned(store, run, settings.lease_seconds)
             if is_free and all(getattr(options, name) == value for name, value in own.items()):

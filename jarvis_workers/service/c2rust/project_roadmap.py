@@ -54,14 +54,14 @@ def measure_roadmap(
     """
     root = os.fsencode(os.path.realpath(project))
     with wiring.store_of(settings) as store:
-        ended = [run for run in newest_runs(store, MOST_RUNS) if run.state in WITH_RESULTS]
-        own = [run for run in ended if run.root_raw == root]
+        own = newest_runs(store, MOST_RUNS, root=root, states=WITH_RESULTS)
+        crates = newest_runs(store, MOST_RUNS, root=root + CRATE_SUFFIX, states=WITH_RESULTS)
         scans = [run for run in own if run.kind.startswith("sec.")]
         first = before or (scans[-1].id if scans else None)
         last = after or (scans[0].id if len(scans) > 1 else None)
         converted = next((run for run in own if is_conversion(run)), None)
         replaced = next((run for run in own if is_replacement(run)), None)
-        optimized = next((run for run in ended if is_optimization(run) and run.root_raw == root + CRATE_SUFFIX), None)
+        optimized = next(filter(is_optimization, crates), None)
         blobs = wiring.blobs_of(settings)
         found = Measurements(
             _risk(settings, store, first),

@@ -12,10 +12,12 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.yamlloader import WithoutAliases, parse_yaml
+from jarvis_workers.yamlloader import line_of as line_of_node
 
 
 class Checked(BaseModel):
@@ -65,34 +67,19 @@ def describe_problem(
     first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     position = first["loc"]
     where = ".".join(plain(str(part))[:40] for part in position)
-    should = plain(first["msg"].removeprefix("Input ").removeprefix("Value error, "))
+    should = plain(requirement(first))
     if first["type"] == "extra_forbidden":
         keys = model.model_fields if len(position) == 1 else nested
         close = get_close_matches(str(position[-1]), keys, n=1)
         return f'unknown key "{where}"' + (f' (did you mean "{close[0]}"?)' if close else ""), position
     if first["type"] == "missing":
         return f'"{where}" is missing', position[:-1]
-    if first["type"] == "string_pattern_mismatch":
-        pattern = str(first["ctx"]["pattern"]).removeprefix(r"\A").removesuffix(r"\z")
-        should = f"should match {pattern}"
     return (f'"{where}" is {plain(short.repr(first["input"]))}: {should}' if where else should), position
 
 
 def line_of(file: Path, most_bytes: int, position: Sequence[str | int]) -> int:
     """Return the line of a value in a file that was read before, or of the innermost value around it."""
-    node: yaml.Node | None = yaml.compose(read_text(file, most_bytes), WithoutAliases)
-    line = 0
-    for part in position:
-        if isinstance(node, yaml.MappingNode):
-            entries = [(key, value) for key, value in node.value if key.value == part]
-        else:
-            items = node.value if isinstance(node, yaml.SequenceNode) and isinstance(part, int) else []
-            entries = [(item, item) for item in items[int(part) : int(part) + 1]] if items else []
-        if not entries:
-            break
-        key, node = entries[0]
-        line = key.start_mark.line
-    return line + 1
+    return line_of_node(yaml.compose(read_text(file, most_bytes), WithoutAliases), position)
 
 
 def shown_path(path: Path) -> str:

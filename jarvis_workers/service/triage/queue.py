@@ -11,6 +11,7 @@ from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
 from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.runs import is_scan
 from jarvis_workers.service.triage.file import BY_MAX, REASON_MAX
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
@@ -39,7 +40,7 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
 
     Findings suppressed by comments are not included, as their authors have already judged them.
     """
-    if not run.kind.startswith("sec."):
+    if not is_scan(run):
         raise UsageError(f"run {run.id} is not a scan: it has no findings to judge")
     return sheet_of(read_body(store, blobs, run))
 

@@ -31,6 +31,7 @@ from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.tools.listing import list_files
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import search_code
@@ -74,7 +75,7 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
         agents: list[Agent] = []
         learned = LearnedMethodologies(work.lines)
         book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
-        tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
+        tools: list[Tool] = [read_code(tree), search_code(tree), list_files(tree), *talk.scripts(root)]
         tools += memory_tools(book) if book else []
         tools += [*talk.web_search(), *await talk.server_tools()]
         tools += [save_methodology(learned)] if work.options.use_analysis else []

@@ -32,7 +32,7 @@ from jarvis_workers.conversations.working_copy import (
     encode_changes,
     run_in_copy,
     unpack_sources,
-    without_place,
+    without_places,
 )
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain
@@ -162,7 +162,7 @@ def _local(tool: Tool, root: Path) -> Tool:
     """Return a tool whose outcomes do not contain the path of the scratch copy."""
 
     def run(arguments: Any) -> ToolOutcome:
-        return without_place(tool.run(arguments), root)
+        return without_places(tool.run(arguments), {root: "."})
 
     return replace(tool, run=run)
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "team"
+# All tools but those of the user; without a sandbox, there is no execute_script.
+TEAM_TOOLS = ("read_code", "search_code", "execute_script")
 
 
 @dataclass(frozen=True)

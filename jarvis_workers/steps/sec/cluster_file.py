@@ -1,7 +1,7 @@
 """Cluster the candidates of a file, save the clusters, and create the jobs that verify them.
 
-Most batches are clustered without a model. The most dangerous candidates come first: the weight of a job is the highest
-score of its candidates.
+A model is asked only about functions with too many candidates for one conversation. The most dangerous candidates come
+first: the weight of a job is the highest score of its candidates.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -24,10 +24,14 @@ from jarvis_workers.sec.judge.clustering import (
     Cluster,
     Conditions,
     LocatedCandidate,
-    cluster,
+    Question,
+    by_function,
+    cluster_all,
     clusterer,
+    fits,
     locate,
     question_of,
+    question_text,
     verified_together,
     without_model,
 )
@@ -64,6 +68,13 @@ class ClusterWork:
     numbered: Sequence[Numbered]
     snapshot_id: str
     lines: list[bytes]
+
+
+class _VerificationPlan(NamedTuple):
+    """The conditions of rules, and the profile of the model that verifies."""
+
+    conditions: Conditions
+    profile: Profile
 
 
 def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
@@ -103,19 +114,39 @@ async def converse(work: ClusterWork, blobs: Blobs, runtime: AgentRuntime) -> Co
     """Return a commit with the clusters and the jobs that verify them; a model is called only if necessary."""
     options, rules = work.options, work.options.rules.blob
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(rules) if rules else None))
+    plan = _VerificationPlan(conditions, runtime.profile(options.group))
     clusters = _without_model(work, conditions)
-    profile = runtime.profile(options.group)
     if clusters is not None:
-        return _commit(work, clusters, profile)
+        return _commit(work, clusters, plan)
     root = await runtime.unpack(blobs, work.snapshot_id)
-    seen = await asyncio.to_thread(look, root, work.payload.file, work.numbered)
-    question = question_of(seen, conditions, options.lang, options.rules.severity)
-    with runtime.open(work.job, options.group, question.about, work.lines) as talk:
-        agent = clusterer(question, talk.platform.profile, talk.marks, options.agent_limits)
-        clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
-        if agent.stopped and is_caused_by_answers(agent.stopped):
-            await talk.forget()
-    return _commit(work, clusters, profile)
+    located = await asyncio.to_thread(look, root, work.payload.file, work.numbered)
+    clusters, questions = divide(located, conditions, options, plan.profile)
+    if questions:
+        about = sha256("".join(question.about for question in questions).encode()).hexdigest()
+        with runtime.open(work.job, options.group, about, work.lines) as talk:
+            agents = [
+                clusterer(one, talk.platform.profile, runtime.marks(one.about), options.agent_limits)
+                for one in questions
+            ]
+            answers = cluster_all(list(zip(agents, questions, strict=True)))
+            clusters += await talk.lead(answers, agents[0], {"about": about})
+            if any(agent.stopped and is_caused_by_answers(agent.stopped) for agent in agents):
+                await talk.forget()
+    return _commit(work, sorted(clusters, key=lambda one: one.gids), plan)
+
+
+def divide(
+    located: Sequence[LocatedCandidate], conditions: Conditions, options: JudgeOptions, profile: Profile
+) -> tuple[list[Cluster], list[Question]]:
+    """Return the clusters of a file that need no model, and the questions to a model about the other candidates."""
+    clusters, questions = [], []
+    for group in by_function(located):
+        if fits(group, profile):
+            numbered = [(one.gid, one.candidate) for one in group]
+            clusters.append(Cluster(question_text(numbered, conditions), tuple(gid for gid, _ in numbered)))
+        else:
+            questions.append(question_of(group, conditions, options.lang, options.rules.severity))
+    return clusters, questions
 
 
 def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] | None:
@@ -132,7 +163,7 @@ def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[LocatedCan
         return [LocatedCandidate(gid, candidate) for gid, candidate in numbered]
 
 
-def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Commit:
+def _commit(work: ClusterWork, clusters: list[Cluster], plan: _VerificationPlan) -> Commit:
     places = {gid: (work.payload.file, work.payload.batch_index) for gid, _ in work.numbered}
     if work.payload.alone:
         places = {
@@ -146,8 +177,13 @@ def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Com
     return Commit(
         files=len({file for file, _ in places.values()}),
         results=(ClusterResult(made),),
-        children=tuple(_verify(work, part) for one in clusters for part in verified_together(one, profile)),
+        children=tuple(_verify(work, part) for one in clusters for part in _parts(work, one, plan)),
     )
+
+
+def _parts(work: ClusterWork, one: Cluster, plan: _VerificationPlan) -> Iterator[Cluster]:
+    members = [(gid, candidate) for gid, candidate in work.numbered if gid in one.gids]
+    return verified_together(members, plan.conditions, plan.profile, work.payload.shared)
 
 
 def _verify(work: ClusterWork, one: Cluster) -> NewJob:

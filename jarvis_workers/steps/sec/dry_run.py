@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask
 from jarvis_workers.agent.nonces import make_marks
@@ -19,13 +20,13 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
-from jarvis_workers.sec.judge.clustering import Cluster, Conditions, cluster, clusterer, question_of
+from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
 from jarvis_workers.sec.judge.cost_model import first_request
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verification import Verification, votes_of
-from jarvis_workers.steps.sec.cluster_file import look
+from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import ToolOutcome
@@ -48,6 +49,17 @@ class Plan:
     severities: Mapping[str, str] = field(default_factory=dict)
 
 
+class PlannedClusters(NamedTuple):
+    """Clusters with the request to the model that makes them, None if it takes none.
+
+    Of a request whose answer is not cached only the candidates are known.
+    """
+
+    clusters: Sequence[Cluster]
+    request: FirstRequest | None = None
+    unclustered: Sequence[Numbered] = ()
+
+
 class DryRun:
     """Builds the first requests for a tree; `find` returns a cached answer by the hash of its request."""
 
@@ -56,16 +68,19 @@ class DryRun:
         self._index = CodeIndex(DirectoryTree(root))
         self._profile = plan.model.quirks
         scripts = [] if best_tier() == Tier.C else [execute_script(_never)]
-        self._tools = Toolbox([read_code(PlacedTree(self._index), "blanked"), *scripts])
+        self._tools = Toolbox([*reading_tools(self._index), *scripts])
 
-    def cluster(
-        self, file: str, numbered: Sequence[Numbered], conditions: Conditions
-    ) -> tuple[FirstRequest, list[Cluster] | None]:
-        """Return the request for a batch, and its clusters if the answer is cached."""
-        plan = self._plan
-        question = question_of(look(self._root, file, numbered), conditions, plan.options.lang, plan.severities)
+    def cluster(self, file: str, numbered: Sequence[Numbered], conditions: Conditions) -> list[PlannedClusters]:
+        """Return the clusters of a batch, as far as they are known, with the request that each takes."""
+        located = look(self._root, file, numbered)
+        clusters, questions = divide(located, conditions, self._plan.options, self._profile)
+        return [PlannedClusters(clusters), *map(self._ask, questions)]
+
+    def _ask(self, question: Question) -> PlannedClusters:
+        """Return the clusters of a question to a model if the answer is cached, else its candidates."""
+        numbered = [(one.gid, one.candidate) for one in question.batch]
         marks = make_marks(self._secret, question.about)
-        talk = cluster(clusterer(question, self._profile, marks, plan.options.agent_limits), question)
+        talk = cluster(clusterer(question, self._profile, marks, self._plan.options.agent_limits), question)
         first: ModelRequest | None = None
         try:
             want = next(talk)
@@ -74,10 +89,10 @@ class DryRun:
                 if isinstance(want, Ask):
                     first = first or want.request
                     if reply is None:
-                        return FirstRequest(estimate_request(first)), None
+                        return PlannedClusters([], FirstRequest(estimate_request(first)), numbered)
                 want = talk.send(reply)
         except StopIteration as end:
-            return FirstRequest(estimate_request(first) if first else 0, is_cached=True), end.value
+            return PlannedClusters(end.value, FirstRequest(estimate_request(first) if first else 0, is_cached=True))
 
     def verify(self, one: Cluster, candidates: Mapping[int, Candidate]) -> FirstRequest:
         """Return the first request for a cluster."""
@@ -92,7 +107,7 @@ class DryRun:
         )
         prepared = question.prepare(question_text, self._index)
         marks = make_marks(self._secret, prepared.about)
-        profiles = (self._profile, self._profile)
+        profiles = (self._profile, self._profile, self._profile)
         limits = options.agent_limits
         verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
         request = first_request(verification.run())

@@ -19,7 +19,7 @@ from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.conversations.working_copy import EXECUTABLE, REGULAR, unpack_sources, without_place
+from jarvis_workers.conversations.working_copy import EXECUTABLE, REGULAR, unpack_sources, without_places
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, FileContents, why_not_fixable
@@ -219,7 +219,7 @@ def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, optio
 
 def _local(tool: Tool, root: Path) -> Tool:
     """Return a tool whose outcomes do not contain the path of the scratch copy."""
-    return replace(tool, run=lambda arguments: without_place(tool.run(arguments), root))
+    return replace(tool, run=lambda arguments: without_places(tool.run(arguments), {root: "."}))
 
 
 def _gates_tool(gates: PatchGates, workspace: EditWorkspace) -> Tool:

@@ -13,13 +13,15 @@ class JudgeOptions(SecOptions, ConversationOptions):
     """Options of the verification of candidates by agents.
 
     At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
-    votes but the first are by the `second_group`, if there is one. At most `max_findings` candidates are verified,
+    votes but the first are by the `second_group`, if there is one. The group `escalate` is asked about candidates that
+    the first model leaves open. At most `max_findings` candidates are verified,
     those with the highest scores. With `canary`, a known bug is added.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
     votes: int = 1
     second_group: str | None = None
+    escalate: str | None = None
     second_look: bool = False
     max_findings: int | None = None
     canary: bool = False
@@ -27,4 +29,4 @@ class JudgeOptions(SecOptions, ConversationOptions):
     @property
     def model_groups(self) -> tuple[str | None, ...]:
         """The model groups that a run may call."""
-        return (self.model_group, self.second_group)
+        return (self.model_group, self.second_group, self.escalate)

@@ -34,3 +34,6 @@ register_pipeline(
         Stage("combine", module=f"{STEPS}.combine_fixes", queue=AGENT_QUEUE),
     ),
 )
+for kind in ("ask", "dispute"):
+    discuss = Stage("discuss", module=f"{STEPS}.discuss_finding", queue=AGENT_QUEUE, state_if_failed="incomplete")
+    register_pipeline(kind, (discuss,))

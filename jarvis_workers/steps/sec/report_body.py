@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.body import Findings, build
-from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody
+from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -24,6 +24,7 @@ class ReportWork:
     findings: Findings
     jobs: Jobs
     canary: CanaryOutcome | None = None
+    escalation: EscalationCount | None = None
 
 
 def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
@@ -32,7 +33,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     options = SecOptions.of(work.run)
     flow = bool(flow_patterns(blobs, options.rules.blob))
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
-    return build(
+    body = build(
         work.findings,
         scanned_files=sum(scan.files for scan in work.jobs.scan),
         not_checked=sorted(set(missing.not_checked)),
@@ -42,6 +43,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
         baseline=options.baseline,
         canary=work.canary,
     )
+    return body._replace(summary=body.summary._replace(escalation=work.escalation))
 
 
 def encode_body(body: ReportBody) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
-from jarvis_workers.sec.report_document import CanaryOutcome, Issue, IssueVerdict
+from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, IssueVerdict
 from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
@@ -46,6 +46,13 @@ def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
         return None
     verdict = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)
     return CanaryOutcome(verdict.status, verdict.reason)
+
+
+def escalation_of(session: "Session", run: Run) -> EscalationCount | None:
+    """Return how many of the verified candidates were escalated, or None if the run escalates none."""
+    if JudgeOptions.of(run).escalate is None:
+        return None
+    return EscalationCount(*verdicts.escalated(session, run.id, besides=CANARY_GID))
 
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:

@@ -18,7 +18,8 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
@@ -29,7 +30,6 @@ from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tree import DirectoryTree
 
@@ -64,6 +64,7 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
         options.lang,
         votes=options.votes,
         second_look=options.second_look,
+        escalates=options.escalate is not None,
         severities=options.rules.severity,
     )
     return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
@@ -72,12 +73,13 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
 async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversations of a cluster; commit a verdict on each of its candidates."""
     root = await runtime.unpack(blobs, work.snapshot_id)
-    index = CodeIndex(work.canary) if work.canary else _index_of(root)
+    index = CodeIndex(work.canary) if work.canary else index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
-    with runtime.open(work.job, options.group, about, work.lines, options.second_group) as talk:
+    groups = {"second": options.second_group, "escalate": options.escalate}
+    with runtime.open(work.job, options.group, about, work.lines, **groups) as talk:
         scripts = [] if work.canary else talk.scripts(root)
-        tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
+        tools = Toolbox([*reading_tools(index), *scripts])
         verification = Verification(
             prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=options.agent_limits
         )
@@ -91,7 +93,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
 
 
 @lru_cache(TREES_MAX)
-def _index_of(root: Path) -> CodeIndex:
+def index_of(root: Path) -> CodeIndex:
     """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
     return CodeIndex(DirectoryTree(root))
 

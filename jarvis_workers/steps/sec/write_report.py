@@ -15,7 +15,7 @@ from jarvis_workers.steps.sec.candidates import all_of, baseline_of, judged_of
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
-from jarvis_workers.steps.sec.verdicts import canary_of, statuses_of, with_verdicts
+from jarvis_workers.steps.sec.verdicts import canary_of, escalation_of, statuses_of, with_verdicts
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit
@@ -44,7 +44,8 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     findings.issues = list(with_verdicts(session, run, findings.issues))
     findings.dismissed = list(with_verdicts(session, run, findings.dismissed))
     theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
-    return ReportWork(run, findings, Jobs(**{"scan": []} | theirs), canary_of(session, run))
+    outcomes = Jobs(**{"scan": []} | theirs)
+    return ReportWork(run, findings, outcomes, canary_of(session, run), escalation_of(session, run))
 
 
 def decide(work: ReportWork, resources: Resources) -> Commit:

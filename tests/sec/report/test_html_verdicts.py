@@ -9,6 +9,7 @@ import pytest
 from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.verdicts import TEXTS
 from jarvis_workers.sec.report_document import Excerpt
+from jarvis_workers.sec.trace import trail_of
 from tests.browser import Browser, browser
 from tests.chaos.commands import crowd
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
@@ -152,7 +153,10 @@ def test_lines_that_speak_of_a_finding_are_marked_also_elsewhere(page, opened):
 
 @pytest.mark.timing
 def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opened):
-    text = report(*(one for one in EVERY if one[1]["status"] != "dismissed"))
+    way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]
+    null = like(COPY, pattern="flow_null_dereference", trail=trail_of(way, ""))
+    same = [(like(null, file=file), RISK) for file in ("table.c", "q.c", "r.c")]
+    text = report(*(one for one in EVERY if one[1]["status"] != "dismissed"), *same)
     opened(text)
     open_all(page)
     page.ask("document.querySelectorAll('.copy').forEach(one => one.remove())")
@@ -161,7 +165,10 @@ def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opene
     opened(re.sub(r"<script>.*</script>", "", text, flags=re.DOTALL))
 
     assert page.ask(words) == built
-    assert len(built) == 5
+    assert len(built) == 6
+    (grouped,) = [words for words in built if "Samerootcause" in words]
+    assert "table.c:40+2" in grouped
+    assert "q.c:40flow_null_dereference" in grouped
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from jarvis_workers.escape import code, prose
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, format_of, gather
 from jarvis_workers.sec.report.markdown import render_markdown
+from jarvis_workers.sec.trace import trail_of
 
 COPY = Candidate(
     language="c/cpp",
@@ -34,7 +35,7 @@ def report(*candidates, run=None, scanned_files=3, most=100_000, **rest):
 
 
 def test_the_verdict_comes_first_and_names_what_was_not_checked():
-    text = report(COPY, copy(confidence=0.5), not_checked=[("x.c", "no permission"), ("y.c", "no permission")])
+    text = report(COPY, copy(line=41, confidence=0.5), not_checked=[("x.c", "no permission"), ("y.c", "no permission")])
     head = text.partition("## Summary")[0]
 
     assert "2 findings in 3 files: 1 high, 1 low." in head
@@ -75,7 +76,10 @@ def test_a_finding_that_has_its_own_explanation_keeps_it():
 
 def test_findings_are_grouped_by_severity_then_file():
     text = report(
-        copy(file="a.c", confidence=0.5), copy(file="b.c"), copy(file="a.c", confidence=0.7), copy(file="a.c")
+        copy(file="a.c", confidence=0.5),
+        copy(file="b.c"),
+        copy(file="a.c", line=41, confidence=0.7),
+        copy(file="a.c", line=42),
     )
 
     places = re.findall(r"^(?:### (\w+) severity|#### `(.*)`)$", text, re.MULTILINE)
@@ -187,3 +191,21 @@ def test_code_is_one_span_whatever_it_holds(text, shown):
 )
 def test_the_suffix_names_the_format(path, form):
     assert format_of(path, "html") == form
+
+
+def null(file, line, confidence=0.5):
+    way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]
+    return copy(pattern="flow_null_dereference", file=file, line=line, confidence=confidence, trail=trail_of(way, file))
+
+
+def test_a_root_cause_is_told_once_with_its_places():
+    text = report(null("a.c", 3), null("b.c", 5), null("table.c", 13, 0.9), copy(line=7))
+    told = text.partition("## Findings")[2]
+
+    assert "4 findings, 2 root causes in 3 files" in text
+    assert re.findall(r"^#### `(.*)`$", told, re.MULTILINE) == ["table.c", "src/list.c"]
+    assert re.findall(r"^  - (Same.*)$|^    - \*\*\w+\*\* (.*), `flow_null_dereference`$", told, re.MULTILINE) == [
+        ("Same root cause:", ""),
+        ("", "`a.c` line 3"),
+        ("", "`b.c` line 5"),
+    ]

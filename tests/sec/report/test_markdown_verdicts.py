@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report_document import CanaryOutcome
+from jarvis_workers.sec.trace import trail_of
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
 
@@ -157,3 +158,15 @@ def test_hostile_words_of_a_model_change_nothing_around_them(line):
 
     assert shapes(text) == shapes(mild)
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", text)
+
+
+def test_a_confirmed_root_cause_is_told_once_with_its_places():
+    way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]
+    null = [
+        like(COPY, pattern="flow_null_dereference", file=file, trail=trail_of(way, file)) for file in ("a.c", "b.c")
+    ]
+    text = "".join(render_markdown(judged_body((null[0], RISK), (null[1], RISK), (COPY, RISK)), RUN))
+
+    assert text.startswith("# Security report\n\n**3 confirmed findings, 2 root causes in 3 files.**")
+    assert text.count("\n### C") == 2
+    assert re.search(r"\n- Same root cause:\n  - \*\*\w+\*\* `b.c` line 40, `flow_null_dereference`\n", text)

@@ -16,6 +16,7 @@ from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
+from jarvis_workers.sec.trace import trail_of
 from tests.machine import assert_cpu_within
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"
@@ -121,6 +122,7 @@ def test_a_result_says_everything_about_its_finding():
             "confidence": 0.85,
             "score": 2.55,
             "status": "heuristic",
+            "root_cause": "D7e0d807479",
         },
     }
 
@@ -396,3 +398,23 @@ def test_a_repository_is_named_with_its_revision(address, uri):
 
 def test_the_upload_may_choose_its_own_category():
     assert "automationDetails" not in sarif(body_of(COPY))
+
+
+def test_a_result_names_the_other_places_of_its_root_cause():
+    way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]
+    null = COPY._replace(pattern="flow_null_dereference")
+    files = ["a.c", "b [1](2).c", *(f"{n}.c" for n in range(20))]
+    run = sarif(body_of(*(null._replace(file=file, trail=trail_of(way, file)) for file in files), COPY))
+    first, second, *_, alone = run["results"]
+    related = first["relatedLocations"]
+
+    assert first["message"]["text"].endswith(
+        "Same root cause: [line 40](1), [0.c:40](2), [1.c:40](3), [2.c:40](4), [3.c:40](5), [4.c:40](6), [5.c:40](7), "
+        "[6.c:40](8), [7.c:40](9), [8.c:40](10)."
+    )
+    assert " [a.c:40](1), [0.c:40](2)," in second["message"]["text"]
+    assert [one["id"] for one in related] == list(range(1, 11))
+    assert related[1]["physicalLocation"]["artifactLocation"]["uri"] == "0.c"
+    assert len({one["properties"]["root_cause"] for one in run["results"]}) == 2
+    assert len(run["results"]) == len(files) + 1
+    assert "relatedLocations" not in alone

@@ -116,6 +116,6 @@ def test_hostile_words_are_shown_and_not_obeyed(text):
 
     assert len(found) == 4
     assert all(not {"\x1b", "\u202e", "\n"} & set(one["message"]["text"]) for one in found)
-    assert not any(re.search(r"(?<!\\)\]\(", one["message"]["text"]) for one in found)
+    assert not any(re.search(r"(?<!\\)\]\((?!\d+\))", one["message"]["text"]) for one in found)
     assert all(len(one["message"]["text"]) < 50_000 for one in found)
     assert not {"\x1b", "\u202e"} & set("".join(render_sarif(judged_body(*hostile(text)), RUN)))

@@ -6,6 +6,7 @@ from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
+from jarvis_workers.sec.trace import trail_of
 from tests.sec.verdicts import EVERY, judged_body
 
 COPY = Candidate(
@@ -159,3 +160,20 @@ def test_hostile_names_and_code_stay_on_their_line():
     assert "\x1b" not in shown
     assert "\\n" in shown
     assert shown.splitlines()[0].startswith("a\\n\\x1b[2J.c:40: high: ")
+
+
+def test_a_root_cause_is_one_finding_with_its_other_places_below():
+    way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]
+    same = [
+        COPY._replace(pattern="flow_null_dereference", file=file, line=line, confidence=sure, trail=trail_of(way, file))
+        for file, line, sure in [("a.c", 3, 0.4), ("a.c", 7, 0.4), ("b.c", 5, 0.5), ("table.c", 13, 0.6)]
+    ]
+    body = body_of(*same, WEAK)
+    lines = text(body).splitlines()
+    many = [*same, *(same[0]._replace(file=f"{n}.c") for n in range(10, 20))]
+
+    heads = [line.partition(":")[0] for line in lines if line[:1].strip()]
+    assert heads == ["table.c", "map.c", "5 findings, 2 root causes in 3 files"]
+    assert "    Same root cause: a.c:3,7, b.c:5" in lines
+    assert "b.c:5, 10.c:3, 11.c:3, 12.c:3, 13.c:3, 14.c:3, 15.c:3, 4 more\n" in text(body_of(*many))
+    assert len(text(body, concise=True).splitlines()) == 5

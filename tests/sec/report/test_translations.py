@@ -23,14 +23,15 @@ from tests.texts import said
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
 MODULES = [
-    HERE / name for name in ("markdown.py", "markdown_verdicts.py", "patches.py", "text.py", "verdicts.py")
+    HERE / name
+    for name in ("markdown.py", "markdown_verdicts.py", "defect_groups.py", "patches.py", "text.py", "verdicts.py")
 ] + sorted((HERE / "html").glob("*.py"))
 SUMMARIES = (Summary(), Summary(baseline=BaselineSummary(0, 0, {})), Summary(suppressed=1))
 NAMED = [*WORDS.values(), *MEANS.values(), *TEXTS.values(), *ADVICE.values(), *ALWAYS, *card.MARKED.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
 NAMED += [said for facts in SUMMARIES for said in no_findings(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
-NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
+NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint", "Root cause"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values(), RULES_ONLY]
 
 

@@ -51,9 +51,9 @@ def test_the_users_own_come_before_those_of_the_project_and_of_the_central_repos
     ("content", "says"),
     [
         (b"{", "Invalid JSON"),
-        (b'{"problem_type": "x"}', "Field required"),
-        (b'{"problem_type": "x", "content": "y", "run": "z"}', "Extra inputs"),
-        (b'{"problem_type": "x", "content": "\\u0000"}', "should match pattern"),
+        (b'{"problem_type": "x"}', "content is missing"),
+        (b'{"problem_type": "x", "content": "y", "run": "z"}', "run is not a known key"),
+        (b'{"problem_type": "x", "content": "\\u0000"}', "content should match"),
         (b'{"problem_type": "x", "content": "\\ud800"}', "Invalid JSON"),
         (b"\xff", "is not UTF-8"),
         (b'"' + b"x" * 200_000 + b'"', "is larger than"),

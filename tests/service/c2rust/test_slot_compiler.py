@@ -70,6 +70,7 @@ def program(cc: Compile) -> str:
     return "./prog"
 
 
+@pytest.mark.slow
 def test_a_program_with_slots_does_what_it_did(program: str):
     assert run(program) == (0, "twice: 42\n")
 

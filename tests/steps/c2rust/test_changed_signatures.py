@@ -86,6 +86,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> It
         yield run
 
 
+@pytest.mark.slow
 def test_planned_enums_stay_in_the_signatures_of_other_functions(ended: ConversionRun) -> None:
     skeleton = decode_skeleton(ended.resources.blobs.read(resigned(ended).skeleton))
     assert "tint: Result<tint, u32>" in skeleton.targets["shade"].item.text

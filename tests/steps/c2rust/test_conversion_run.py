@@ -89,6 +89,7 @@ def questions(run: ConversionRun, start: str) -> list[str]:
     return [task for body in run.runtime.requests if (task := task_of(body)).startswith(start)]
 
 
+@pytest.mark.slow
 def test_the_page_is_in_the_language_of_the_run(ended: ConversionRun) -> None:
     page = ended.artifact("report.html").decode()
     assert '<html lang="zh-CN">' in page

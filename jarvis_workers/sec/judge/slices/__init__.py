@@ -1,19 +1,23 @@
 """Code slices: the parts of a tree that are shown to a model with a question about some of its lines."""
 
 from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
-from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree
-from jarvis_workers.sec.judge.slices.places import VIEWS, SourceFile, View, split_name
+from jarvis_workers.sec.judge.slices.index import CodeIndex
+from jarvis_workers.sec.judge.slices.placed_trees import PlacedTree, SearchTree, is_source
+from jarvis_workers.sec.judge.slices.places import VIEWS, CodeRange, SourceFile, View, split_name
 
 __all__ = [
     "ROOM",
     "VIEWS",
     "CodeIndex",
+    "CodeRange",
     "PlacedTree",
+    "SearchTree",
     "Slice",
     "SlicePart",
     "SliceTarget",
     "SourceFile",
     "View",
     "cut",
+    "is_source",
     "split_name",
 ]

@@ -4,35 +4,44 @@ The most important parts come first and are shortened least; parts that do not f
 numbered within their place (`places`), so that the text does not depend on the position of the code in its file.
 """
 
-import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.judge.slices.index import CodeIndex
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View
-from jarvis_workers.tools.reading import short_line
+from jarvis_workers.sec.judge.slices.definitions import definitions
+from jarvis_workers.sec.judge.slices.excerpt import (
+    Lines,
+    beginning,
+    called_on,
+    excerpt,
+    lines_of,
+    mentions,
+    merged,
+    size_of,
+    statement,
+    variables_on,
+)
+from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View, masked_line
+from jarvis_workers.tools.reading import PADDING, short_line
 
 Role = Literal["code", "way", "caller", "callee", "definition"]
 
-# Characters of code, about three to a token.
+# Characters of code, about three to a token, and the share of each role; that of the trace is for each function on it.
 ROOM = 24_000
-SHARE_OF_CODE = 0.6
-WHOLE = {"code": 160, "way": 60, "callee": 40}
-HEAD_LINES = 4
-AROUND = {"code": 24, "way": 8, "caller": 6, "callee": 0, "definition": 0}
-NARROW = 5
+SHARES: dict[Role, float] = {"code": 0.3, "way": 0.06, "caller": 0.1, "callee": 0.1, "definition": 0.08}
+SHARE_MIN = 400
+# Room for one caller, for one callee, and for a callee of a callee.
+CALLER_ROOM, CALLEE_ROOM, INNER_CALLEE_ROOM = 700, 1_200, 400
+# Calls that are shown with the lines around them; more are shown alone.
+CALLERS, CALLEES, DEFINITIONS = 3, 6, 12
+CALLER_REACH, WAY_REACH = 4, 16
+MENTIONS = 12
 # Lines above a function that may contain comments on it.
 ABOVE = 100
-CALLEES, CALLERS, DEFINITIONS, NAMES = 8, 3, 12, 400
-DEFINITION_LINES = 40
-LINE_COST = 8
-CALLED = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\(")
-NAME = re.compile(rb"\b[A-Za-z_]\w*+")
-
-Lines = tuple[int, int]
+CONDITION_MAX = 100
 
 
 class SliceTarget(NamedTuple):
@@ -45,12 +54,13 @@ class SliceTarget(NamedTuple):
 
 @dataclass
 class SlicePart:
-    """Some lines of one named range of a file."""
+    """Some lines of one named range of a file; `uses` states how many of the calls of a function are shown."""
 
     file: SourceFile
     place: CodeRange
     role: Role
     lines: list[Lines] = field(default_factory=list)
+    uses: str = ""
 
     @property
     def name(self) -> str:
@@ -66,20 +76,33 @@ class SlicePart:
         yield (first if above.function else max(above.first, first - ABOVE)), self.place.last
 
     def text(self, view: View = "decided") -> str:
-        """Return the lines, numbered from the first of the place, with a note for each gap."""
+        """Return the lines, numbered from the first of the place, without blank ones, and with a note for each gap."""
         of_file = self.file.lines(view)
-        count = self.place.last - self.place.first + 1
-        shown = [f"{self.name}: {count} lines"]
+        shown = [self._title()]
         behind = self.place.first
         for first, last in self.lines:
-            if first > behind:
-                shown.append(f"       [{first - behind} lines omitted]")
+            if self.role != "definition" or behind > self.place.first:
+                shown += self._gap(of_file, behind, first - 1)
             for line in range(first, last + 1):
-                shown.append(f"{line - self.place.first + 1:>5}| {short_line(of_file[line - 1])}".rstrip())
+                if code := PADDING.sub("", short_line(of_file[line - 1])).rstrip():
+                    shown.append(f"{line - self.place.first + 1}| {code}")
             behind = last + 1
-        if behind <= self.place.last:
-            shown.append(f"       [{self.place.last - behind + 1} lines omitted]")
+        if self.role != "definition":
+            shown += self._gap(of_file, behind, self.place.last)
         return "\n".join(shown)
+
+    def _title(self) -> str:
+        notes = [f"{self.place.last - self.place.first + 1} lines"]
+        if self.place.function and (conditions := self.file.conditions.at(self.place.first)):
+            lines = (masked_line(self.file, line).strip() for condition in conditions for line in condition.lines)
+            notes.append(
+                "compiled under " + ", ".join(line.decode("utf-8", "replace")[:CONDITION_MAX] for line in lines)
+            )
+        return "; ".join([f"{self.name}: {notes[0]}", *notes[1:], *filter(None, [self.uses])])
+
+    def _gap(self, of_file: Sequence[str], first: int, last: int) -> list[str]:
+        count = sum(bool(line.strip()) for line in of_file[first - 1 : last])
+        return [f"[{count} line{'s' if count > 1 else ''} omitted]"] if count else []
 
 
 @dataclass(frozen=True)
@@ -98,22 +121,25 @@ class Slice:
 def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Slice:
     """Return the slice of a tree for a question about some of its lines."""
     cutting = _Cutting(room)
-    own = _own(index, spots)
-    share = int(room * SHARE_OF_CODE) // max(1, len({(file.path, place) for file, place, _ in own}))
-    for file, place, line in own:
-        cutting.add(file, place, "code", _around(file, place, line, "code", share))
-    for spot in spots:
-        for path, line in spot.way:
-            if on_the_way := index.file(path):
-                place = on_the_way.at(line)
-                cutting.add(on_the_way, place, "way", _around(on_the_way, place, line, "way", share))
-    functions = list(dict.fromkeys((file, place) for file, place, _ in own if place.function))
-    for file, place in functions:
-        _add_callers(cutting, index, file, place)
-    for file, place in functions:
-        _add_callees(cutting, index, file, place, [line for one, _, line in own if one is file])
-    for file, place in functions:
-        _add_definitions(cutting, index, file, place)
+    own = list(_by_place(index, ((spot.file, spot.line) for spot in spots)))
+    steps = list(_by_place(index, (step for spot in spots for step in spot.way)))
+    on_the_way = {(file.path, place): lines for file, place, lines in steps}
+    shares = {role: max(SHARE_MIN, int(room * share) // max(1, len(own))) for role, share in SHARES.items()}
+    shares["way"] = int(room * SHARES["way"])
+    parts = []
+    for file, place, lines in own:
+        focus = list(dict.fromkeys((*lines, *on_the_way.get((file.path, place), ()))))
+        parts.append((cutting.own(file, place, excerpt(file, place, focus, shares["code"])), focus))
+    for file, place, lines in steps:
+        cutting.add(file, place, "way", excerpt(file, place, lines, shares["way"], WAY_REACH))
+    functions = [(part, focus) for part, focus in parts if part.place.function]
+    for part, _ in functions:
+        _add_uses(cutting, index, part, shares["caller"])
+    relevant = [(part, _relevant_lines(part, focus)) for part, focus in functions]
+    for part, lines in relevant:
+        _add_callees(cutting, index, part, lines, shares["callee"])
+    for part, lines in relevant:
+        _add_definitions(cutting, index, part, lines, shares["definition"])
     return Slice(tuple(cutting.parts.values()), cutting.left_out)
 
 
@@ -125,105 +151,124 @@ class _Cutting:
         self.left_out = 0
         self._room = room
 
-    def add(self, file: SourceFile, place: CodeRange, role: Role, lines: Lines) -> bool:
-        """Add lines of a place and return whether they fit; the code in question is always added."""
-        key = (file.path, place.name)
-        part = self.parts.get(key) or SlicePart(file, place, role)
-        missing = sum(len(file.decided[line - 1]) + LINE_COST for line in _missing(part.lines, lines))
-        if missing > self._room and role != "code":
-            self.left_out += 1
-            return False
-        self._room -= missing
-        part.lines = _merged([*part.lines, lines])
-        self.parts[key] = part
-        return True
+    def own(self, file: SourceFile, place: CodeRange, lines: Iterable[Lines]) -> SlicePart:
+        """Add lines of the code in question, even if there is no room."""
+        part = self._part(file, place, "code")
+        self._room -= self._grow(part, lines)
+        return part
+
+    def add(self, file: SourceFile, place: CodeRange, role: Role, lines: Iterable[Lines], share: int = ROOM) -> int:
+        """Add lines of a place and return their size, or -1 if they do not fit."""
+        part = self._part(file, place, role)
+        wider = merged([*part.lines, *lines])
+        size = size_of(file, wider) - size_of(file, part.lines)
+        if size > min(self._room, share):
+            self.left_out += role != "caller"
+            return -1
+        self._room -= self._grow(part, wider)
+        return size
+
+    def _part(self, file: SourceFile, place: CodeRange, role: Role) -> SlicePart:
+        return self.parts.get((file.path, place.name)) or SlicePart(file, place, role)
+
+    def _grow(self, part: SlicePart, lines: Iterable[Lines]) -> int:
+        before = size_of(part.file, part.lines)
+        part.lines = merged([*part.lines, *lines])
+        self.parts[part.file.path, part.place.name] = part
+        return size_of(part.file, part.lines) - before
 
 
-def _own(index: CodeIndex, spots: Iterable[SliceTarget]) -> list[tuple[SourceFile, CodeRange, int]]:
-    result = []
-    for spot in spots:
-        if file := index.file(spot.file):
-            line = min(max(1, spot.line), len(file.raw))
-            result.append((file, file.at(line), line))
-    return result
+Focus = tuple[SourceFile, CodeRange, list[int]]
 
 
-def _around(file: SourceFile, place: CodeRange, line: int, role: Role, room: int) -> Lines:
-    """Return the lines of a place to show: all of them, or a range around one line."""
-    whole = (place.first, place.last)
-    if place.function and place.last - place.first < WHOLE.get(role, 0) and _size(file, whole) <= room:
-        return whole
-    for reach in (AROUND[role], NARROW, 1):
-        lines = (max(place.first, line - reach), min(place.last, line + reach))
-        if _size(file, lines) <= room:
-            return lines
-    return line, line
+def _by_place(index: CodeIndex, lines: Iterable[tuple[str, int]]) -> Iterator[Focus]:
+    """Yield the places of some lines, each once, with its lines; lines that cannot be read are skipped."""
+    found: dict[tuple[str, CodeRange], Focus] = {}
+    for path, line in lines:
+        if file := index.file(path):
+            at = min(max(1, line), len(file.raw))
+            place = file.at(at)
+            found.setdefault((path, place), (file, place, []))[2].append(at)
+    yield from found.values()
 
 
-def _size(file: SourceFile, lines: Lines) -> int:
-    return sum(len(file.decided[line - 1]) + LINE_COST for line in range(lines[0], lines[1] + 1))
+def _relevant_lines(part: SlicePart, focus: Sequence[int]) -> list[int]:
+    """Return the lines in question, then those that declare, check or change what they name."""
+    file, place = part.file, part.place
+    own = lines_of(statement(file, place, line) for line in focus)
+    more = mentions(file, place, focus, variables_on(file, own))[:MENTIONS]
+    return list(dict.fromkeys((*own, *more)))
 
 
-def _add_callers(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange) -> None:
-    for call in islice(index.callers(file, place), CALLERS):
-        caller = call.file.at(call.first)
-        lines = _around(call.file, caller, call.first, "caller", ROOM)
-        if cutting.add(call.file, caller, "caller", lines):
-            cutting.add(call.file, caller, "caller", _head(caller))
+def _add_uses(cutting: _Cutting, index: CodeIndex, part: SlicePart, room: int) -> None:
+    """Add the calls of a function, and the places that take its address; state how many are shown."""
+    uses = index.uses(part.file, part.place)
+    shown = {"call": 0, "address": 0}
+    for count, (kind, used) in enumerate(_in_turn(uses.calls, uses.addresses)):
+        caller = used.file.at(used.first)
+        lines = [statement(used.file, caller, used.first)]
+        if count < CALLERS:
+            lines = excerpt(used.file, caller, lines_of(lines), min(CALLER_ROOM, room), CALLER_REACH)
+        size = cutting.add(used.file, caller, "caller", lines, room)
+        if size < 0:
+            continue
+        room -= size
+        shown[kind] += 1
+    more = "" if uses.is_complete else " or more"
+    part.uses = "called from " + _counted(len(uses.calls), shown["call"], more)
+    if uses.addresses:
+        part.uses += "; its address is taken at " + _counted(len(uses.addresses), shown["address"], "")
 
 
-def _add_callees(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange, spots: list[int]) -> None:
-    assert place.function is not None
-    start, end = place.function.body
-    calls = [(file.line_of(call.start()), call[1]) for call in CALLED.finditer(file.masked, start, end)]
-    near = sorted(calls, key=lambda call: min(abs(call[0] - line) for line in spots))
-    count = 0
-    for name in list(dict.fromkeys(name for _, name in near if name != place.function.name))[:NAMES]:
-        if count == CALLEES:
-            break
-        if definition := index.definition(name, file.path):
-            other, callee = definition
-            most = min(callee.last, callee.first + WHOLE["callee"] - 1)
-            count += cutting.add(other, callee, "callee", (callee.first, most))
+def _in_turn(calls: Sequence[Used], addresses: Sequence[Used]) -> Iterator[tuple[str, Used]]:
+    """Yield calls and addresses, beginning with one of each caller."""
+    uses = [*(("call", used) for used in calls), *(("address", used) for used in addresses)]
+    first = {(used.file.path, used.file.at(used.first).name): (kind, used) for kind, used in reversed(uses)}
+    yield from (use for use in uses if use in first.values())
+    yield from (use for use in uses if use not in first.values())
 
 
-def _add_definitions(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange) -> None:
-    assert place.function is not None
-    text = file.masked[place.function.start : place.function.body[1]]
-    count = 0
-    for name in list(dict.fromkeys(NAME.findall(text)))[:NAMES]:
-        if count == DEFINITIONS:
-            break
-        if used := index.meaning(name, file.path):
-            for where, lines in _by_place(used.file, used.first, min(used.last, used.first + DEFINITION_LINES - 1)):
-                count += cutting.add(used.file, where, "definition", lines)
-
-
-def _by_place(file: SourceFile, first: int, last: int) -> Iterator[tuple[CodeRange, Lines]]:
-    """Split a range of lines by place."""
-    while first <= last:
-        place = file.at(first)
-        yield place, (first, min(last, place.last))
-        if place.last < first:
-            return
-        first = place.last + 1
-
-
-def _head(place: CodeRange) -> Lines:
-    return place.first, min(place.last, place.first + HEAD_LINES - 1)
-
-
-def _missing(excerpts: Iterable[Lines], lines: Lines) -> Iterator[int]:
-    return (
-        line for line in range(lines[0], lines[1] + 1) if not any(first <= line <= last for first, last in excerpts)
+def _counted(count: int, shown: int, more: str) -> str:
+    places = f"{count}{more} place{'s' if count != 1 or more else ''}"
+    return places + (
+        f", {shown} shown" if shown < count or more else ", shown" if count == 1 else ", all shown" if count else ""
     )
 
 
-def _merged(spans: list[Lines]) -> list[Lines]:
-    merged: list[Lines] = []
-    for first, last in sorted(spans):
-        if merged and first <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
-        else:
-            merged.append((first, last))
-    return merged
+def _add_callees(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines: Sequence[int], room: int) -> None:
+    """Add the functions called on the relevant lines, each from its beginning, and short ones that these call."""
+    waiting = deque((name, part.file.path, 1) for name in called_on(part.file, lines))
+    seen = {part.place.name.encode("utf-8", "backslashreplace")}
+    count = 0
+    while waiting and count < CALLEES:
+        name, near, depth = waiting.popleft()
+        definition = None if name in seen else index.definition(name, near)
+        seen.add(name)
+        if definition is None:
+            continue
+        file, place = definition
+        span = beginning(file, place, min(CALLEE_ROOM, room))
+        if depth > 1 and (span[1] < place.last or size_of(file, [span]) > INNER_CALLEE_ROOM):
+            continue
+        size = cutting.add(file, place, "callee", [span], room)
+        room -= max(size, 0)
+        count += size >= 0
+        if size >= 0 and depth == 1:
+            waiting.extend((inner, file.path, depth + 1) for inner in called_on(file, lines_of([span])))
+
+
+def _add_definitions(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines: Sequence[int], room: int) -> None:
+    """Add the definitions of the names on the relevant lines."""
+    for count, (file, spans) in enumerate(definitions(index, part.file, part.place, lines)):
+        if count == DEFINITIONS:
+            return
+        for place, of_place in _places_of(file, spans):
+            room -= max(cutting.add(file, place, "definition", of_place, room), 0)
+
+
+def _places_of(file: SourceFile, spans: Iterable[Lines]) -> Iterator[tuple[CodeRange, list[Lines]]]:
+    """Yield lines of a file by place."""
+    result: dict[CodeRange, list[Lines]] = {}
+    for line in lines_of(spans):
+        result.setdefault(file.at(line), []).append((line, line))
+    yield from result.items()

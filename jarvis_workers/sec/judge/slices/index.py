@@ -1,4 +1,4 @@
-"""Symbol index of a tree: definitions and callers of functions, definitions of types and macros.
+"""Symbol index of a tree: definitions and uses of functions, definitions of types, macros and global variables.
 
 The index does not parse: one pass records which files call or define a name, and a query searches the nearest files.
 The pass ends after MOST_BYTES, a query after FILES_LOOKED_AT files; definitions beyond these limits are not shown.
@@ -12,17 +12,19 @@ from heapq import nsmallest
 from threading import Lock
 from typing import NamedTuple
 
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, split_name
-from jarvis_workers.source.calls import opening
-from jarvis_workers.tools.reading import CODE_SUFFIXES
+from jarvis_workers.sec.judge.slices.occurrences import GIVEN, defined_at, mentions_of, use_at
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
+from jarvis_workers.sec.scanner import is_header
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import Tree
 
 MOST_BYTES = 64 << 20
 CACHE_BYTES = 16 << 20
 FILES_LOOKED_AT = 8
-MENTIONS_LOOKED_AT = 64
-BODY_MAX = 8_192
+# Files searched for the uses of a function, and the uses that are counted.
+USING_FILES, USES_MAX = 40, 200
+# Alternative definitions of a name, under different preprocessor conditions.
+ALTERNATIVES = 3
 DEFINITIONS_MAX = 4_096
 CALLED = re.compile(rb"\b([A-Za-z_]\w*+)[ \t]*+\(")
 # The beginning of a function: a name before a parenthesis, on a line without indentation, or Rust's `fn`.
@@ -30,14 +32,16 @@ HEADED = re.compile(rb"^(?:[A-Za-z_~][^\n(;={}]*[\s*&:~])?(\w+)[ \t]*\(|\bfn\s+(
 DEFINED = re.compile(
     rb"""\#[ \t]*define[ \t]+(\w++)
     | \b(?:struct|union|enum|class|trait)\s++(\w++)[^;(){}=]{0,100}\{
+    | \b(?:const|static)\s++(?:mut\s++)?(\w++)\s*+:(?!:)
     | \}\s*+(\w++)\s*+;
     | \btypedef\b[^;{}]{0,200}?\b(\w++)\s*+(?:\[[^]]*\]\s*+)?;""",
     re.VERBOSE,
 )
-MACRO = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\Z")
-KIND = re.compile(rb"\b(?:struct|union|enum|class|trait)\s+\Z")
-BODY = re.compile(rb"[^;(){}=]{0,100}\{")
-WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+GLOBAL = re.compile(
+    rb"^(?!typedef|return|using|goto|#)[A-Za-z_][\w \t*]{0,100}?[ \t*](\w++)[ \t]*+"
+    rb"(?:\[[^]\n]*\][ \t]*+){0,4}(?:;|=[^=])",
+    re.MULTILINE,
+)
 
 
 class Used(NamedTuple):
@@ -46,6 +50,17 @@ class Used(NamedTuple):
     file: SourceFile
     first: int
     last: int
+
+
+class CallSites(NamedTuple):
+    """The uses of a function, the nearest first: its calls, and the places that take its address.
+
+    Not all are listed if the limits of the search were reached, or a part of the tree was not indexed.
+    """
+
+    calls: tuple[Used, ...]
+    addresses: tuple[Used, ...]
+    is_complete: bool
 
 
 class CodeIndex:
@@ -61,7 +76,9 @@ class CodeIndex:
         self._calling: dict[bytes, list[int]] = {}
         self._heading: dict[bytes, list[int]] = {}
         self._defining: dict[bytes, list[int]] = {}
-        self.meaning = lru_cache(DEFINITIONS_MAX)(self._meaning)
+        self._giving: dict[bytes, list[int]] = {}
+        self._is_whole = True
+        self.meanings = lru_cache(DEFINITIONS_MAX)(self._meanings)
 
     def file(self, path: str) -> SourceFile | None:
         """Return a file, or None if it is missing or unreadable."""
@@ -85,34 +102,56 @@ class CodeIndex:
                 if (
                     place.function
                     and place.function.name == name
-                    and (file.path == near or not _is_static(file, place))
+                    and (file.path == near or not _is_private(file, place))
                 ):
                     return file, place
         return None
 
-    def callers(self, file: SourceFile, place: CodeRange) -> Iterator[Used]:
-        """Yield the calls of a function, one for each calling function."""
+    def uses(self, file: SourceFile, place: CodeRange) -> CallSites:
+        """Return the uses of a function outside of its own body."""
         assert place.function is not None
         name = place.function.name
-        only = _is_static(file, place)
-        for other in self._looked_at(self._calling, name, file.path):
-            if only and other.path != file.path:
-                continue
-            seen = set()
-            for at in _mentions(other.masked, name):
-                caller = other.at(line := other.line_of(at))
-                inside = caller.function and caller.function.body[0] <= at <= caller.function.body[1]
-                if inside and caller.name not in seen and opening(other.masked, at + len(name)) is not None:
-                    seen.add(caller.name)
-                    yield Used(other, line, line)
+        only = _is_private(file, place)
+        paths = self._code_paths()
+        using = sorted({*self._calling.get(name, ()), *self._giving.get(name, ())})
+        named = [paths[at] for at in using if not only or paths[at] == file.path]
+        calls: list[Used] = []
+        addresses: list[Used] = []
+        for path in nsmallest(USING_FILES, named, key=lambda path: _distance(path, file.path)):
+            other = self.file(path)
+            for at in mentions_of(other.masked, name, USES_MAX * 4) if other else ():
+                assert other is not None
+                line = other.line_of(at)
+                if other.path == file.path and place.first <= line <= place.last:
+                    continue
+                kind = use_at(other, at, at + len(name))
+                if kind and len(calls) + len(addresses) < USES_MAX:
+                    (calls if kind == "call" else addresses).append(Used(other, line, line))
+        is_complete = self._is_whole or only
+        whole = len(named) <= USING_FILES and len(calls) + len(addresses) < USES_MAX
+        return CallSites(tuple(calls), tuple(addresses), is_complete and whole)
 
-    def _meaning(self, name: bytes, near: str) -> Used | None:
-        """Return the definition of a type or a macro nearest to a file."""
+    def _meanings(self, name: bytes, near: str) -> tuple[Used, ...]:
+        """Return the definitions of a type, macro or global variable in the file nearest to a file.
+
+        There are several if they have different preprocessor conditions; those for other platforms are left out
+        unless there are only those.
+        """
+        elsewhere: list[Used] = []
         for file in self._looked_at(self._defining, name, near):
-            for at in _mentions(file.masked, name):
-                if span := _defined_at(file.masked, at, at + len(name)):
-                    return Used(file, file.line_of(span[0]), file.line_of(span[1]))
-        return None
+            result = []
+            for at in mentions_of(file.masked, name):
+                if span := defined_at(file, at, at + len(name)):
+                    result.append(Used(file, file.line_of(span[0]), file.line_of(span[1])))
+            here = [used for used in result if not file.conditions.is_elsewhere(used.first)]
+            if here:
+                return _alternatives(here)
+            elsewhere += result
+        return _alternatives(elsewhere)
+
+    def paths_ending(self, path: str) -> list[str]:
+        """Return the paths of code files that end with the parts of a path."""
+        return [one for one in self._code_paths() if one.endswith("/" + path)]
 
     def _looked_at(self, positions: dict[bytes, list[int]], name: bytes, near: str) -> Iterator[SourceFile]:
         paths = self._code_paths()
@@ -137,15 +176,18 @@ class CodeIndex:
                 continue
             left -= len(content)
             if left < 0:
-                return
+                self._is_whole = False
+                break
             paths.append(path)
             for kind, names in (
                 (self._calling, set(CALLED.findall(content))),
                 (self._heading, _first_names(HEADED, content)),
-                (self._defining, _first_names(DEFINED, content)),
+                (self._defining, _first_names(DEFINED, content) | set(GLOBAL.findall(content))),
+                (self._giving, set(GIVEN.findall(content))),
             ):
                 for name in names:
                     kind.setdefault(name, []).append(len(paths) - 1)
+        self._giving = {name: files for name, files in self._giving.items() if name in self._heading}
 
     def _keep(self, file: SourceFile) -> None:
         if file.path not in self._files:
@@ -154,31 +196,6 @@ class CodeIndex:
         while self._cached_bytes > self._cache_bytes and len(self._files) > 1:
             _, evicted = self._files.popitem(last=False)
             self._cached_bytes -= len(evicted.content)
-
-
-class PlacedTree:
-    """A tree in which `a.c#f` is the function f of a.c, with its lines numbered from its first.
-
-    Its text can address a model only in comments, and only in files that the read_code tool treats as code.
-    """
-
-    def __init__(self, index: CodeIndex) -> None:
-        self._index = index
-
-    def read(self, path: str) -> bytes:
-        name, place_name = split_name(path)
-        file = self._index.file(name)
-        place = file.named(place_name) if file and place_name else None
-        if file and place:
-            return "\n".join(file.decided[place.first - 1 : place.last]).encode("utf-8", "surrogateescape")
-        plain = self._index.file(path)
-        if plain is None:
-            return self._index.tree.read(path)
-        lines = plain.commented if path.lower().endswith(CODE_SUFFIXES) else plain.decided
-        return "\n".join(lines).encode("utf-8", "surrogateescape")
-
-    def paths(self) -> Iterator[str]:
-        return self._index.tree.paths()
 
 
 def _first_names(shape: re.Pattern[bytes], content: bytes) -> set[bytes]:
@@ -193,63 +210,17 @@ def _distance(path: str, near: str) -> tuple[bool, int, str]:
     return path != near, len(ours) + len(theirs) - 2 * shared, path
 
 
-def _is_static(file: SourceFile, place: CodeRange) -> bool:
+def _is_private(file: SourceFile, place: CodeRange) -> bool:
+    """Return whether a function can be named only in its own file: a static one that is not in a header."""
     assert place.function is not None
+    if is_header(file.path.encode("utf-8", "backslashreplace")):
+        return False
     head = file.masked[max(0, place.function.start - 200) : place.function.start]
     return b"static" in head[max(map(head.rfind, (b";", b"}", b"{"))) + 1 :].split()
 
 
-def _mentions(text: bytes, name: bytes) -> Iterator[int]:
-    """Yield at most MENTIONS_LOOKED_AT offsets of a name."""
-    at = text.find(name)
-    for _ in range(MENTIONS_LOOKED_AT):
-        if at < 0:
-            return
-        end = at + len(name)
-        if (at == 0 or text[at - 1] not in WORD) and (end == len(text) or text[end] not in WORD):
-            yield at
-        at = text.find(name, end)
-
-
-def _defined_at(text: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Return the first and last byte of the definition of the name at `start`, or None if it is not defined there."""
-    line = text.rfind(b"\n", 0, start) + 1
-    if MACRO.match(text, line, start):
-        return line, _end_of_macro(text, end)
-    before = text[max(0, start - 60) : start]
-    if KIND.search(before) and (opened := BODY.match(text, end)):
-        return line, _closing(text, opened.end())
-    if before.rstrip().endswith(b"}") and text[end : end + 60].lstrip().startswith(b";"):
-        opened_at = _opening(text, text.rfind(b"}", 0, start))
-        return text.rfind(b"\n", 0, opened_at) + 1, end
-    statement = max(text.rfind(mark, max(0, start - 300), start) for mark in (b";", b"{", b"}", b"\n#")) + 1
-    if text[statement:start].lstrip().startswith(b"typedef") and text[end : end + 60].lstrip().startswith((b";", b"[")):
-        return start - len(text[statement:start].lstrip()), end
-    return None
-
-
-def _end_of_macro(text: bytes, at: int) -> int:
-    end = text.find(b"\n", at)
-    while end > 0 and text[at:end].rstrip(b"\r").endswith(b"\\") and end - at < BODY_MAX:
-        end = text.find(b"\n", end + 1)
-    return end - 1 if end > 0 else len(text) - 1
-
-
-def _closing(text: bytes, at: int) -> int:
-    """Return the end of the block opened before `at`, within BODY_MAX."""
-    depth = 1
-    for place in range(at, min(len(text), at + BODY_MAX)):
-        depth += {123: 1, 125: -1}.get(text[place], 0)
-        if depth == 0:
-            return place
-    return min(len(text), at + BODY_MAX) - 1
-
-
-def _opening(text: bytes, at: int) -> int:
-    """Return the start of the block that ends at `at`, within BODY_MAX."""
-    depth = 0
-    for place in range(at, max(-1, at - BODY_MAX), -1):
-        depth += {125: 1, 123: -1}.get(text[place], 0)
-        if depth == 0:
-            return place
-    return max(0, at - BODY_MAX)
+def _alternatives(found: list[Used]) -> tuple[Used, ...]:
+    """Return the first definition, and others of its file under other conditions."""
+    first = found[0].file.conditions.at(found[0].first) if found else ()
+    others = [used for used in found[1:] if first and used.file is found[0].file]
+    return tuple([*found[:1], *others][:ALTERNATIVES])

@@ -8,9 +8,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.untrusted_text import Guard, Suspicion, escape
+from jarvis_workers.sec.judge.slices.conditions import Conditions
 from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
 from jarvis_workers.sec.scanner import language_of, source_text
 from jarvis_workers.source.functions import Function, functions
@@ -49,6 +51,10 @@ class SourceFile:
     def masked(self) -> bytes:
         return mask(self.content, self.language).text
 
+    @cached_property
+    def conditions(self) -> Conditions:
+        return Conditions(b"" if self.language == "rust" else self.masked)
+
     def lines(self, view: View) -> list[str]:
         """Return the lines of a view."""
         result: list[str] = getattr(self, view)
@@ -81,7 +87,7 @@ class SourceFile:
 
     def at(self, line: int) -> CodeRange:
         """Return the place of a line, or the nearest place if the line does not exist."""
-        return self.places[max(0, bisect_right(self._starts, line) - 1)]
+        return self.places[max(0, bisect_right(self.places, line, key=attrgetter("first")) - 1)]
 
     def suspicions(self, first: int, last: int) -> tuple[Suspicion, ...]:
         """Return the prompt injections in text that the deciding view omits from some lines."""
@@ -99,10 +105,6 @@ class SourceFile:
         """Return the name of a line: `FILE#PLACE:LINE`."""
         place = self.at(line)
         return f"{self.path}#{place.name}:{line - place.first + 1}"
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [place.first for place in self.places]
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -123,6 +125,13 @@ def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion
     return (suspicion for suspicion in guard.suspicions if suspicion.level != "warn")
 
 
+def masked_line(file: SourceFile, line: int) -> bytes:
+    """Return a line of the masked text, without its newline."""
+    start = 0 if line == 1 else file._ends[line - 2] + 1
+    end = file.masked.find(b"\n", start)
+    return file.masked[start : end if end >= 0 else len(file.masked)]
+
+
 def split_name(name: str) -> tuple[str, str]:
     """Return file and place of a name such as `a.c#f`; the place is empty in a plain path."""
     file, mark, place = name.rpartition("#")
@@ -131,10 +140,11 @@ def split_name(name: str) -> tuple[str, str]:
 
 def _places(source: SourceFile, functions: Iterable[Function]) -> Iterator[CodeRange]:
     seen: Counter[str] = Counter()
-    behind = 1
+    behind, count = 1, len(source.raw)
     for function in functions:
         first = max(behind, _head(source, function))
-        last = source.line_of(function.body[1])
+        # A function that is not closed ends behind the last newline.
+        last = min(source.line_of(function.body[1]), count)
         if last < first:
             continue
         name = function.name.decode("utf-8", "backslashreplace").replace("\n", " ")
@@ -144,7 +154,6 @@ def _places(source: SourceFile, functions: Iterable[Function]) -> Iterator[CodeR
             yield CodeRange(f"before:{name}", behind, first - 1)
         yield CodeRange(name, first, last, function)
         behind = last + 1
-    count = len(source.raw)
     if behind <= count or behind == 1:
         yield CodeRange(END, behind, max(count, behind))
 
@@ -153,16 +162,11 @@ def _head(source: SourceFile, function: Function) -> int:
     """Return the first line of a function, which is above its name if the return type has its own line."""
     line = source.line_of(function.start)
     for _ in range(HEAD_LINES):
-        above = _masked_line(source, line - 1).strip() if line > 1 else b""
+        above = masked_line(source, line - 1).strip() if line > 1 else b""
         if not above or above.startswith(b"#") or above.endswith((b";", b"}", b"{", b":", b"\\")):
             break
         line -= 1
     return line
-
-
-def _masked_line(source: SourceFile, line: int) -> bytes:
-    start = 0 if line == 1 else source._ends[line - 2] + 1
-    return source.masked[start : source.masked.find(b"\n", start)]
 
 
 def _newlines(content: bytes) -> list[int]:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from jarvis_workers.markup import Html, in_lines, markup, written
 from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
 from jarvis_workers.sec.report.html import verdict_section
+from jarvis_workers.sec.report.html.charts import link_to
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportPatch
@@ -17,10 +18,10 @@ from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}
-<span class="rule">{rule}</span> <span class="place">{file}:{line}</span>
+<span class="rule">{rule}</span> <span class="place">{file}:{line}{more}</span>
 <code class="evidence">{evidence}</code></summary>
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>{patch}
-{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
+{places}{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
 """
 SOURCE = '<a href="{href}" rel="noopener noreferrer" target="_blank">{file}:{line}</a>'
 SILENCE = """
@@ -30,6 +31,7 @@ SILENCE = """
 MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step of the path"}
 # Maximum number of step numbers on one line; if there are more, only the first and the last are shown.
 MANY = 2
+PLACES_MAX = 200
 TRIAGE = {True: "true", False: "false", "wontfix": "won't fix", "later": "later"}
 CWE = """
 <a href="https://cwe.mitre.org/data/definitions/{cwe}.html" rel="noopener noreferrer" target="_blank">CWE-{cwe}</a>
@@ -51,14 +53,16 @@ def card(
     excerpt: Excerpt | None,
     say: Words,
     *,
+    others: Sequence[Issue] = (),
     judged: bool = False,
     run: str = "last",
     source_url: str | None = None,
     patch: ReportPatch | None = None,
 ) -> Html:
-    """Return a collapsed finding; `judged` means that findings of the report have verdicts.
+    """Return a collapsed finding; `others` are the findings with its root cause.
 
-    `run` is the report's `run` part, `source_url` the template of links to the source (see sourcelinks.py).
+    `judged` means that findings of the report have verdicts, `run` is the report's `run` part, `source_url` the
+    template of links to the source (see sourcelinks.py).
     """
     path, code = trace_and_code(issue, excerpt, say)
     return markup(
@@ -71,16 +75,15 @@ def card(
         rule=issue.pattern,
         file=issue.file,
         line=issue.line,
+        more=_more(others),
         evidence=issue.evidence,
+        places=_places(others, say),
         description=issue.description,
         remedy=in_lines(issue.suggestions or issue.suggestion),
         path=path,
         code=code,
         **verdict_section.parts(issue, patch, say),
-        facts=[
-            markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=fact)
-            for term, fact in _facts(issue, say, source_url)
-        ],
+        facts=_fact_list(issue, say, source_url),
         silence=silence(issue, run, say),
     )
 
@@ -98,6 +101,32 @@ def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:
     pieces = [excerpt._replace(file=file, marks=marks), *excerpt.more]
     files = list(dict.fromkeys(piece.file for piece in pieces))
     return sorted(pieces, key=lambda piece: (files.index(piece.file), piece.first))
+
+
+def _more(others: Sequence[Issue]) -> Html | str:
+    return markup(' <span class="more">+{number}</span>', number=f"{len(others):,}") if others else ""
+
+
+def _places(others: Sequence[Issue], say: Words) -> Html | str:
+    """Return the places of the other findings with the root cause of a finding."""
+    if not others:
+        return ""
+    return markup(
+        '<div class="places"><b>{title}</b><ul class="path">{places}</ul></div>',
+        title=say("Same root cause"),
+        places=[
+            markup(
+                '<li><a class="place" href="{href}">{file}:{line}</a> <span class="rule">{rule}</span>'
+                " <code>{evidence}</code></li>",
+                href=link_to(id=issue.id),
+                file=issue.file,
+                line=issue.line,
+                rule=issue.pattern,
+                evidence=issue.evidence,
+            )
+            for issue in others[:PLACES_MAX]
+        ],
+    )
 
 
 def silence(issue: Issue, run: str, say: Words) -> Html:
@@ -190,6 +219,13 @@ def _at(steps: Sequence[CardStep]) -> Html | str:
     return markup('<span class="at" id="{anchor}">{numbers}</span>', anchor=steps[0].anchor, numbers=numbers)
 
 
+def _fact_list(issue: Issue, say: Words, source_url: str | None) -> list[Html]:
+    return [
+        markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=fact)
+        for term, fact in _facts(issue, say, source_url)
+    ]
+
+
 def _facts(issue: Issue, say: Words, source_url: str | None) -> Iterator[tuple[str, object]]:
     if source_url:
         href = link_to_source(source_url, issue.file, issue.line)
@@ -203,5 +239,7 @@ def _facts(issue: Issue, say: Words, source_url: str | None) -> Iterator[tuple[s
         yield "Triage", say(TRIAGE[issue.judged])
     if issue.cluster:
         yield "Cluster", issue.cluster
+    if issue.root_cause:
+        yield "Root cause", issue.root_cause
     yield "Finding", issue.id
     yield "Fingerprint", issue.fingerprint

@@ -38,6 +38,7 @@ class _Tables(NamedTuple):
     rules: _Numbers
     texts: _Numbers
     statuses: _Numbers
+    causes: _Numbers
 
 
 def listing(
@@ -54,7 +55,7 @@ def listing(
 
     `run` is the id of the run, for commands.
     """
-    tables = _Tables(_Numbers(), _Numbers(), _Numbers(), _Numbers())
+    tables = _Tables(*(_Numbers() for _ in _Tables._fields))
     files, excerpts = tables.files, body.excerpts
     rows = [_row(issue, tables) for issue in issues]
     triage = {visible(issue.id): say(TRIAGE[issue.judged]) for issue in issues if issue.judged is not None}
@@ -65,6 +66,7 @@ def listing(
             "rules": list(tables.rules),
             "texts": list(tables.texts),
             "statuses": list(tables.statuses),
+            "causes": [visible(str(cause)) for cause in tables.causes],
             "findings": rows,
             "paths": {visible(issue.id): _steps(issue.path, files) for issue in issues if issue.path},
             **({"triage": triage} if triage else {}),
@@ -95,6 +97,7 @@ def _row(issue: Issue, tables: _Tables) -> tuple[Any, ...]:
         visible(issue.evidence),
         visible(issue.fingerprint),
         issue.cluster or 0,
+        tables.causes[issue.root_cause] if issue.root_cause else None,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
+from jarvis_workers.sec.report.defect_groups import total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
@@ -61,7 +62,7 @@ def _headline(summary: Summary, say: Words) -> Html:
             "<b>{found} in {files}.</b> Each is a location flagged by a rule, and may be a false positive. "
             "Start with high severity."
         )
-        return markup(say(text), found=say.count(summary.total, "finding"), files=files)
+        return markup(say(text), found=total_text(summary, say), files=files)
     if summary.not_checked:
         text = "<b>Incomplete.</b> No rule fired in {files}, but not everything was checked."
         return markup(say(text), files=files)

@@ -17,6 +17,7 @@ from typing import Any
 
 from jarvis_workers.markup import Html, content_policy, markup, written
 from jarvis_workers.sec.report.body import WORST_FIRST
+from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
 from jarvis_workers.sec.report.html.card import card
@@ -58,7 +59,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         worst=written(worst(issues, say, body.patches)) if judged else "",
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
-        findings=written(_cards(issues[:FIRST_SHOWN], body, say, judged=judged, run=named, source_url=url)),
+        findings=written(_cards(issues, body, say, judged=judged, run=named, source_url=url)),
         code=written(_about_code(issues, excerpts, say)),
         fired=written(overview.rules_title(summary, say)),
         rules=written(overview.rules(issues, say)),
@@ -73,8 +74,9 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cards(issues: Sequence[Issue], body: ReportBody, say: Words, **options: Any) -> Iterator[Html]:
-    for issue in issues:
-        yield card(issue, body.excerpts.get(issue.id), say, patch=body.patches.get(issue.id), **options)
+    for issue, others in defect_groups(issues)[:FIRST_SHOWN]:
+        patch = body.patches.get(issue.id)
+        yield card(issue, body.excerpts.get(issue.id), say, others=others, patch=patch, **options)
 
 
 def _severest_first(issue: Issue) -> tuple[float, ...]:

@@ -11,12 +11,13 @@
 
   const data = JSON.parse(document.getElementById("data").textContent);
   const findings = data.findings.map((row, place) => {
-    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster] = row;
+    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster, cause] = row;
     const [name, category, cwe] = data.rules[rule];
     const [description, suggestion] = data.texts[text];
     return {
       place, id, line, confidence, score, evidence, fingerprint, cwe, category, description, suggestion, rank: severity,
       rule: name, file: data.files[file], severity: data.severities[severity], status: data.statuses[status], cluster,
+      cause: data.causes[cause] || "",
     };
   });
 
@@ -84,7 +85,7 @@
       if (one.confidence < least || chosen.some(([name, value]) => one[name] !== value)) return false;
       const file = one.file.toLowerCase();
       if (!path.wanted.every((word) => file.includes(word)) || path.unwanted.some((word) => file.includes(word))) return false;
-      return !text || [one.evidence, one.id, one.fingerprint, one.rule].some((part) => part.toLowerCase().includes(text));
+      return !text || [one.evidence, one.id, one.fingerprint, one.rule, one.cause].some((part) => part.toLowerCase().includes(text));
     };
   }
 
@@ -97,15 +98,16 @@
 
   /* what is shown; card.py writes the same for the findings that stand in the page */
 
-  function card(one) {
+  function card(one, others = []) {
     const summary = make("summary", {},
       make("span", { className: `badge ${one.severity}`, textContent: word(one.severity) }), " ",
       ...(judged ? [make("span", { className: `status ${one.status}`, textContent: word(one.status) }), " "] : []),
       make("span", { className: "rule", textContent: one.rule }), " ",
-      make("span", { className: "place", textContent: `${one.file}:${one.line}` }), " ",
+      make("span", { className: "place" }, `${one.file}:${one.line}`,
+        ...(others.length ? [" ", make("span", { className: "more", textContent: `+${others.length.toLocaleString("en")}` })] : [])), " ",
       make("code", { className: "evidence", textContent: one.evidence }));
     const details = make("details", { className: `finding ${one.severity}${judged ? " judged" : ""}` }, summary);
-    details.addEventListener("toggle", () => fill(details, one));
+    details.addEventListener("toggle", () => fill(details, one, others));
     return details;
   }
 
@@ -113,7 +115,7 @@
     return (judged && data.words[status]) || say(status);
   }
 
-  function fill(details, one) {
+  function fill(details, one, others = []) {
     if (details.childElementCount > 1) return;
     const [reason, texts, quotes, scripts] = (judged && data.verdicts[one.id]) || ["", [], [], []];
     const inside = make("div", { className: "inside" }, make("p", { className: "why", textContent: one.description }));
@@ -121,6 +123,7 @@
     const titled = TEXTS.map((title, place) => [title, texts[place]]).filter(([, text]) => text);
     if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
     inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion), ...patched(one));
+    if (others.length) inside.append(make("div", { className: "places" }, make("b", { textContent: say("Same root cause") }), placed(others)));
     const pieces = inOrder(one);
     const steps = numbered(one, pieces);
     if (steps.length) inside.append(path(steps));
@@ -155,6 +158,12 @@
     return make("ul", { className: "path" }, ...quotes.map(([file, line, text]) =>
       make("li", {}, make("span", { className: "place", textContent: `${data.files[file]}:${line}` }), " ",
         make("code", { textContent: text }))));
+  }
+
+  function placed(others) {
+    return make("ul", { className: "path" }, ...others.slice(0, GROUPED).map((one) => make("li", {},
+      make("a", { className: "place", href: `#id=${encodeURIComponent(one.id)}`, textContent: `${one.file}:${one.line}` }), " ",
+      make("span", { className: "rule", textContent: one.rule }), " ", make("code", { textContent: one.evidence }))));
   }
 
   /* pieces of code in the order of lines, those of the finding's own file first */
@@ -236,6 +245,7 @@
       [say("Confidence"), one.confidence.toFixed(2)], [say("Score"), one.score.toFixed(2)], [say("Category"), one.category],
       [say("Weakness"), cwe], [say("Status"), say(one.status)],
       ...((data.triage || {})[one.id] ? [[say("Triage"), data.triage[one.id]]] : []), ...(one.cluster ? [[say("Cluster"), cluster]] : []),
+      ...(one.cause ? [[say("Root cause"), one.cause]] : []),
       [say("Finding"), make("a", { href: `#id=${encodeURIComponent(one.id)}`, textContent: one.id })],
       [say("Fingerprint"), one.fingerprint, copier(one.fingerprint)],
     ];
@@ -261,11 +271,11 @@
     const state = asked();
     const found = chosenNow();
     const view = state.get("id") ? "" : viewOf(state);
-    const shown = view ? [...grouped(found, view)] : found;
+    const shown = view ? [...grouped(found, view)] : defects(found);
     const last = Math.max(1, Math.ceil(shown.length / PAGE));
     const page = Math.min(last, Math.max(1, Number(state.get("page")) || 1));
     const part = shown.slice((page - 1) * PAGE, page * PAGE);
-    list.replaceChildren(...part.map(view ? ([key, members]) => group(view, key, members) : card));
+    list.replaceChildren(...part.map(view ? ([key, members]) => group(view, key, members) : ([one, ...others]) => card(one, others)));
     if (!found.length) list.append(make("p", { className: "none", textContent: say("No finding matches these filters.") }));
     if ((state.get("id") || view) && found.length) list.firstElementChild.open = true;
     const total = found.some((one) => one.status === "dismissed") ? findings.length : standing.length;
@@ -288,6 +298,18 @@
     return groups;
   }
 
+  /* findings with the same root cause stand together, where the first of them stands */
+
+  function defects(found) {
+    const groups = new Map();
+    for (const one of found) {
+      const key = one.cause || one.id;
+      if (groups.has(key)) groups.get(key).push(one);
+      else groups.set(key, [one]);
+    }
+    return [...groups.values()];
+  }
+
   function group(view, key, members) {
     const title = view === "cluster" ? (key ? say("Cluster {number}", { number: key }) : say("In no cluster")) : view === "verdict" ? word(key) : key;
     const tallies = (view !== "verdict" && judged ? Object.keys(data.words) : data.severities)
@@ -301,7 +323,7 @@
     details.addEventListener("toggle", () => {
       if (details.childElementCount > 1) return;
       const more = members.length > GROUPED ? say("and {number} more: see the list", { number: (members.length - GROUPED).toLocaleString("en") }) : "";
-      details.append(make("div", {}, ...members.slice(0, GROUPED).map(card), make("p", { className: "none", textContent: more, hidden: !more })));
+      details.append(make("div", {}, ...members.slice(0, GROUPED).map((one) => card(one)), make("p", { className: "none", textContent: more, hidden: !more })));
     });
     return details;
   }
@@ -439,12 +461,12 @@
   /* paper: what the filters leave, all open */
 
   addEventListener("beforeprint", () => {
-    const found = chosenNow();
+    const found = defects(chosenNow());
     list.classList.toggle("whole", found.length <= PRINTED_WHOLE);
-    printed(found.length);
-    list.replaceChildren(...found.slice(0, PRINTED).map((one) => {
-      const opened = card(one);
-      fill(opened, one);
+    printed(found.flat().length);
+    list.replaceChildren(...found.slice(0, PRINTED).map(([one, ...others]) => {
+      const opened = card(one, others);
+      fill(opened, one, others);
       opened.open = true;
       return opened;
     }));

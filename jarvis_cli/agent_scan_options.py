@@ -1,0 +1,80 @@
+"""The options of `jarvis sec agent`: those of a scan, and how agents judge its findings."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jarvis_cli.completion import groups
+from jarvis_cli.language import language_of
+from jarvis_cli.options import AGENTS, Budget, Group
+from jarvis_cli.scan_options import ScanOptions
+
+if TYPE_CHECKING:
+    from jarvis_workers.settings import Settings
+    from jarvis_workers.steps.sec.judge_options import JudgeOptions
+
+
+def _option(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=AGENTS, **settings)
+
+
+ClusterLimit = Annotated[
+    int, _option("--cluster-limit", "-c", min=1, max=1000, metavar="NUMBER", help="Max. candidates per cluster.")
+]
+MaxFindings = Annotated[
+    int | None, _option("--max-findings", min=1, metavar="NUMBER", help="Verify only the N highest-scoring.")
+]
+Votes = Annotated[int, _option("--votes", min=1, max=9, metavar="NUMBER", help="Votes per high-severity finding.")]
+SecondGroup = Annotated[
+    str | None,
+    _option(
+        "--second-group", metavar="GROUP", help="Model group for all votes except the first.", autocompletion=groups
+    ),
+]
+Escalate = Annotated[
+    str | None,
+    _option("--escalate", metavar="GROUP", help="Model group for what the first leaves open.", autocompletion=groups),
+]
+SecondLook = Annotated[
+    bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
+]
+Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
+DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentScanOptions(ScanOptions):
+    """The options of a scan with verification by agents."""
+
+    group: Group = None
+    cluster_limit: ClusterLimit = 50
+    max_findings: MaxFindings = None
+    votes: Votes = 1
+    second_group: SecondGroup = None
+    second_look: SecondLook = False
+    escalate: Escalate = None
+    canary: Canary = False
+    budget: Budget = None
+    dry_run: DryRun = False
+
+
+def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeOptions":
+    """Return the options of the run."""
+    from jarvis_workers.service import wiring  # noqa: PLC0415
+    from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
+
+    return wiring.scan_options_of(
+        settings,
+        JudgeOptions,
+        profile=options.profile,
+        lang=language_of(options.lang),
+        model_group=options.group,
+        second_group=options.second_group,
+        escalate=options.escalate,
+        cluster_limit=options.cluster_limit,
+        max_findings=options.max_findings,
+        votes=options.votes,
+        second_look=options.second_look,
+        canary=options.canary,
+    )

@@ -1,0 +1,68 @@
+"""Ask a person before programs are started that a settings file of the current directory names.
+
+The directory may be a clone of somebody else's repository: without an approval, these settings have no effect.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import typer
+
+from jarvis_cli.status_output import write_line
+from jarvis_workers.paths import plain
+from jarvis_workers.redact import redact
+from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
+from jarvis_workers.settings.trust import PROGRAMS, decide, decision
+
+# The programs that the conversations of `jarvis sec` and `jarvis c2rust` start.
+OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools")
+LINE_MAX = 300
+
+
+def approve_programs(*, ask: bool = True, names: Sequence[str] = PROGRAMS) -> None:
+    """Ask about each settings file here that nobody has decided on; say what is not started. Raises SettingsError."""
+    directory = Path.cwd()
+    if not any(os.access(directory / name, os.F_OK) for name in (YAML_FILE, TOML_FILE)):
+        return
+    for name, values in untrusted_programs(directory).items():
+        used = [setting for setting in values if setting in names]
+        if used and not (ask and _is_approved(directory / name, values)):
+            write_line(
+                f"{name} of this directory sets {', '.join(used)}, which start programs, and is not trusted: they have "
+                "no effect; read the file, then allow them with: jarvis config trust"
+            )
+
+
+def describe_programs(values: Mapping[str, object]) -> Iterator[str]:
+    """Yield a line for each program that the settings start."""
+    for setting, value in values.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            yield plain(redact(f"{setting}: {_shown(one)}")[:LINE_MAX])
+
+
+def _is_approved(file: Path, values: Mapping[str, object]) -> bool:
+    """Return whether a person trusts the file now; the answer is stored. Without a terminal nobody is asked."""
+    if decision(file, os.environ) is not None or not _has_person(file.parent):
+        return False
+    typer.echo(f"{file.name} of this directory starts programs:", err=True)
+    for line in describe_programs(values):
+        typer.echo(f"  {line}", err=True)
+    trusted = typer.confirm(f"Trust this {file.name}, until it changes?", err=True)
+    decide(file, os.environ, trusted=trusted)
+    return trusted
+
+
+def _has_person(directory: Path) -> bool:
+    is_terminal = sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()
+    return bool(is_terminal) and not load_settings(directory=directory).non_interactive
+
+
+def _shown(value: object) -> str:
+    """Return what a setting starts: of an MCP server its command or address, without variables and headers."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    args = value.get("args") or ()
+    words = [value.get("command") or value.get("base_url") or "", *(args if isinstance(args, list | tuple) else ())]
+    return " ".join(map(str, words))

@@ -1,0 +1,49 @@
+"""Questions of a person about one finding: an agent answers them with the code at hand."""
+
+from dataclasses import dataclass
+
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.question import VerificationQuestion
+from jarvis_workers.sec.judge.quotes import called_lines
+from jarvis_workers.sec.judge.verification import PROMPTS, ROLES, RUN
+from jarvis_workers.tools.registry import Toolbox
+
+
+@dataclass(frozen=True)
+class FindingQuestion:
+    """A question about the only candidate of `prepared`; `verdict` is the earlier verdict, "" for none."""
+
+    prepared: VerificationQuestion
+    verdict: str
+    text: str
+
+
+def answering_agent(
+    question: FindingQuestion, tools: Toolbox, profile: Profile, marks: Marks, limits: AgentLimits
+) -> Agent:
+    """Return the agent that answers a question."""
+    language = question.prepared.cluster.language
+    system = fill_from(PROMPTS, "ask_system", language=language, scripts=RUN in tools.names)
+    about = Definition(system, name="Jarvis reviewer", auto_complete=False, language=language)
+    return Agent(about, tools, profile=profile, marks=marks, limits=limits)
+
+
+def answer_question(agent: Agent, question: FindingQuestion) -> Conversation[str]:
+    """Return the answer, with line numbers of files. Raises AgentStopped."""
+    prepared, admit = question.prepared, agent.guard.admit
+    task = fill_from(
+        PROMPTS,
+        "ask",
+        finding=admit(prepared.texts[1]),
+        verdict=admit(question.verdict) if question.verdict else "",
+        parts=[(ROLES[part.role], admit(part.text())) for part in prepared.code.parts],
+        question=question.text,
+    )
+    result: TaskResult = yield from run_task(agent, task)
+    return called_lines(result.text, prepared.index)

@@ -1,0 +1,30 @@
+"""The tools of a verification that read, search and list code in the view that decides."""
+
+from collections.abc import Mapping
+
+from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree, SearchTree, is_source, split_name
+from jarvis_workers.tools.listing import list_files
+from jarvis_workers.tools.reading import read_code
+from jarvis_workers.tools.searching import SearchedView, search_code
+from jarvis_workers.tools.tool import Tool
+
+READ = "read_code"
+READERS = (READ, "search_code", "list_files")
+SEARCHED = " Only source files are searched, without their comments."
+
+
+def reading_tools(index: CodeIndex) -> list[Tool]:
+    """Return the tools for a tree."""
+    sources = SearchTree(index)
+    return [
+        read_code(PlacedTree(index), "blanked"),
+        search_code(sources, SearchedView(sources.decided, sources.name_line, SEARCHED)),
+        list_files(index.tree),
+    ]
+
+
+def shows_comments(tool: str, arguments: Mapping[str, object]) -> bool:
+    """Return whether a call may show more than the deciding view: a script, comments on request, a document."""
+    if tool != READ:
+        return tool not in READERS
+    return bool(arguments.get("comments")) or not is_source(split_name(str(arguments.get("path", "")))[0])

@@ -1,0 +1,82 @@
+"""Questions about a finding of an earlier run, and objections to it, as runs over the same snapshot."""
+
+from secrets import token_hex
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.report_document import Issue
+from jarvis_workers.sec.trace import trail_of
+from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.conversation_limits import agent_limits_of
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.runs import SCANS, find_run, is_local, newest_runs
+from jarvis_workers.service.scan_request import options_of
+from jarvis_workers.service.submit import FollowUpRequest
+from jarvis_workers.service.triage.queue import find_finding, findings_of
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.discussion_options import DiscussionOptions
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.tools.tool import Language
+
+RUNS_SEARCHED = 20
+TEXT_MAX = 4_000
+VERDICT_FIELDS = ("status", "reason", "preconditions", "trigger_path", "consequences", "suggestions")
+
+
+def find_issue(store: Store, blobs: Blobs, named: str, run: str | None) -> tuple[Run, Issue]:
+    """Return a finding by its id or fingerprint, with its run: `run`, or the newest scan that has it.
+
+    Raises UsageError.
+    """
+    if run is not None:
+        chosen = find_run(store, run)
+        return chosen, find_finding(findings_of(store, blobs, chosen).findings, named)
+    scans = newest_runs(store, RUNS_SEARCHED, kinds=SCANS)
+    for scan in scans:
+        for issue in findings_of(store, blobs, scan).findings:
+            if named in (issue.id, issue.fingerprint):
+                return scan, issue
+    raise UsageError(f'no finding "{plain(named)}" in the newest {len(scans)} scans; name its run with --run')
+
+
+def discussion_request(
+    settings: Settings, kind: str, found: tuple[Run, Issue], text: str, group: str | None, language: Language
+) -> FollowUpRequest:
+    """Return the request of a run about a finding, whose executor is that of the settings. Raises UsageError."""
+    run, issue = found
+    if settings.place == "cluster" and is_local(run):
+        raise UsageError(f"run {run.id} is local, so that workers cannot read its sources; add --where local")
+    words = text.strip()
+    if not words:
+        raise UsageError("the text is empty")
+    if len(words) > TEXT_MAX:
+        raise UsageError(f"the text has {len(words):,} characters; limit {TEXT_MAX:,}")
+    options = options_of(
+        settings,
+        DiscussionOptions,
+        model_group=model_name(settings, group),
+        agent_limits=agent_limits_of(settings),
+        finding=issue.id,
+        candidate=_candidate(issue),
+        verification=issue.verification or issue.description,
+        verdict=_verdict(issue),
+        text=words,
+        lang=language,
+    )
+    budget = budget_of(settings, options.model_group)
+    return FollowUpRequest(token_hex(4), kind, "", options, budget)
+
+
+def _candidate(issue: Issue) -> Candidate:
+    shared = {name: getattr(issue, name) for name in Candidate._fields if name not in ("suppressed", "trail")}
+    return Candidate(**shared, trail=trail_of(issue.path, issue.file))
+
+
+def _verdict(issue: Issue) -> str:
+    if not issue.has_verdict:
+        return ""
+    facts = ((name, getattr(issue, name)) for name in VERDICT_FIELDS)
+    return "\n".join(f"{name}: {value}" for name, value in facts if value)

@@ -1,0 +1,65 @@
+"""Decisions of a person on settings files that start programs: the current directory may be a clone of someone else's.
+
+As with direnv, a decision holds for one path with one content. It is stored in the data directory of the user, never in
+one that the file itself sets. A file of root is trusted by other users: an administrator has put it there.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.paths import plain
+from jarvis_workers.private_files import make_private_directory, read_private, touch_private
+from jarvis_workers.settings.schema import default_data_dir
+
+# The settings that run code outside the sandbox, or choose the command that judges a change.
+PROGRAMS = ("agent.after_tool_call_cb_dirs", "mcp", "central_repo", "central_tools", "code.gate")
+DATA_DIR = "JARVIS_DATA_DIR"
+FOLDER = "trusted"
+TRUSTED, REFUSED = b"trusted\n", b"refused\n"
+
+
+def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
+    """Return whether the programs of a settings file may be started."""
+    return _is_of_administrator(file) or decision(file, environ) is True
+
+
+def decision(file: Path, environ: Mapping[str, str]) -> bool | None:
+    """Return what a person decided on this content of the file, None if nobody was asked."""
+    with suppress(OSError):
+        return {TRUSTED: True, REFUSED: False}.get(read_private(_record(file, environ), len(TRUSTED)))
+    return None
+
+
+def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
+    """Store a decision on this content of the file. Raises SettingsError if it cannot be stored."""
+    try:
+        record = _record(file, environ)
+        make_private_directory(record.parent)
+        touch_private(record)
+        record.write_bytes(TRUSTED if trusted else REFUSED)
+    except OSError as error:
+        says = f"{plain(str(error.filename or file))}: {error.strerror}"
+        raise SettingsError(f"the decision on {plain(file.name)} cannot be stored: {says}") from error
+
+
+def program_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield those of the settings, by full name, that start programs."""
+    return ((name, values[name]) for name in PROGRAMS if values.get(name))
+
+
+def _record(file: Path, environ: Mapping[str, str]) -> Path:
+    content = hashlib.sha256(file.read_bytes()).hexdigest()
+    key = hashlib.sha256(os.fsencode(file.parent.resolve() / file.name) + b"\0" + content.encode()).hexdigest()
+    # A relative directory may lie inside the clone, which could bring decisions along.
+    chosen = Path(environ.get(DATA_DIR) or ".").expanduser()
+    return (chosen if chosen.is_absolute() else default_data_dir()) / FOLDER / key
+
+
+def _is_of_administrator(file: Path) -> bool:
+    with suppress(OSError):
+        return os.geteuid() != 0 and file.lstat().st_uid == file.stat().st_uid == 0
+    return False

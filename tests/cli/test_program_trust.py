@@ -1,0 +1,153 @@
+"""Programs that a settings file of the current directory names: started only after a person has trusted the file."""
+
+import json
+import os
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.settings import load_settings
+from jarvis_workers.settings.trust import decide
+from tests.agents.server import ModelServer, says
+from tests.cli.commands import Jarvis
+from tests.cli.terminal import ENTER, at_terminal
+
+NOT_TRUSTED = (
+    "jarvis: jarvis.yaml of this directory sets mcp, which start programs, and is not trusted: they have no effect; "
+    "read the file, then allow them with: jarvis config trust\n"
+)
+pytest.importorskip("mcp")
+
+ENDS = says("It is done.")
+AGENT = ("agent", "-T", "Act.", "-p", "src")
+
+
+@pytest.fixture
+def note(jarvis: Jarvis) -> Path:
+    """The file that an MCP server of `cloned` writes when it is started."""
+    jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
+    return jarvis.place / "note"
+
+
+def cloned(jarvis: Jarvis, server: ModelServer, note: Path) -> Path:
+    """Write a jarvis.yaml with a model and an MCP server."""
+    start = f"open({str(note)!r}, 'a').write('x')"
+    one = {"name": "raw", "type": "stdio", "command": sys.executable, "args": ["-c", start]}
+    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+    file = jarvis.place / "jarvis.yaml"
+    file.write_text(json.dumps({"models": {"local": group}, "mcp": [one]}))
+    return file
+
+
+def test_without_a_terminal_no_program_of_an_untrusted_file_is_started(jarvis: Jarvis, note: Path) -> None:
+    with ModelServer(ENDS) as server:
+        cloned(jarvis, server, note)
+        ended = jarvis(*AGENT, "-q")
+
+    assert (ended.code, ended.out, ended.err) == (0, "It is done.\n", NOT_TRUSTED)
+    assert not note.exists()
+
+
+def test_trust_holds_until_the_file_changes_or_it_is_revoked(jarvis: Jarvis, note: Path) -> None:
+    with ModelServer(ENDS) as server:
+        file = cloned(jarvis, server, note)
+        trusted = jarvis("config", "trust")
+        started = jarvis(*AGENT)
+    shown = jarvis("config", "show", "mcp").out
+    revoked = jarvis("config", "trust", "--revoke").out, jarvis("config", "show", "mcp").out
+    file.write_text(file.read_text() + "\n")
+    changed = jarvis("config", "show", "mcp").out
+
+    assert trusted.out.startswith(f"jarvis.yaml is trusted, until it changes:\n  mcp: {sys.executable} -c open(")
+    assert (note.read_text(), "is not trusted" in started.err) == ("x", False)
+    assert shown.splitlines()[1].endswith("  jarvis.yaml")
+    assert revoked[0] == "jarvis.yaml is not trusted\n"
+    assert all(
+        text.splitlines()[1].endswith("  default (jarvis.yaml is not trusted)") for text in (revoked[1], changed)
+    )
+    assert "nothing to change" in jarvis("config", "trust", "--revoke").err
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(("answer", "starts"), [("y", "xx"), ("", "")])
+def test_at_a_terminal_a_person_is_asked_once(jarvis: Jarvis, note: Path, answer: str, starts: str) -> None:
+    with ModelServer(forever=ENDS) as server:
+        cloned(jarvis, server, note)
+        with at_terminal(jarvis.place, *AGENT, columns=300, environ=os.environ) as terminal:
+            terminal.wait_for(f"  mcp: {sys.executable} -c open(")
+            terminal.wait_for("Trust this jarvis.yaml, until it changes? [y/N]: ")
+            terminal.type(answer + ENTER)
+            terminal.wait_for("It is done.")
+            assert terminal.wait() == 0
+        with at_terminal(jarvis.place, *AGENT, columns=300, environ=os.environ) as terminal:
+            terminal.wait_for("It is done.")
+            assert terminal.wait() == 0
+
+    assert "Trust this" not in terminal.screen
+    assert ("jarvis config trust" in terminal.screen) == (not starts)
+    assert (note.read_text() if starts else "") == starts
+    assert note.exists() == bool(starts)
+
+
+def test_a_file_that_was_just_edited_is_trusted(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor = jarvis.place.parent / "editor"
+    editor.write_text('#!/bin/sh\nfor file; do :; done\necho "code: {gate: make test}" > "$file"\n')
+    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", str(editor))
+    (jarvis.place / "jarvis.yaml").write_text("code: {gate: make all}\n")
+    before = jarvis.settings.code.gate
+    jarvis("config", "edit")
+
+    assert (before, jarvis.settings.code.gate) == (None, "make test")
+
+
+def test_a_file_that_was_not_edited_stays_untrusted(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "true")
+    (jarvis.place / "jarvis.yaml").write_text("code: {gate: make test}\n")
+    jarvis("config", "edit")
+
+    assert jarvis.settings.code.gate is None
+
+
+@pytest.mark.parametrize("chosen", ["data", ""])
+def test_a_clone_cannot_bring_decisions_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    clone, own = tmp_path / "clone", {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    clone.mkdir()
+    (clone / "jarvis.yaml").write_text("data_dir: data\ncode: {gate: make test}\n")
+    decide(clone / "jarvis.yaml", own, trusted=True)
+    shutil.copytree(tmp_path / "own", clone / "data")
+
+    assert load_settings(environ=own, directory=clone).code.gate == "make test"
+    assert load_settings(environ={"JARVIS_DATA_DIR": chosen}, directory=clone).code.gate is None
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o666])
+def test_a_decision_that_others_may_change_does_not_count(tmp_path: Path, mode: int) -> None:
+    environ = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    file = tmp_path / "pyproject.toml"
+    file.write_text('[tool.jarvis]\ncentral_tools = ["x"]\n')
+    decide(file, environ, trusted=True)
+    trusted = load_settings(environ=environ, directory=tmp_path).central_tools
+    (record,) = (tmp_path / "own" / "trusted").iterdir()
+    record.chmod(mode)
+
+    assert (trusted, load_settings(environ=environ, directory=tmp_path).central_tools) == (("x",), ())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write a file of root")
+def test_a_file_of_root_is_trusted_by_other_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jarvis.yaml").write_text("code: {gate: make test}\n")
+    gates = []
+    for user, owner in ((0, 0), (1000, 0), (1000, 1000)):
+        os.chown(tmp_path / "jarvis.yaml", owner, owner)
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
+        gates.append(load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).code.gate)
+
+    assert gates == [None, "make test", None]
