@@ -17,7 +17,7 @@ FindingIds = Annotated[
     list[str] | None, typer.Argument(metavar="ID", help="Findings to fix; default: all confirmed ones.")
 ]
 Top = Annotated[
-    int | None, typer.Option("--top", min=1, metavar="NUMBER", help="Fix only the N worst.", rich_help_panel=PATCH)
+    int | None, typer.Option("--top", min=1, metavar="NUMBER", help="Fix only the N worst root causes.", rich_help_panel=PATCH)
 ]
 Build = Annotated[
     str | None,

@@ -73,7 +73,7 @@ Examples:
   jarvis sec fix last --top 5 --build 'make' --test 'make check'
   jarvis sec fix 1f3a C12ab34 C98fe01
   jarvis sec fix last -o report.html          the report, with the patches
-  git switch jarvis/fix-RUN                   one commit for each fixed finding
+  git switch jarvis/fix-RUN                   one commit for each root cause
 
 \b
 Your files, index and branch stay as they are; the patches are in ROOT/.jarvis/sec/patches.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.sec.fix.fixable import RelatedFinding
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.store.engine import Store
@@ -220,3 +221,18 @@ def test_of_a_large_tree_the_directories_of_the_trace_are_scanned(place: FixPlac
 
     assert "the rule still fires: unsafe_api on name.c:13" in told
     assert (result.state, result.gates[5].state) == ("fixed", "passed")
+
+
+@pytest.mark.slow
+def test_findings_of_one_root_cause_are_fixed_by_one_patch(place: FixPlace) -> None:
+    first, second = place.finding("strcpy(out, name);"), place.finding("strcat(out, second);")
+    other = RelatedFinding(id=second.id, pattern=second.pattern, place=second.place)
+    finding = first.model_copy(update={"others": (other,)})
+    with ModelServer(GOOD, ANSWER, edit(JOIN, JOINED), ANSWER) as server:
+        result = place.result(place.commit(place.work(finding), server))
+        asked, told = (server.requests[number]["messages"][-1]["content"] for number in (0, 2))
+
+    assert "unsafe_api in src/name.c: strcat(out, second);" in asked
+    assert "the rule still fires: unsafe_api on name.c:22: strcat(out, second);" in told
+    assert (result.state, result.attempts) == ("fixed", 2)
+    assert f"Findings: {first.id}, {second.id} unsafe_api (CWE-120)" in result.message

@@ -98,6 +98,9 @@ def _described(task: FixTask) -> Iterator[str]:
     for name, title in TITLES.items():
         if text := getattr(finding, name):
             yield f"{title}: {text}"
+    if finding.others:
+        yield "the same root cause, to be fixed as well:"
+        yield from (f"- {other.pattern} in {other.place.file}: {other.place.text}" for other in finding.others)
     if finding.steps:
         yield "trace:"
         yield from (f"- {step.file}: {step.text}{'  // ' if step.text else ''}{step.note}" for step in finding.steps)

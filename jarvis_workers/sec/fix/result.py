@@ -90,5 +90,7 @@ def commit_message(finding: FixFinding, text: str) -> str:
         subject = subject[: SUBJECT_MAX - 1].rstrip() + "…"
     subject = subject or f"Fix {finding.pattern} in {finding.place.file}"
     body = "\n".join(rest).strip()
-    facts = f"Finding: {finding.id} {finding.pattern}" + (f" (CWE-{finding.cwe})" if finding.cwe else "")
+    facts = f"{'Findings' if finding.others else 'Finding'}: {', '.join(finding.ids)} {finding.pattern}" + (
+        f" (CWE-{finding.cwe})" if finding.cwe else ""
+    )
     return "\n\n".join(filter(None, (subject, body, facts))) + "\n"

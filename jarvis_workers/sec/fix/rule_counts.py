@@ -5,6 +5,7 @@ comment silences no rule. A text rule that only a data-flow rule had superseded 
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from jarvis_workers.sec.finding import fingerprint_of
@@ -44,19 +45,24 @@ class RuleSites(NamedTuple):
     problem: str = ""
 
 
-def check_rule(finding: RuleSite, before: RuleSites, after: RuleSites) -> PatchGateResult:
-    """Return the result of the gate `rule`; `finding` is the one that the patch is for."""
+def check_rule(findings: Sequence[RuleSite], before: RuleSites, after: RuleSites) -> PatchGateResult:
+    """Return the result of the gate `rule`; `findings` are those that the patch is for."""
     if problem := before.problem or after.problem:
         return not_checked(RULE, problem)
     old, now = (Counter(one.rule_of_file for one in sites.reported) for sites in (before, after))
     twins, identities = (Counter(one.identity for one in sites.reported) for sites in (before, after))
-    own, place = finding.identity, finding.rule_of_file
-    if not old[place]:
-        return not_checked(RULE, f"rule {finding.pattern} needs more of the tree: it is silent there without a patch")
-    if identities[own] >= max(twins[own], 1) or now[place] >= old[place]:
-        again = [one for one in after.reported if one.rule_of_file == place]
-        again.sort(key=lambda one: (one.identity != own, abs(one.line - finding.line)))
-        return failed(RULE, f"the rule still fires: {again[0]}")
+    seen = [one for one in findings if old[one.rule_of_file]]
+    if not seen:
+        return not_checked(
+            RULE, f"rule {findings[0].pattern} is silent there without a patch: it needs more of the tree"
+        )
+    own, places = Counter(one.identity for one in seen), Counter(one.rule_of_file for one in seen)
+    for finding in seen:
+        identity, place = finding.identity, finding.rule_of_file
+        if identities[identity] > max(twins[identity] - own[identity], 0) or now[place] > old[place] - places[place]:
+            again = [one for one in after.reported if one.rule_of_file == place]
+            again.sort(key=lambda one: (one.identity not in own, abs(one.line - finding.line)))
+            return failed(RULE, f"the rule still fires: {again[0]}")
     fired = Counter(one.rule_of_file for one in before.fired)
     new = sorted(one for one in after.reported if now[one.rule_of_file] > fired[one.rule_of_file])
     if new:

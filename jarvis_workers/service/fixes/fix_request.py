@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
 from jarvis_workers.sec.fix.fixable import FIXABLE, fix_finding, order_of
-from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.fixes.fix_results import LABEL
 from jarvis_workers.service.fixes.fix_sources import FixSources, read_sources
@@ -100,8 +101,11 @@ def find_judged_run(store: Store, named: str) -> Run:
     return run
 
 
-def chosen_findings(run: Run, body: ReportBody, choice: FixChoice) -> list[Issue]:
-    """Return the findings to fix, in order. Raises UsageError if an id is unknown, or there is nothing to fix."""
+def chosen_findings(run: Run, body: ReportBody, choice: FixChoice) -> list[DefectGroup]:
+    """Return the findings to fix, in order and by root cause.
+
+    Raises UsageError if an id is unknown, or there is nothing to fix.
+    """
     fixable = sorted((issue for issue in body.issues if issue.status in FIXABLE), key=order_of)
     if choice.ids:
         by_id = {issue.id: issue for issue in body.findings}
@@ -114,7 +118,7 @@ def chosen_findings(run: Run, body: ReportBody, choice: FixChoice) -> list[Issue
         fixable = [issue for issue in fixable if issue.id in choice.ids]
     if not fixable:
         raise UsageError(f"run {run.id} has no confirmed findings to fix; see: jarvis runs report {run.id}")
-    return fixable[: choice.top]
+    return defect_groups(fixable)[: choice.top]
 
 
 def fix_request(
@@ -168,7 +172,7 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
     )
 
 
-def _plan(run: Run, blobs: Blobs, findings: Sequence[Issue], sources: FixSources) -> FixPlan:
+def _plan(run: Run, blobs: Blobs, findings: Sequence[DefectGroup], sources: FixSources) -> FixPlan:
     """Return the findings with the hashes of their files, and the files to scan."""
     with open_snapshot(blobs, run.snapshot_id) as reader:
         entries = {shown(entry.path): entry for entry in reader.files()}
@@ -180,7 +184,7 @@ def _plan(run: Run, blobs: Blobs, findings: Sequence[Issue], sources: FixSources
 
     digests = {file: entry.digest for file, entry in entries.items()}
     return FixPlan(
-        findings=tuple(fix_finding(issue, path_of, digests.get(issue.file, "")) for issue in findings),
+        findings=tuple(fix_finding(issue, others, path_of, digests.get(issue.file, "")) for issue, others in findings),
         files=tuple(as_text(entry.path) for entry in entries.values()) if is_small else (),
     )
 

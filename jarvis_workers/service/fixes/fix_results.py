@@ -158,6 +158,8 @@ def report_lines(report: FixReport) -> Iterator[str]:
     for result in report.results:
         finding = result.finding
         yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.pattern}: {result.state}")
+        for other in finding.others:
+            yield plain(f"  {other.id} {other.place.file}:{other.place.line} {other.pattern}: same root cause")
         if result.reason:
             yield plain(f"  {result.reason}")
         yield from (plain(f"  {gate.gate}: {_gate_text(gate)}") for gate in result.gates)
@@ -188,6 +190,7 @@ def _fields(result: FixResult) -> Mapping[str, Any]:
     finding = result.finding
     return {
         "id": finding.id,
+        "same_root_cause": [other.id for other in finding.others],
         "rule": finding.pattern,
         "file": finding.place.file,
         "line": finding.place.line,

@@ -17,7 +17,10 @@ from jarvis_workers.store.values import Run
 def read_patches(store: Store, blobs: Blobs, run: Run) -> dict[str, ReportPatch]:
     """Return the newest patch of each finding of a run, or why it has none, by the finding's id."""
     reports = fixes_of(store, blobs, run)
-    return {result.finding.id: _patch(result, originals, below) for result, originals, below in reports}
+    patches = dict[str, ReportPatch]()
+    for result, originals, below in reports:
+        patches |= dict.fromkeys(result.finding.ids, _patch(result, originals, below))
+    return patches
 
 
 def _patch(result: FixResult, originals: Mapping[str, bytes], below: str) -> ReportPatch:

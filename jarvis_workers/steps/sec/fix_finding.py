@@ -156,7 +156,8 @@ def _not_fixable(finding: FixFinding, content: bytes | None, earlier: Sequence[F
 def scope_of(fix_plan: FixPlan, finding: FixFinding, below: str, base: Path) -> list[str]:
     """Return the files to scan, relative to the scanned directory: all, or those beside the steps of the trace."""
     scanned = base / below
-    places = {(base / line.file).parent for line in (finding.place, *finding.steps)}
+    lines = (finding.place, *finding.steps, *(other.place for other in finding.others))
+    places = {(base / line.file).parent for line in lines}
     beside = (file for place in sorted(places) if place.is_dir() for file in sorted(place.iterdir()))
     found = (scanned / name for name in fix_plan.files) if fix_plan.files else beside
     return [str(file.relative_to(scanned)) for file in found if _is_scanned(file, scanned)]

@@ -15,7 +15,7 @@ from jarvis_workers.conversations.working_copy import CommandLimits, run_in_copy
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.fix.changed_files import Changes, check_applies, check_files
-from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
 from jarvis_workers.sec.fix.gates import (
     APPLIES,
     BUILD,
@@ -154,10 +154,12 @@ class PatchGates:
             depth=options.rules.depth,
         )
         before, after = scan_trees(request, self.root.parent, os.environ)
-        place = self.finding.place
-        file = str(PurePosixPath(place.file).relative_to(below))
-        site = RuleSite(shown(os.fsencode(file)), self.finding.pattern, place.line, place.text)
-        return check_rule(site, before, after)
+        sites = [self._site(one.pattern, one.place) for one in (self.finding, *self.finding.others)]
+        return check_rule(sites, before, after)
+
+    def _site(self, pattern: str, place: FixLine) -> RuleSite:
+        file = str(PurePosixPath(place.file).relative_to(self.options.below))
+        return RuleSite(shown(os.fsencode(file)), pattern, place.line, place.text)
 
 
 def _is_unit(path: str) -> bool:

@@ -66,25 +66,33 @@ def test_changes_of_different_lines_are_merged_and_of_adjacent_ones_conflict() -
 def test_the_rule_must_be_silent_and_nothing_new_may_fire(after: list[RuleSite], words: str) -> None:
     before = RuleSites((COPY,), (COPY,))
 
-    assert words in check_rule(COPY, before, RuleSites(tuple(after), tuple(after))).reason
-    assert check_rule(COPY, before, RuleSites(tuple(after), tuple(after))).state == ("failed" if words else "passed")
+    assert words in check_rule([COPY], before, RuleSites(tuple(after), tuple(after))).reason
+    assert check_rule([COPY], before, RuleSites(tuple(after), tuple(after))).state == ("failed" if words else "passed")
 
 
 def test_one_of_two_equal_findings_may_stay() -> None:
     twice = RuleSites((COPY, COPY._replace(line=8)), (COPY, COPY._replace(line=8)))
 
-    assert check_rule(COPY, twice, RuleSites((COPY,), (COPY,))).state == "passed"
+    assert check_rule([COPY], twice, RuleSites((COPY,), (COPY,))).state == "passed"
+
+
+def test_all_findings_of_a_root_cause_must_be_silent() -> None:
+    both, one = RuleSites((COPY, JOIN), (COPY, JOIN)), RuleSites((JOIN,), (JOIN,))
+
+    assert check_rule([COPY, JOIN], both, one).reason == "the rule still fires: unsafe_api on a.c:9: strcat(d, s);"
+    assert check_rule([COPY, JOIN], both, RuleSites()).state == "passed"
+    assert check_rule([COPY], both, one).state == "passed"
 
 
 def test_what_another_rule_superseded_is_not_new() -> None:
     flow = RuleSite("a.c", "flow_rule", 3, "strcpy(d, s);")
 
-    assert check_rule(flow, RuleSites((flow,), (flow, COPY)), RuleSites((COPY,), (COPY,))).state == "passed"
+    assert check_rule([flow], RuleSites((flow,), (flow, COPY)), RuleSites((COPY,), (COPY,))).state == "passed"
 
 
 def test_a_rule_that_could_not_be_compared_is_not_checked() -> None:
-    assert check_rule(COPY, RuleSites(), RuleSites()).state == "not checked"
-    assert check_rule(COPY, RuleSites((COPY,)), RuleSites(problem="the scan ended")).reason == "the scan ended"
+    assert check_rule([COPY], RuleSites(), RuleSites()).state == "not checked"
+    assert check_rule([COPY], RuleSites((COPY,)), RuleSites(problem="the scan ended")).reason == "the scan ended"
 
 
 @pytest.mark.parametrize(
