@@ -12,6 +12,7 @@ from jarvis_cli import (
     code_output,
     conversion_output,
     exits,
+    fix_output,
     interface_output,
     optimize_output,
     replacement_output,
@@ -32,6 +33,7 @@ from jarvis_workers.service.c2rust.interface_results import is_interface
 from jarvis_workers.service.c2rust.optimize_results import is_optimization
 from jarvis_workers.service.c2rust.replacement_results import is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
+from jarvis_workers.service.fixes.fix_results import is_fix
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.settings import Settings
@@ -76,7 +78,9 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
 
 
 def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
-    """Return the function that prints the outcome of a run over a C project, or None for other runs."""
+    """Return the function that prints the outcome of a run that fixes findings or is over a C project, else None."""
+    if is_fix(run):
+        return fix_output.conclude_fixes
     if is_conversion(run):
         return conversion_output.conclude_conversion
     if is_interface(run):
@@ -156,6 +160,8 @@ def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delive
     """Return the function that reports on a run of this kind."""
     if is_code(run):
         return partial(code_output.deliver_code, settings.data_dir)
+    if is_fix(run):
+        return fix_output.deliver_fixes
     if run.kind in agent_output.KINDS:
         return partial(agent_output.deliver_answer, settings.data_dir)
     return _finish_project(run)

@@ -13,11 +13,13 @@ from jarvis_cli import (
     code_output,
     conversion_output,
     exits,
+    fix_output,
     interface_output,
     optimize_output,
     replacement_output,
     symbol_output,
 )
+from jarvis_cli.fix_output import export_fixes
 from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.report_target import Delivery, write_report
@@ -35,6 +37,7 @@ from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_op
 from jarvis_workers.service.c2rust.partial_crate import has_partial_crate, remove_abandoned
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
+from jarvis_workers.service.fixes.fix_results import is_fix
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.progress_units import units_of
@@ -145,6 +148,8 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
 
 def _report_writer(run: Run) -> Callable[[Store, Blobs, Run, Delivery], int] | None:
     """Return the function that writes the report of a run over a C project or crate, or None for other runs."""
+    if is_fix(run):
+        return fix_output.report_fixes
     if is_conversion(run):
         return conversion_output.write_conversion_report
     if is_interface(run):
@@ -197,7 +202,8 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             raise UsageError(
                 f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
-        for path in export_files(store, wiring.blobs_of(settings), target_run, place):
+        write_files = export_fixes if is_fix(target_run) else export_files
+        for path in write_files(store, wiring.blobs_of(settings), target_run, place):
             typer.echo(plain(str(path)))
     return exits.DONE
 

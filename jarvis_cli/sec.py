@@ -9,6 +9,7 @@ import typer
 
 from jarvis_cli.agent_scan_options import AgentScanOptions, judge_options_of
 from jarvis_cli.app import App
+from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
 from jarvis_cli.option_records import taking_options
@@ -68,6 +69,20 @@ Without a model, findings are not verified, and the report notes that.
 """
 
 
+FIX_EXAMPLES = """\
+\b
+Examples:
+  jarvis sec fix last --top 5 --build 'make' --test 'make check'
+  jarvis sec fix 1f3a C12ab34 C98fe01
+  jarvis sec fix last -o report.html          the report, with the patches
+  git switch jarvis/fix-RUN                   one commit for each root cause
+
+\b
+Your files, index and branch stay as they are; the patches are in ROOT/.jarvis/sec/patches.
+Exit 1: a patch was refused by a check. Exit 3: a finding was not decided.
+"""
+
+
 @app.command(epilog=EXAMPLES, short_help="Scan with rules and data-flow analysis; no model.")
 @taking_scan_options
 def fast(ctx: typer.Context, options: ScanOptions) -> int:
@@ -117,6 +132,18 @@ def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
 
 app.command("agent", epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")(
     taking_options(AgentScanOptions, agent)
+)
+
+
+def _fix(ctx: typer.Context, options: FixCommandOptions) -> int:
+    """Let a model fix confirmed findings: patches that are tested, and a branch of their own."""
+    from jarvis_cli import sec_fix  # noqa: PLC0415
+
+    return sec_fix.fix_findings(options)
+
+
+app.command("fix", epilog=FIX_EXAMPLES, short_help="Fix confirmed findings with a model; each patch is tested.")(
+    taking_options(FixCommandOptions, _fix)
 )
 
 

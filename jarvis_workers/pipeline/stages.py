@@ -76,7 +76,7 @@ CONTROL_QUEUE = "control"
 PLAN = "plan"
 DOMAINS = "jarvis_workers.steps"
 GROUP = "jarvis_workers.pipelines"
-DOMAIN_OF = {"code": "assistant", "team": "assistant", "ask": "sec", "dispute": "sec"}
+DOMAIN_OF = {"code": "assistant", "team": "assistant", "ask": "sec", "dispute": "sec", "fix": "sec"}
 _PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 

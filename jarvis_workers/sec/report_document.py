@@ -241,11 +241,35 @@ class Excerpt(NamedTuple):
     more: tuple["Excerpt", ...] = ()
 
 
+class PatchReplacement(NamedTuple):
+    """The lines from `first` up to, not including, `last` of a file become `text`; lines are numbered from 1."""
+
+    file: str
+    first: int
+    last: int
+    text: str
+
+
+class ReportPatch(NamedTuple):
+    """A patch for a finding: "fixed", "refused" or "not done" with the `reason`, and the gates by result.
+
+    `diff` is the patch in git's format, `message` that of its commit; `replacements` apply to the scanned files.
+    """
+
+    state: str
+    reason: str = ""
+    passed: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    message: str = ""
+    diff: str = ""
+    replacements: tuple[PatchReplacement, ...] = ()
+
+
 class ReportBody(NamedTuple):
     """A report without its `run` part.
 
     `suppressed` are set aside by comments or in triage, `dismissed` by a verdict.  Besides the stored parts, formats
-    show `excerpts` of the code by ids of findings, and `titles` of rules by name.
+    show `excerpts` of the code and `patches` by ids of findings, and `titles` of rules by name.
     """
 
     summary: Summary
@@ -254,6 +278,7 @@ class ReportBody(NamedTuple):
     suppressed: Sequence[Issue] = ()
     excerpts: Mapping[str, Excerpt] = {}
     titles: Mapping[str, str] = {}
+    patches: Mapping[str, ReportPatch] = {}
 
     @property
     def findings(self) -> list[Issue]:

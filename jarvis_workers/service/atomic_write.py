@@ -7,10 +7,15 @@ from pathlib import Path
 
 
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
-    """Write to a temporary file in the same directory, then rename it; raises OSError."""
+    """Write text to a temporary file in the same directory, then rename it; raises OSError."""
+    return write_pieces(path, (piece.encode("utf-8", "backslashreplace") for piece in pieces))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> Path:
+    """Write bytes likewise."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        with os.fdopen(handle, "wb") as stream:
             stream.writelines(pieces)
         Path(temporary).chmod(_mode_for(path))
         return Path(temporary).replace(path)

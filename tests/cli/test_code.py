@@ -186,6 +186,19 @@ def test_nothing_changed_is_no_branch(repository: Repository) -> None:
 
 
 @pytest.mark.slow
+def test_a_gate_may_write_in_every_directory_of_its_copy(repository: Repository) -> None:
+    (repository.top / "sub").mkdir()
+    (repository.top / "sub" / "a.c").write_text("int a;\n")
+    git(repository.top, "add", "sub")
+    git(repository.top, "commit", "-qm", "second")
+    with ModelServer(says("It returns two already.")) as server:
+        repository.settings(server)
+        ended = repository.code("--gate", "touch sub/b.c && echo >> sub/a.c", "--attempts", "1")
+
+    assert (ended.code, "the gate passed" in ended.err) == (0, True)
+    assert (repository.top / "sub" / "a.c").read_text() == "int a;\n"
+
+
 def test_a_gate_that_fails_on_unchanged_sources_refuses_the_run(repository: Repository) -> None:
     with ModelServer(says("It returns two already.")) as server:
         repository.settings(server)

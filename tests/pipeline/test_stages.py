@@ -32,7 +32,8 @@ C2RUST = sorted(
         *DRY,
     )
 )
-BUILT_IN = ["agent", *(f"c2rust.{name}" for name in C2RUST), "code", "sec.agent", "sec.fast", "team"]
+BUILT_IN = ["agent", "ask", *(f"c2rust.{name}" for name in C2RUST), "code", "dispute", "fix"]
+BUILT_IN += ["sec.agent", "sec.fast", "team"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]
 
 

@@ -6,8 +6,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
+from jarvis_workers.sec.fix.result import FixResult, FixResults
+from jarvis_workers.service.fixes.fix_request import FixInput
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from tests.steps.c2rust.symbol_scans import start_symbol_scan
@@ -130,6 +135,27 @@ def test_what_does_not_exist_is_not_found(client: FlaskClient, address: str) -> 
 
 def test_the_application_is_healthy_without_a_sign_in(app: Flask, run: Run) -> None:
     assert app.test_client().get("/healthz", headers={"Host": "10.1.2.3"}).data == b"ok\n"
+
+
+def test_a_run_that_fixes_findings_shows_its_patches(
+    client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
+) -> None:
+    place = FixLine(file="src/<a>.c", line=3)
+    facts = {"fingerprint": "f", "pattern": "unsafe_api", "language": "c/cpp", "cwe": 120, "severity": "high"}
+    texts = {"status": "confirmed", "description": "", "suggestion": "", "place": place}
+    finding = FixFinding(id="C1", gid=1, **facts, **texts)
+    run_input = FixInput(FixOptions(scanned="one"), b"", FixPlan(findings=(finding,)))
+    run = submitted(store, blobs, tmp_path / "fixed", "f1", kind="fix", run_input=run_input)
+    waiting = client.get(f"/runs/{run.id}").text
+    result = FixResult(finding=finding, state="refused", reason="tests: it fails")
+    document = FixResults(results=(result,)).model_dump_json().encode()
+    with store.write() as session:
+        artifacts.save(session, run.id, [("fixes", blobs.put(document), len(document))])
+
+    assert "C1 src/&lt;a&gt;.c:3 unsafe_api: not done" in waiting
+    assert "C1 src/&lt;a&gt;.c:3 unsafe_api: refused" in client.get(f"/runs/{run.id}").text
+    assert "tests: it fails" in client.get(f"/runs/{run.id}").text
+    assert run.id in client.get("/runs?kind=fix").text
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from jarvis_workers.sec.report_document import ReportBody
 
 __all__ = [
     "FORMATS",
+    "PATCHED",
     "QUOTING",
     "SUFFIXES",
     "WORDED",
@@ -28,6 +29,8 @@ NAMES = "text json markdown sarif html junit gcc github github-summary gitlab-sa
 FORMATS: Mapping[str, Renderer] = {name: LazyRenderer(name) for name in NAMES.split()}
 # Formats that show the code around findings, from `body.excerpts`.
 QUOTING = frozenset({"html"})
+# Formats that show the patches of findings, from `body.patches`.
+PATCHED = frozenset({"html", "markdown", "sarif"})
 # Formats that contain the texts of rules in the language of the run; the services that read the others expect English.
 WORDED = frozenset({"html", "json", "markdown", "text"})
 # The first matching suffix counts.

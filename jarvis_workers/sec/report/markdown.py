@@ -51,7 +51,7 @@ def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
     yield from _numbers(summary, issues, say)
     yield from _riskiest(summary, issues, say)
     if judged:
-        yield from verdict_findings(issues, say)
+        yield from verdict_findings(issues, say, body.patches)
     yield from _not_checked(summary.not_checked, say)
     yield from _rules(issues, texts, say)
     yield from dismissed_findings(body.dismissed, summary, say) if judged else _findings(issues, texts, say)

@@ -5,12 +5,13 @@ places.  Undecided findings are grouped by reason: if the model was unavailable,
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     OPEN,
@@ -21,14 +22,17 @@ from jarvis_workers.sec.report.verdicts import (
     rating_texts,
     verdict_text,
 )
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
+NO_PATCHES: Mapping[str, ReportPatch] = {}
 DETAILED_STATUSES = ("confirmed", "review")
 
 
-def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
-    """Yield the findings that are not dismissed, by status, severity, exposure and score."""
+def verdict_findings(
+    issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch] = NO_PATCHES
+) -> Iterator[str]:
+    """Yield the findings that are not dismissed, by status, severity, exposure and score, with their patches."""
     for status in OPEN:
         matches = sorted((one for one in issues if one.status == status), key=_worst_first)
         if not matches:
@@ -38,6 +42,7 @@ def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
         if status in DETAILED_STATUSES:
             for issue, others in defect_groups(matches):
                 yield from _finding_lines(issue, say)
+                yield from _patch(patches.get(issue.id), say)
                 if others:
                     yield "\n".join(same_root_cause(others, say, ""))
         else:
@@ -98,6 +103,15 @@ def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
         yield say("To reproduce, in a copy of the source:")
         for command in issue.commands:
             yield fenced(command.script, command.interpreter)
+
+
+def _patch(patch: ReportPatch | None, say: Words) -> Iterator[str]:
+    """Yield the patch of a finding, with what the gates said of it."""
+    if patch is None:
+        return
+    yield f"**{say('Patch')}.** {lines(patch_summary(patch, say))}"
+    if text := "\n".join(line for _, line in patch_lines(patch)):
+        yield fenced(text, "diff")
 
 
 def _beside(issue: Issue, say: Words) -> Iterator[str]:

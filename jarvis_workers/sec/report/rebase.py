@@ -14,7 +14,12 @@ def below(prefix: str, body: ReportBody) -> ReportBody:
     if not prefix:
         return body
     summary = body.summary
+    patches = {
+        name: patch._replace(replacements=tuple(_placed(prefix, patch.replacements)))
+        for name, patch in body.patches.items()
+    }
     return body.map_findings(partial(_issue, prefix))._replace(
+        patches=patches,
         summary=summary._replace(
             not_checked=_placed(prefix, summary.not_checked),
             unused_suppressions=_placed(prefix, summary.unused_suppressions),

@@ -24,6 +24,7 @@ from jarvis_workers.sec.report.sarif_results import (
     Numbered,
     artifact,
     fit,
+    fixes,
     message,
     number,
     result,
@@ -65,7 +66,7 @@ def render_sarif(
     yield ',\n"columnKind":"unicodeCodePoints",\n"results":['
     before = "\n"
     for one in listed:
-        yield f"{before}{dense(result(one, rules))}"
+        yield f"{before}{dense(result(one, rules) | fixes(body.patches.get(one.issue.id)))}"
         before = ",\n"
     yield f'],\n"invocations":{dense([_invocation(body.summary, _cut(body, listed), run)])}'
     for name, part in _origin(body, run).items():

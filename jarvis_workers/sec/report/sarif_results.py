@@ -18,7 +18,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, verdict_text
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportBody
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, PatchReplacement, ReportBody, ReportPatch
 from jarvis_workers.sec.report_json import scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
@@ -99,6 +99,27 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
     if suppressions := list(_suppressions(issue)):
         written["suppressions"] = suppressions
     return written
+
+
+def fixes(patch: ReportPatch | None) -> Part:
+    """Return the property `fixes` of a result with a patch that passed, else nothing."""
+    if patch is None or not patch.replacements:
+        return {}
+    files = dict.fromkeys(one.file for one in patch.replacements)
+    changes = [
+        {
+            "artifactLocation": artifact(file),
+            "replacements": [_replacement(one) for one in patch.replacements if one.file == file],
+        }
+        for file in files
+    ]
+    return {"fixes": [{"description": message(patch.message.partition("\n")[0]), "artifactChanges": changes}]}
+
+
+def _replacement(one: PatchReplacement) -> Part:
+    """Return a replacement of whole lines."""
+    region = {"startLine": one.first, "startColumn": 1, "endLine": one.last, "endColumn": 1}
+    return {"deletedRegion": region, "insertedContent": {"text": one.text}}
 
 
 def _region(issue: Issue) -> Part:

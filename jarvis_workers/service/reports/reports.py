@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.history import read_result
-from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report import FORMATS, PATCHED
 from jarvis_workers.sec.report_document import ReportBody, Summary
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.service.budgets import budget_part as budget_told
@@ -16,6 +16,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.profile import merge
 from jarvis_workers.steps.sec.report_body import report_body
+from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import REPORT, load
 from jarvis_workers.store import artifacts, jobs, model_usage, stages, transcripts, verdicts
 from jarvis_workers.store.engine import Store
@@ -61,6 +62,10 @@ def compose(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -
 def prepare(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -> tuple[ReportBody, dict[str, Any]]:
     """Return the body and the `run` part for the renderer of a format."""
     body = enrich_body(blobs, run, body, form)
+    if form in PATCHED and has_verdicts(run):
+        from jarvis_workers.service.fixes.report_patches import read_patches  # noqa: PLC0415  (slow to import)
+
+        body = body._replace(patches=read_patches(store, blobs, run))
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
 

@@ -15,7 +15,7 @@ from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
-from jarvis_workers.assistant.code_task import CodeOutcome, CodeTask, change_code, commit_message
+from jarvis_workers.assistant.code_task import GATE_TOOL, CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
 from jarvis_workers.assistant.memory.guidance import add_guidance
 from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tags, memory_tools
@@ -27,11 +27,17 @@ from jarvis_workers.conversations.stored_memory import StoredMemory
 from jarvis_workers.conversations.task_answer import ANSWER as ANSWER
 from jarvis_workers.conversations.task_answer import TASK, run_facts
 from jarvis_workers.conversations.task_job import TaskPayload, task_job
+from jarvis_workers.conversations.working_copy import (
+    CommandLimits,
+    encode_changes,
+    run_in_copy,
+    unpack_sources,
+    without_places,
+)
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.code_options import CodeOptions
-from jarvis_workers.steps.assistant.working_copy import encode_changes, gate_tool, unpack_sources, without_places
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -88,7 +94,7 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
             agent = await _agent(work, talk, workspace, book, runtime.setup.tools)
             outcome, stopped = None, None
             try:
-                hidden = [gate_tool(runtime, root, work.options), *([memory_tags(book)] if book else [])]
+                hidden = [_gate_tool(runtime, root, work.options), *([memory_tags(book)] if book else [])]
                 make = make_child(agent)
                 changing = change_code(agent, _task(work.options), make if work.options.plan else None)
                 outcome = await talk.lead(with_children(agent, changing, make), agent, {"about": work.about}, hidden)
@@ -109,6 +115,12 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
 
 def _task(options: CodeOptions) -> CodeTask:
     return CodeTask(options.task, options.gate, options.attempts, options.rule_text, options.earlier, options.lint)
+
+
+def _gate_tool(runtime: AgentRuntime, root: Path, options: CodeOptions) -> Tool:
+    """Return the tool that runs the gate."""
+    limits = CommandLimits(options.gate_seconds, options.gate_memory_mb, options.gate_disk_mb)
+    return Tool(GATE_TOOL, "", {}, lambda _: None, lambda _: run_in_copy(runtime, root, options.gate, limits))
 
 
 async def _agent(

@@ -1,4 +1,4 @@
-"""The pipelines of a scan without and with verification by agents."""
+"""The pipelines of a scan without and with verification by agents, and of fixing its findings."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE
@@ -7,6 +7,8 @@ STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 NOT_SEARCHED = "function was not searched", "functions were not searched"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
+FIX = "fix"
+UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
@@ -38,6 +40,13 @@ register_pipeline(
             missing=UNDECIDED,
         ),
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
+    ),
+)
+register_pipeline(
+    FIX,
+    (
+        Stage("fix", module=f"{STEPS}.fix_finding", queue=AGENT_QUEUE, units="findings", missing=UNFIXED),
+        Stage("combine", module=f"{STEPS}.combine_fixes", queue=AGENT_QUEUE),
     ),
 )
 for kind in ("ask", "dispute"):

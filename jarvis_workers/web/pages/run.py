@@ -13,6 +13,7 @@ from jarvis_workers.service.c2rust.interface_results import interface_lines, is_
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
+from jarvis_workers.service.fixes.fix_results import is_fix, read_fixes, report_lines
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
@@ -119,6 +120,8 @@ def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
 def _result(run: Run) -> dict[str, Any] | None:
     """Return the result of a run whose kind has no findings, or None if there is no result yet."""
     world = context()
+    if is_fix(run):
+        return {"fixes": "\n".join(report_lines(read_fixes(world.store, world.blobs, run)))}
     lines = _result_lines(world, run)
     if lines is None:
         return conversations.read_answer(world.store, world.blobs, run)

@@ -23,7 +23,8 @@ from tests.texts import said
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
 MODULES = [
-    HERE / name for name in ("markdown.py", "markdown_verdicts.py", "defect_groups.py", "text.py", "verdicts.py")
+    HERE / name
+    for name in ("markdown.py", "markdown_verdicts.py", "defect_groups.py", "patches.py", "text.py", "verdicts.py")
 ] + sorted((HERE / "html").glob("*.py"))
 SUMMARIES = (Summary(), Summary(baseline=BaselineSummary(0, 0, {})), Summary(suppressed=1))
 NAMED = [

@@ -13,14 +13,14 @@ from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.html.charts import link_to
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
-from jarvis_workers.sec.report_document import Excerpt, Issue
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportPatch
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{badges}
 <span class="rule">{rule}</span> <span class="place">{file}:{line}{more}</span>
 <code class="evidence">{evidence}</code></summary>
-<div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
+<div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>{patch}
 {places}{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
 """
 SOURCE = '<a href="{href}" rel="noopener noreferrer" target="_blank">{file}:{line}</a>'
@@ -57,6 +57,7 @@ def card(
     judged: bool = False,
     run: str = "last",
     source_url: str | None = None,
+    patch: ReportPatch | None = None,
 ) -> Html:
     """Return a collapsed finding; `others` are the findings with its root cause.
 
@@ -78,13 +79,10 @@ def card(
         evidence=issue.evidence,
         places=_places(others, say),
         description=issue.description,
-        reason=verdict_section.reason(issue, say),
-        words=verdict_section.words(issue, say),
         remedy=in_lines(issue.suggestions or issue.suggestion),
         path=path,
         code=code,
-        quotes=verdict_section.evidence(issue.quotes, say),
-        scripts=verdict_section.scripts(issue.commands, say),
+        **verdict_section.parts(issue, patch, say),
         facts=_fact_list(issue, say, source_url),
         silence=silence(issue, run, say),
     )

@@ -13,8 +13,9 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
+from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, rating_texts
-from jarvis_workers.sec.report_document import Excerpt, Issue
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -42,7 +43,7 @@ class _Tables(NamedTuple):
 
 def listing(
     issues: Sequence[Issue],
-    excerpts: Mapping[str, Excerpt],
+    body: ReportBody,
     say: Words,
     *,
     judged: bool = False,
@@ -50,12 +51,12 @@ def listing(
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return the JSON for the script: `issues` in display order, and translations of the `texts`.
+    """Return the JSON for the script: `issues` of a report in display order, and translations of the `texts`.
 
     `run` is the id of the run, for commands.
     """
     tables = _Tables(*(_Numbers() for _ in _Tables._fields))
-    files = tables.files
+    files, excerpts = tables.files, body.excerpts
     rows = [_row(issue, tables) for issue in issues]
     triage = {visible(issue.id): say(TRIAGE[issue.judged]) for issue in issues if issue.judged is not None}
     return script_data(
@@ -73,6 +74,7 @@ def listing(
                 visible(issue.id): _excerpt(excerpts[issue.id], files) for issue in issues if issue.id in excerpts
             },
             **(_judged(issues, files, say) if judged else {}),
+            **({"patches": _patches(issues, body.patches, say)} if body.patches else {}),
             **_translations([*texts, *WORST_FIRST, *tables.statuses], say),
             "anchors": {visible(rule): about_anchor(rule) for rule in dict.fromkeys(one.pattern for one in issues)},
             "files": list(files),
@@ -134,6 +136,18 @@ def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, A
             verdicts[visible(issue.id)] = fields
     questions = {issue.cluster or 0: visible_lines(issue.verification or "") for issue in issues}
     return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": questions, "verdicts": verdicts}
+
+
+def _patches(issues: Sequence[Issue], patches: Mapping[str, ReportPatch], say: Words) -> dict[str, Any]:
+    """Return what the gates said of the patches, and their lines with their kinds, up to the size limit."""
+    shown, left = dict[str, Any](), VERDICTS_MAX
+    for issue in issues:
+        patch = patches.get(issue.id)
+        left -= len(patch.diff) if patch else 0
+        if patch and left >= 0:
+            rows = [(kind, visible(text)) for kind, text in patch_lines(patch)]
+            shown[visible(issue.id)] = (visible_lines(patch_summary(patch, say)), rows)
+    return shown
 
 
 def _verdict(issue: Issue, files: _Numbers, say: Words) -> Sequence[Any]:

@@ -56,13 +56,10 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         verdict=written([*overview.verdict(summary, say), *notes(summary, run, say)]),
         numbers=written(overview.numbers(summary, issues, say)),
         charts=written(overview.charts(summary, issues, say)),
-        worst=written(worst(issues, say)) if judged else "",
+        worst=written(worst(issues, say, body.patches)) if judged else "",
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
-        findings=written(
-            card(issue, excerpts.get(issue.id), say, others=others, judged=judged, run=named, source_url=url)
-            for issue, others in defect_groups(issues)[:FIRST_SHOWN]
-        ),
+        findings=written(_cards(issues, body, say, judged=judged, run=named, source_url=url)),
         code=written(_about_code(issues, excerpts, say)),
         fired=written(overview.rules_title(summary, say)),
         rules=written(overview.rules(issues, say)),
@@ -71,9 +68,15 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         gaps=written(overview.unchecked_files(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
-        listing=listing(all_issues, excerpts, say, judged=judged, texts=texts, run=named, source_url=url),
+        listing=listing(all_issues, body, say, judged=judged, texts=texts, run=named, source_url=url),
         script=script,
     )
+
+
+def _cards(issues: Sequence[Issue], body: ReportBody, say: Words, **options: Any) -> Iterator[Html]:
+    for issue, others in defect_groups(issues)[:FIRST_SHOWN]:
+        patch = body.patches.get(issue.id)
+        yield card(issue, body.excerpts.get(issue.id), say, others=others, patch=patch, **options)
 
 
 def _severest_first(issue: Issue) -> tuple[float, ...]:

@@ -127,7 +127,7 @@
     if (reason) inside.append(told("reason", `${word(one.status)[0].toUpperCase()}${word(one.status).slice(1)}:`, reason));
     const titled = [...rating, ...TEXTS.map((title, place) => [title, texts[place]])].filter(([, text]) => text);
     if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
-    inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion));
+    inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion), ...patched(one));
     if (others.length) inside.append(make("div", { className: "places" }, make("b", { textContent: say("Same root cause") }), placed(others)));
     const pieces = inOrder(one);
     const steps = numbered(one, pieces);
@@ -141,6 +141,14 @@
     }
     inside.append(facts(one), silence(one));
     details.append(inside);
+  }
+
+  function patched(one) {
+    if (!(data.patches || {})[one.id]) return [];
+    const [summary, rows] = data.patches[one.id];
+    const lines = rows.map(([kind, text]) => make("span", { className: `line ${kind}`, textContent: `${text}\n` }));
+    return [make("div", { className: "patch" }, make("p", {}, make("b", { textContent: say("Patch:") }), ` ${summary}`),
+      ...(lines.length ? [make("pre", { className: "code diff", tabIndex: 0 }, ...lines)] : []))];
   }
 
   function told(name, title, text) {

@@ -7,10 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital, rating_texts
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReproScript
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch, ReproScript
 
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
+
+
+def parts(issue: Issue, patch: ReportPatch | None, say: Words) -> dict[str, Iterator[Html]]:
+    """Return the parts of a card by their names in its template."""
+    return {
+        "reason": reason(issue, say),
+        "words": words(issue, say),
+        "patch": patch_part(patch, say),
+        "quotes": evidence(issue.quotes, say),
+        "scripts": scripts(issue.commands, say),
+    }
 
 
 def reason(issue: Issue, say: Words) -> Iterator[Html]:
@@ -35,6 +47,21 @@ def words(issue: Issue, say: Words) -> Iterator[Html]:
                 for title, text in texts
             ],
         )
+
+
+def patch_part(patch: ReportPatch | None, say: Words) -> Iterator[Html]:
+    """Yield the patch of a finding, with what the gates said of it."""
+    if patch is None:
+        return
+    rows = [
+        markup('<span class="line {kind}">{text}\n</span>', kind=kind, text=text) for kind, text in patch_lines(patch)
+    ]
+    yield markup(
+        '<div class="patch"><p><b>{title}</b> {summary}</p>{code}</div>',
+        title=say("Patch:"),
+        summary=in_lines(patch_summary(patch, say)),
+        code=markup('<pre class="code diff" tabindex="0">{rows}</pre>', rows=rows) if rows else "",
+    )
 
 
 def evidence(quotes: Sequence[EvidenceQuote], say: Words) -> Iterator[Html]:

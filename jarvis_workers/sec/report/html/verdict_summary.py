@@ -8,16 +8,17 @@ from typing import Any
 
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
+from jarvis_workers.sec.report.html.verdict_section import patch_part
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import capital, lead, model_usage_facts, warnings
-from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
 
 Part = Mapping[str, Any]
 WORST = """
 <section class="worst"><p class="kind">{kind}</p>
 <h2><a href="{href}"><span class="badge {severity}">{grave}</span>{exposure} {rule}
 <span class="place">{file}:{line}</span></a></h2>
-<p>{consequences}</p><p class="remedy"><b>{title}</b> {remedy}</p>
+<p>{consequences}</p><p class="remedy"><b>{title}</b> {remedy}</p>{patch}
 <p><a href="{href}">{more}</a></p></section>
 """
 
@@ -31,8 +32,8 @@ def verdict_counts(summary: Summary, say: Words) -> Iterator[Html]:
         yield markup('<div class="notice">{still}</div>', still=still)
 
 
-def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield the first confirmed finding, given the issues in display order."""
+def worst(issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch]) -> Iterator[Html]:
+    """Yield the first confirmed finding, given the issues in display order, with its patch."""
     issue = next((one for one in issues if one.status == "confirmed"), None)
     if issue:
         yield markup(
@@ -49,6 +50,7 @@ def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
             line=issue.line,
             consequences=in_lines(issue.consequences or issue.description),
             remedy=in_lines(issue.suggestions or issue.suggestion),
+            patch=patch_part(patches.get(issue.id), say),
         )
 
 

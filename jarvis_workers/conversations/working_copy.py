@@ -1,4 +1,4 @@
-"""The scratch copy of the sources that a code agent edits, and the gate over a further copy of it."""
+"""The scratch copy of the sources that an agent edits, and commands over a further copy of it."""
 
 import gzip
 import io
@@ -9,18 +9,18 @@ import tarfile
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import NamedTuple
 
-from jarvis_workers.assistant.code_task import GATE_TOOL
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK
 from jarvis_workers.sandbox.limits import MEGABYTE, SandboxLimits
-from jarvis_workers.steps.assistant.code_options import CodeOptions
 from jarvis_workers.toolchain import scratch
+from jarvis_workers.toolchain.temporary import temporary_directory
 from jarvis_workers.tools.edit_workspace import ChangedFile
-from jarvis_workers.tools.tool import Tool, ToolOutcome
+from jarvis_workers.tools.tool import ToolOutcome
 
+COPY = "gate"
 EXECUTABLE, REGULAR = "100755", "100644"
 
 
@@ -53,33 +53,47 @@ def _inside(name: str) -> PurePosixPath:
     return path
 
 
-def gate_tool(runtime: AgentRuntime, root: Path, options: CodeOptions) -> Tool:
-    """Return the tool that runs the gate in a new copy of the working copy, which the gate may change."""
+class CommandLimits(NamedTuple):
+    """The limits of a command over a copy of the sources."""
 
-    def run(_: Mapping[str, Any]) -> ToolOutcome:
-        place = root.with_name("gate")
-        place.mkdir(0o700)
+    seconds: float = 600
+    memory_mb: float = 4096
+    disk_mb: float = 4096
+
+
+def run_in_copy(runtime: AgentRuntime, root: Path, command: str, limits: CommandLimits) -> ToolOutcome:
+    """Run a command in a new copy of a working copy, which it may change; the outcome does not name its place.
+
+    The state is "error" if this machine has no sandbox.
+    """
+    with temporary_directory(COPY, root.parent) as place:
+        shutil.copytree(root, place / WORK, symlinks=True)
+        if not os.getuid():
+            _open_to_all(place / WORK)
+        commands = runtime.open_workspace(place, _limits(limits))
+        if commands is None:
+            return ToolOutcome("error", stderr="the gate cannot run: this machine has no sandbox (jarvis doctor)")
         try:
-            shutil.copytree(root, place / WORK, symlinks=True)
-            commands = runtime.open_workspace(place, _limits(options))
-            if commands is None:
-                return ToolOutcome("error", stderr="the gate cannot run: this machine has no sandbox (jarvis doctor)")
-            try:
-                return without_places(commands("bash", options.gate), _shown_as(place))
-            finally:
-                commands.close()
+            return without_places(commands("bash", command), _shown_as(place))
         finally:
-            scratch.remove(str(place))
+            commands.close()
+            scratch.remove(str(place / WORK))
 
-    return Tool(GATE_TOOL, "", {}, lambda arguments: arguments, run)
+
+def _open_to_all(root: Path) -> None:
+    """Let every user change a copy, since commands started by root run as another user."""
+    for directory, _, files in os.walk(root):
+        for path in (Path(directory), *(Path(directory, name) for name in files)):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode | (0o777 if path.is_dir() else 0o666))
 
 
-def _limits(options: CodeOptions) -> SandboxLimits:
+def _limits(limits: CommandLimits) -> SandboxLimits:
     return SandboxLimits(
-        wall_seconds=options.gate_seconds,
-        cpu_seconds=int(options.gate_seconds) * (os.cpu_count() or 1),
-        memory_bytes=int(options.gate_memory_mb) * MEGABYTE,
-        scratch_bytes=int(options.gate_disk_mb) * MEGABYTE,
+        wall_seconds=limits.seconds,
+        cpu_seconds=int(limits.seconds) * (os.cpu_count() or 1),
+        memory_bytes=int(limits.memory_mb) * MEGABYTE,
+        scratch_bytes=int(limits.disk_mb) * MEGABYTE,
     )
 
 

@@ -1,0 +1,124 @@
+"""Output of `jarvis sec fix`: the patches, a line for each finding, a summary line, and the exit code."""
+
+import json
+from pathlib import Path
+
+from jarvis_cli import exits
+from jarvis_cli.output import pieces
+from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.run_outcome import counted
+from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.terminal_text import for_stdout
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.budgets import resume_flags
+from jarvis_workers.service.fixes.fix_results import (
+    PATCHES,
+    FixReport,
+    document,
+    publish_branch,
+    read_fixes,
+    report_lines,
+    write_patches,
+)
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.reports.export import export_directory
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.store.values import Run
+
+COMMIT_LETTERS = 12
+MOST_NAMED = 5
+
+
+def deliver_fixes(
+    store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display, *, directory: Path | None = None
+) -> int:
+    """Write the patches, the branch and the report of a run; return the exit code."""
+    report = read_fixes(store, blobs, run)
+    place = directory or export_directory(run)
+    if report.is_final and place:
+        write_patches(report, place)
+    _write(store, blobs, report, delivery)
+    return _conclude(store, report, screen, place)
+
+
+def conclude_fixes(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    """Write the branch of a run, print the summary line, and return the exit code."""
+    return _conclude(store, read_fixes(store, blobs, run), screen, None)
+
+
+def report_fixes(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
+    """Write the report of a run, and return the exit code."""
+    report = read_fixes(store, blobs, run)
+    _write(store, blobs, report, delivery)
+    problem, _ = _published(report)
+    code = exit_code(report, problem) if run.ended else exits.INCOMPLETE
+    if code:
+        write_line(f"exit {code}: {problem or _counts(report)}")
+    return code
+
+
+def export_fixes(store: Store, blobs: Blobs, run: Run, directory: Path) -> list[Path]:
+    """Write the patches and the summary of a run; return the paths. Raises UsageError."""
+    report = read_fixes(store, blobs, run)
+    if not report.is_final:
+        raise UsageError(f"run {run.id} is {run.state}, and its patches are not combined yet")
+    return write_patches(report, directory)
+
+
+def exit_code(report: FixReport, problem: str = "") -> int:
+    """Return the exit code of a run: REFUSED if a patch was refused, INCOMPLETE if a finding was not decided."""
+    if report.run.state in {"cancelled", "failed"}:
+        return exits.FAILED
+    if problem or report.run.state != "done":
+        return exits.INCOMPLETE
+    return exits.REFUSED if report.counts["refused"] else exits.DONE
+
+
+def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery) -> None:
+    """Write the results as text or JSON; the other formats are those of the scanned run, with the patches."""
+    if delivery.form == "json":
+        body = {**document(report), "run": reports.run_part(store, report.run)}
+        write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
+    elif delivery.form == "text":
+        write_report([for_stdout("\n".join(report_lines(report)), delivery.output), "\n"], delivery.output)
+    else:
+        scanned = find_run(store, report.options.scanned)
+        body_of_scan = reports.read_body(store, blobs, scanned)
+        write_report(pieces(store, blobs, scanned, body_of_scan, delivery), delivery.output)
+
+
+def _published(report: FixReport) -> tuple[str, str | None]:
+    """Write the branch; return why that is not possible, and its commit."""
+    try:
+        return "", publish_branch(report)
+    except (UsageError, OSError) as error:
+        again = f"once that is mended, write it with: jarvis runs report {report.run.id}"
+        return f"its branch could not be written: {plain(str(error))}; {again}", None
+
+
+def _conclude(store: Store, report: FixReport, screen: Display, place: Path | None) -> int:
+    problem, commit = _published(report)
+    run, code = report.run, exit_code(report, problem)
+    parts = [f"run {run.id} {run.state}: {_counts(report)}", problem]
+    part = reports.run_part(store, run)
+    if model := part["model"]:
+        tokens = model["prompt"] + model["completion"]
+        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"]
+    if commit:
+        parts += [f"branch {report.branch} at {commit[:COMMIT_LETTERS]}"]
+    if place and report.is_final and report.fixed:
+        parts += [f"patches: {plain(str(place / PATCHES))}"]
+    if run.state == "paused":
+        parts += [f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"]
+    elif run.ended and (rest := [result.finding.id for result in report.not_done]):
+        parts += [f"fix the rest with: jarvis sec fix {report.options.scanned} {' '.join(rest[:MOST_NAMED])}"]
+    screen.conclude("; ".join(filter(None, parts)), well=code == exits.DONE)
+    return code
+
+
+def _counts(report: FixReport) -> str:
+    counts = report.counts
+    text = f"of {counted(len(report.results), 'finding')} {counts['fixed']:,} fixed, {counts['refused']:,} refused"
+    return f"{text}, {counts['not done']:,} NOT DONE" if counts["not done"] else text

@@ -1,0 +1,67 @@
+"""Execute `jarvis sec fix`: let agents fix the confirmed findings of a run, and write their patches."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from jarvis_cli.fix_options import FixCommandOptions
+from jarvis_cli.fix_output import deliver_fixes
+from jarvis_cli.options import form_of
+from jarvis_cli.project_run import RunCommand, execute_run
+from jarvis_cli.report_target import delivery as delivery_of
+from jarvis_cli.status_output import Display, write_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service import wiring
+from jarvis_workers.service.fixes.fix_request import FixChoice, FixInput, find_judged_run, fix_request, root_of
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.submit import RunRequest
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.values import Run
+
+
+def fix_findings(options: FixCommandOptions) -> int:
+    """Fix findings of a run; return the exit code."""
+    settings = load_settings({"where": options.where, "agent.budget": options.budget}, directory=Path.cwd())
+    if options.detach and settings.place == "local":
+        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
+    labels = parse_labels(options.label or ())
+    model_name(settings, options.group)
+    with wiring.store_of(settings, tell=write_line) as store:
+        scanned = find_judged_run(store, options.run)
+
+    def request(_: SourceTree, executor: str, screen: Display) -> RunRequest[FixInput]:
+        with wiring.store_of(settings, tell=write_line) as store:
+            tell = _no_line if options.quiet else screen.tell
+            made = fix_request(settings, store, _blobs(settings), scanned, _choice(options), executor, tell)
+        return replace(made, labels={**labels, **made.labels})
+
+    def deliver(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+        return deliver_fixes(store, blobs, run, target, screen, directory=options.directory)
+
+    command = RunCommand(
+        str(root_of(scanned)), request=request, deliver=deliver, detach=options.detach, quiet=options.quiet
+    )
+    return execute_run(settings, command)
+
+
+def _blobs(settings: Settings) -> Blobs:
+    return wiring.blobs_of(settings) if settings.place == "local" else wiring.shared_blobs_of(settings)
+
+
+def _choice(options: FixCommandOptions) -> FixChoice:
+    return FixChoice(
+        ids=tuple(options.ids or ()),
+        top=options.top,
+        group=options.group,
+        build=options.build or "",
+        tests=options.test or "",
+        attempts=options.attempts,
+        with_changes=options.with_changes,
+    )
+
+
+def _no_line(_: str) -> None:
+    """Take the place of a function that writes notices, with -q."""

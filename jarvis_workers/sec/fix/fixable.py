@@ -1,0 +1,106 @@
+"""The finding that a patch is for, as the job and the model get it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from jarvis_workers.sec.report_document import Issue
+
+# In the order in which they are fixed.
+FIXABLE = ("proved", "reproduced", "confirmed")
+TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
+
+
+class FixLine(BaseModel):
+    """A line that belongs to a finding: a step of its trace, or the finding itself; `text` is the code there."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: str
+    line: int
+    text: str = ""
+    note: str = ""
+
+
+class RelatedFinding(BaseModel):
+    """A finding of a root cause, and the place where its rule fired."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    pattern: str
+    place: FixLine
+
+
+class FixFinding(RelatedFinding):
+    """A finding to fix: `steps` is the trace that leads to it, `others` have the same root cause.
+
+    The paths are those of the archive of the sources, `digest` is the SHA-256 of the file when it was scanned.
+    """
+
+    gid: int
+    fingerprint: str
+    language: str
+    cwe: int
+    severity: str
+    status: str
+    description: str
+    suggestion: str
+    preconditions: str = ""
+    trigger_path: str = ""
+    consequences: str = ""
+    suggestions: str = ""
+    steps: tuple[FixLine, ...] = ()
+    others: tuple[RelatedFinding, ...] = ()
+    digest: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the findings with its root cause, its own first."""
+        return (self.id, *(other.id for other in self.others))
+
+    @property
+    def identity(self) -> str:
+        """What a question about the finding depends on; excludes line numbers, so that edits above do not change it."""
+        others = (f"{other.pattern} {other.place.file} {other.place.text}" for other in self.others)
+        return "\0".join((self.fingerprint, self.status, *(getattr(self, name) for name in TEXTS), *others))
+
+    @property
+    def label(self) -> str:
+        """The name of the job, such as "C12ab34 unsafe_api in src/url.c"."""
+        return f"{self.id} {self.pattern} in {self.place.file}"
+
+
+def fix_finding(issue: Issue, others: Sequence[Issue], path_of: Callable[[str], str], digest: str) -> FixFinding:
+    """Return the finding of an issue, with the others of its root cause.
+
+    `path_of` returns the path in the archive for the displayed path of a report.
+    """
+    texts: dict[str, Any] = {name: getattr(issue, name) for name in TEXTS}
+    return FixFinding(
+        id=issue.id,
+        gid=issue.gid,
+        fingerprint=issue.fingerprint,
+        pattern=issue.pattern,
+        language=issue.language,
+        cwe=issue.cwe,
+        severity=issue.severity,
+        status=issue.status,
+        place=_line(issue, path_of),
+        others=tuple(RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of)) for one in others),
+        description=issue.description,
+        suggestion=issue.suggestion,
+        steps=tuple(FixLine(file=path_of(step.file), line=step.line, note=step.note) for step in issue.path),
+        digest=digest,
+        **texts,
+    )
+
+
+def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:
+    return FixLine(file=path_of(issue.file), line=issue.line, text=issue.evidence.strip())
+
+
+def order_of(issue: Issue) -> tuple[int, float, int]:
+    """Return the position of an issue among those to fix: proved ones first, then by score."""
+    return FIXABLE.index(issue.status), -issue.score, issue.gid

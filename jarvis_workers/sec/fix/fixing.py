@@ -1,0 +1,106 @@
+"""Fix a finding: let an agent edit, run the gates, let it correct what failed, and give up after some attempts.
+
+The agent edits a copy of the sources; the tool that runs the gates is hidden from it. What gates report is untrusted
+text.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.effects import Conversation, Definition, RunTool
+from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agent.output import shorten
+from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.gates import APPLIES, RESULTS, PatchGateResult, failure_of, impossible
+from jarvis_workers.tools.tool import ToolOutcome
+
+PROMPTS = Path(__file__).parent / "prompts"
+# The tool that runs the gates; the model cannot call it.
+GATES_TOOL = "check_patch"
+ATTEMPTS = 3
+NO_ARGUMENTS: Mapping[str, Any] = {}
+TITLES = {
+    "preconditions": "conditions",
+    "trigger_path": "path",
+    "consequences": "harm",
+    "suggestions": "advice",
+    "suggestion": "advice of the rule",
+}
+
+
+class FixTask(NamedTuple):
+    """A finding to fix: the commands of the gates, "" for none, and how often the gates may run.
+
+    `function` is the function that contains the finding, "" if there is none; `earlier` is whether the sources contain
+    patches of other findings, `scripts` whether the agent can run scripts.
+    """
+
+    finding: FixFinding
+    build: str = ""
+    tests: str = ""
+    attempts: int = ATTEMPTS
+    function: str = ""
+    earlier: bool = False
+    scripts: bool = False
+
+    @property
+    def definition(self) -> Definition:
+        """The definition of the agent, which is the same for all findings of a run."""
+        values = {"build": self.build, "tests": self.tests, "scripts": self.scripts}
+        return Definition(fill_from(PROMPTS, "fix_system", **values), auto_complete=False)
+
+
+class FixOutcome(NamedTuple):
+    """The end of a fix: the answer, the results of the gates, and how often they ran."""
+
+    text: str
+    results: tuple[PatchGateResult, ...]
+    attempts: int
+
+
+def fix(agent: Agent, task: FixTask) -> Conversation[FixOutcome]:
+    """Return the outcome of a fix; raises AgentStopped at a limit."""
+    finding = agent.guard.admit("\n".join(_described(task)))
+    first = fill_from(PROMPTS, "fix_task", finding=finding, function=task.function, earlier=task.earlier)
+    result = yield from run_task(agent, first)
+    attempt = 0
+    while True:
+        attempt += 1
+        outcome: ToolOutcome = yield RunTool(GATES_TOOL, NO_ARGUMENTS, untimed=True)
+        results = _results(outcome)
+        failure = failure_of(results)
+        if failure is None or failure.fault != "patch" or attempt >= task.attempts:
+            return FixOutcome(result.text, results, attempt)
+        reason = agent.guard.admit(shorten(failure.reason, agent.limits.output_tokens))
+        again = fill_from(
+            PROMPTS, "gate_failed", attempt=attempt, attempts=task.attempts, gate=failure.gate, reason=reason
+        )
+        result = yield from run_task(agent, again)
+
+
+def _results(outcome: ToolOutcome) -> tuple[PatchGateResult, ...]:
+    if not outcome.success:
+        return (impossible(APPLIES, outcome.stderr or "the gates did not run"),)
+    return RESULTS.validate_json(outcome.stdout)
+
+
+def _described(task: FixTask) -> Iterator[str]:
+    """Yield the lines that describe a finding, without line numbers, so that equal findings send equal requests."""
+    finding = task.finding
+    yield f"rule: {finding.pattern} (CWE-{finding.cwe}): {finding.description}"
+    yield f"file: {finding.place.file}"
+    if task.function:
+        yield f"function: {task.function}"
+    yield f"line: {finding.place.text}"
+    for name, title in TITLES.items():
+        if text := getattr(finding, name):
+            yield f"{title}: {text}"
+    if finding.others:
+        yield "the same root cause, to be fixed as well:"
+        yield from (f"- {other.pattern} in {other.place.file}: {other.place.text}" for other in finding.others)
+    if finding.steps:
+        yield "trace:"
+        yield from (f"- {step.file}: {step.text}{'  // ' if step.text else ''}{step.note}" for step in finding.steps)

@@ -1,0 +1,96 @@
+"""The result of a fix: the patch, what became of it, and what the gates said."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from jarvis_workers.sec.fix.changed_files import FileContents
+from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
+
+FixState = Literal["fixed", "refused", "not done"]
+FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"
+SUBJECT_MAX = 72
+REASON_MAX = 400
+
+
+class PatchedFile(BaseModel):
+    """The content of a changed file before and after a patch, and its mode in git."""
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    before: bytes
+    after: bytes
+    mode: str = "100644"
+
+    @property
+    def contents(self) -> FileContents:
+        return FileContents(self.before, self.after)
+
+
+class FixResult(BaseModel):
+    """The result for a finding: `patch` is empty without a change; it is relative to the earlier patches of its file.
+
+    `reason` says why the patch did not land, `message` is that of its commit.
+    """
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    finding: FixFinding
+    state: FixState
+    reason: str = ""
+    gates: tuple[PatchGateResult, ...] = ()
+    attempts: int = 0
+    message: str = ""
+    text: str = ""
+    patch: bytes = b""
+    files: Mapping[str, PatchedFile] = {}
+
+    def refused(self, reason: str, gates: tuple[PatchGateResult, ...] = ()) -> "FixResult":
+        """Return the result with the reason why its patch did not land after all."""
+        return self.model_copy(update={"state": REFUSED, "reason": reason, "gates": gates or self.gates})
+
+
+class FixResults(BaseModel):
+    """The results of a run, in the order of the commits."""
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    results: tuple[FixResult, ...] = ()
+
+    @property
+    def fixed(self) -> list[FixResult]:
+        return [result for result in self.results if result.state == FIXED]
+
+
+def reason_of(gates: tuple[PatchGateResult, ...], attempts: int) -> str:
+    """Return why the gates refuse a patch, or ""."""
+    failure = failure_of(gates)
+    if failure is None:
+        return ""
+    times = f" after {attempts} attempts" if attempts > 1 else ""
+    return f"{failure.gate}{times}: {short_reason(failure.reason)}"
+
+
+def short_reason(reason: str) -> str:
+    """Return a reason on one line; the output of a command is cut in the middle."""
+    line = " ".join(reason.split())
+    half = REASON_MAX // 2
+    return line if len(line) <= REASON_MAX else f"{line[:half]} … {line[-half:]}"
+
+
+def commit_message(finding: FixFinding, text: str) -> str:
+    """Return the message of the commit: the answer's first line as its subject, and the finding."""
+    lines = ["".join(one if one.isprintable() else " " for one in line).rstrip() for line in text.strip().splitlines()]
+    subject = lines[0].lstrip("#*- ").strip() if lines else ""
+    rest = lines[1:]
+    if len(subject) > SUBJECT_MAX:
+        rest = [subject, *rest]
+        subject = subject[: SUBJECT_MAX - 1].rstrip() + "…"
+    subject = subject or f"Fix {finding.pattern} in {finding.place.file}"
+    body = "\n".join(rest).strip()
+    facts = f"{'Findings' if finding.others else 'Finding'}: {', '.join(finding.ids)} {finding.pattern}" + (
+        f" (CWE-{finding.cwe})" if finding.cwe else ""
+    )
+    return "\n\n".join(filter(None, (subject, body, facts))) + "\n"

@@ -1,0 +1,32 @@
+"""Patches in reports: what the gates said of a patch, in words, and its lines."""
+
+from collections.abc import Iterator
+
+from jarvis_workers.sec.report.i18n import ENGLISH, Words
+from jarvis_workers.sec.report_document import ReportPatch
+
+LINES_MAX = 400
+# The kinds of lines of a patch by their first characters; the first match counts.
+KINDS = (("diff ", "file"), ("--- ", "file"), ("+++ ", "file"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
+
+
+def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
+    """Return what the gates said of a patch."""
+    if patch.state != "fixed":
+        refused = patch.state == "refused"
+        return (
+            say("Refused: {reason}", reason=patch.reason) if refused else say("Not done: {reason}", reason=patch.reason)
+        )
+    parts = [say("Passed: {gates}.", gates=", ".join(patch.passed))]
+    if patch.unchecked:
+        parts.append(say("Not checked: {gates}.", gates=", ".join(patch.unchecked)))
+    return " ".join(parts)
+
+
+def patch_lines(patch: ReportPatch) -> Iterator[tuple[str, str]]:
+    """Yield the first lines of a patch, each with its kind: "file", "hunk", "added", "removed" or ""."""
+    lines = patch.diff.rstrip("\n").split("\n") if patch.diff else []
+    for line in lines[:LINES_MAX]:
+        yield next((kind for start, kind in KINDS if line.startswith(start)), ""), line
+    if len(lines) > LINES_MAX:
+        yield "hunk", f"… {len(lines) - LINES_MAX:,} more lines"

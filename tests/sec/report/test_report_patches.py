@@ -1,0 +1,86 @@
+"""Patches in reports: their lines, what the gates said of them, and the fixes of SARIF."""
+
+import json
+
+from jarvis_workers.sec.report.html import render_html
+from jarvis_workers.sec.report.i18n import words_of
+from jarvis_workers.sec.report.markdown import render_markdown
+from jarvis_workers.sec.report.patches import LINES_MAX, patch_lines, patch_summary
+from jarvis_workers.sec.report.sarif import render_sarif
+from jarvis_workers.sec.report_document import PatchReplacement, ReportBody, ReportPatch
+from tests.sec.verdicts import EVERY, RUN, judged_body
+
+DIFF = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n int f;\n-<b>gets(s);\n+fgets(s, 8, stdin);\n"
+FIXED = ReportPatch(
+    "fixed",
+    passed=("build", "rule"),
+    unchecked=("proof",),
+    message="Bound it\n",
+    diff=DIFF,
+    replacements=(PatchReplacement("a.c", 2, 3, "fgets(s, 8, stdin);\n"),),
+)
+REFUSED = ReportPatch("refused", reason="rule: the rule still fires: a\x1b.c:3")
+
+
+def patched(patch: ReportPatch) -> ReportBody:
+    body = judged_body(*EVERY)
+    return body._replace(patches={issue.id: patch for issue in body.issues if issue.status == "confirmed"})
+
+
+def test_the_gates_of_a_patch_are_named_in_the_language_of_the_report() -> None:
+    assert patch_summary(FIXED) == "Passed: build, rule. Not checked: proof."
+    assert patch_summary(REFUSED) == "Refused: rule: the rule still fires: a\x1b.c:3"
+    assert patch_summary(ReportPatch("not done", "stopped"), words_of({"lang": "zh"})) == "未完成：stopped"
+
+
+def test_lines_of_a_patch_have_kinds_and_a_limit() -> None:
+    kinds = [kind for kind, _ in patch_lines(FIXED)]
+    long = list(patch_lines(FIXED._replace(diff=DIFF + "+x\n" * LINES_MAX)))
+
+    assert kinds == ["file", "file", "file", "hunk", "", "removed", "added"]
+    assert (len(long), long[-1]) == (LINES_MAX + 1, ("hunk", "… 7 more lines"))
+
+
+def test_html_shows_the_patch_escaped_in_the_card_and_for_the_script() -> None:
+    page = "".join(render_html(patched(FIXED), RUN))
+    refused = "".join(render_html(patched(REFUSED), RUN))
+
+    assert '<span class="line removed">-&lt;b&gt;gets(s);\n</span>' in page
+    assert "<b>gets" not in page
+    assert '"patches":{' in page
+    assert "Refused: rule: the rule still fires: a\\x1b.c:3" in refused
+    assert '<pre class="code diff"' not in refused
+
+
+def test_markdown_shows_the_patch_as_a_diff() -> None:
+    text = "".join(render_markdown(patched(FIXED), RUN))
+
+    assert "**Patch.** Passed: build, rule. Not checked: proof." in text
+    assert "```diff\ndiff --git a/a.c b/a.c\n" in text
+    assert "**Patch.** Refused: rule" in "".join(render_markdown(patched(REFUSED), RUN))
+
+
+def test_sarif_has_fixes_relative_to_the_repository() -> None:
+    body = patched(FIXED)
+    results = json.loads("".join(render_sarif(body, RUN | {"path_prefix": "lib"})))["runs"][0]["results"]
+
+    fixes = [result["fixes"] for result in results if "fixes" in result]
+    assert len(fixes) == len(body.patches)
+    assert fixes[0] == [
+        {
+            "description": {"text": "Bound it"},
+            "artifactChanges": [
+                {
+                    "artifactLocation": {"uri": "lib/a.c", "uriBaseId": "%SRCROOT%"},
+                    "replacements": [
+                        {
+                            "deletedRegion": {"startLine": 2, "startColumn": 1, "endLine": 3, "endColumn": 1},
+                            "insertedContent": {"text": "fgets(s, 8, stdin);\n"},
+                        }
+                    ],
+                }
+            ],
+        }
+    ]
+    refused = json.loads("".join(render_sarif(patched(REFUSED), RUN)))["runs"][0]["results"]
+    assert not any("fixes" in result for result in refused)
