@@ -72,7 +72,7 @@ def test_a_failing_gate_is_repaired(repository: Repository) -> None:
     assert ended.code == 0
     assert "must succeed failed (1 of 3 attempts)" in told
     assert "Error 1" in told
-    assert "|in . ~/x /tmp/y ..\n" in told
+    assert "in . ~/x /tmp/y ..\n" in told
     assert "jarvis-code" not in told.replace(PATHS, "")
     assert answer["gate"] == {"command": PATHS, "runs": 2}
     assert answer["statistics"] == {

@@ -19,7 +19,7 @@ COMMANDS = [
     [shlex.split(line, comments=True)[1:] for line in block.splitlines() if line.startswith("jarvis ")]
     for block in re.findall(r"```sh\n(.*?)```", DOC, re.DOTALL)
 ]
-MODELS, LIMITED, AGENT, CALLBACKS = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", DOC, re.DOTALL))
+MODELS, DIALECTS, LIMITED, AGENT, CALLBACKS = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", DOC, re.DOTALL))
 TOOL, PLATFORM, CALLBACK = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 
 
@@ -125,3 +125,11 @@ def test_a_platform_of_ones_own_is_asked(place: Jarvis, tmp_path: Path) -> None:
     (place.place / "jarvis.yaml").write_text(yaml.safe_dump({"models": {"own": {"model": "m", "platform": "mine"}}}))
 
     assert re.match(r"m has nothing to say to \d+ characters\.\n", place("agent", "-T", "x", "-p", "src").out)
+
+
+def test_the_groups_of_other_apis_are_read(place: Jarvis) -> None:
+    (place.place / "jarvis.yaml").write_text(yaml.safe_dump(DIALECTS))
+    ended = place("config", "show", "--json")
+
+    assert ended.code == 0, ended.err
+    assert "claude-sonnet-4-6" in ended.out
