@@ -12,6 +12,8 @@ from jarvis_cli.completion import groups
 from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
 from jarvis_cli.options import AGENTS, Budget, Group, form_of, joined
+from jarvis_cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from jarvis_cli.reproduce import reproduce
 from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
@@ -56,6 +58,7 @@ Examples:
   jarvis sec agent src --dry-run              estimate tokens and cost
   jarvis sec agent src --budget 5usd          pause before the cost exceeds this
   jarvis sec agent src --category buffer_overflow
+  jarvis sec agent . --prove --build make     prove findings in the built project
   jarvis sec agent src --fail-on high         exit 1 if confirmed or in need of review
 
 \b
@@ -85,6 +88,22 @@ SecondLook = Annotated[
     bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
 Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
+Prove = Annotated[
+    bool | None,
+    _option(
+        "--prove/--no-prove",
+        help="Prove confirmed findings by running them with sanitizers; default: those of high severity, with gcc.",
+    ),
+]
+ProofAttempts = Annotated[
+    int, _option("--proof-attempts", min=1, max=20, metavar="NUMBER", help="Attempts to prove a finding.")
+]
+Build = Annotated[
+    str | None,
+    _option(
+        "--build", metavar="COMMAND", help="Build the project with this command for proofs; default: file by file."
+    ),
+]
 DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
 
 
@@ -132,6 +151,9 @@ def agent(
     second_group: SecondGroup = None,
     second_look: SecondLook = False,
     canary: Canary = False,
+    prove: Prove = None,
+    proof_attempts: ProofAttempts = 3,
+    build: Build = None,
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> int:
@@ -153,6 +175,7 @@ def agent(
         votes=votes,
         second_look=second_look,
         canary=canary,
+        **sec_agent.proof_options(settings, prove, proof_attempts, build),
     )
     if dry_run:
         _check_dry(options, budget)
@@ -168,6 +191,7 @@ def schema() -> None:
     typer.echo(json.dumps(report_schema(), indent=2))
 
 
+app.command(short_help="Run the proof of a finding again.", epilog=REPRODUCE_EXAMPLES)(reproduce)
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
 app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")

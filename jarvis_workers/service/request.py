@@ -1,7 +1,7 @@
 """The request of a run, and the run created from it. Avoids slow imports, and needs no store."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -42,6 +42,11 @@ class RunInput:
     @property
     def contents(self) -> Sequence[bytes]:
         """Return the contents to put into the blob store with the run."""
+        return ()
+
+    @property
+    def skipped_stages(self) -> Collection[str]:
+        """The optional stages that this input does not need."""
         return ()
 
     def complete(self, selection: Selection, store: "Store | None") -> RunOptions:

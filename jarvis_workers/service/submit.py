@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.pipeline.stages import stages_without
+from jarvis_workers.pipeline.stages import stages_of, stages_without
 from jarvis_workers.service.named_runs import NameTaken, RunName
 from jarvis_workers.service.request import RunInput as RunInput
 from jarvis_workers.service.request import RunRequest as RunRequest
@@ -26,7 +26,7 @@ def submit(
 ) -> str:
     """Pack the tree and insert the run; return its id. Raises UsageError if there is nothing to do, NameTaken."""
     check_path(request.path)
-    names = [stage.name for stage in stages_without(request.kind, request.skipped_stages)]
+    names = [stage.name for stage in stages_without(request.kind, _skipped(request))]
     owner = f"submit:{request.run_id}"
 
     def intend(blob: str) -> None:
@@ -52,6 +52,12 @@ def submit(
         if request.budget:
             budgets.put(session, request.run_id, request.budget)
     return request.run_id
+
+
+def _skipped(request: RunRequest[RunInput]) -> set[str]:
+    """Return the stages that the run leaves out: as requested, and those that its input does not need."""
+    optional = {stage.name for stage in stages_of(request.kind) if stage.optional}
+    return {*request.skipped_stages, *optional.intersection(request.run_input.skipped_stages)}
 
 
 def _name_run(session: "Session", run_id: str, name: RunName) -> None:

@@ -19,5 +19,6 @@ REVISIONS = (
     "0016",
     "0017",
     "0018",
+    "0030",
 )
 VERSION_TABLE = "alembic_version"

@@ -32,7 +32,7 @@ from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 from tests.store.arrange import enrol, job_rows, run_now
 
-STAGES = ("scan", "summarize", "flow", "cluster", "verify", "symbols", "graph", "report")
+STAGES = ("scan", "summarize", "flow", "cluster", "verify", "prove", "symbols", "graph", "report")
 
 
 def given(**options: Any) -> ScanInput:

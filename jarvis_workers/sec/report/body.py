@@ -45,9 +45,9 @@ ID_LENGTH = 6
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
-CONFIRMED, REVIEW, UNDECIDED, DISMISSED = "confirmed", "review", "undecided", "dismissed"
-STATUSES = (CONFIRMED, REVIEW, UNDECIDED)
-AT_RISK = frozenset({CONFIRMED, REVIEW})
+PROVED, CONFIRMED, REVIEW, UNDECIDED, DISMISSED = "proved", "confirmed", "review", "undecided", "dismissed"
+STATUSES = (PROVED, CONFIRMED, REVIEW, UNDECIDED)
+AT_RISK = frozenset({PROVED, CONFIRMED, REVIEW})
 
 # By rule.
 Severities = Mapping[str, str]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReproScript, Summary
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, IssueProof, ReproScript, Summary
 from jarvis_workers.sec.report_json import BASE, COUNTED, VERDICT
 from jarvis_workers.sec.severity import SEVERITIES
 
@@ -25,7 +25,7 @@ SIMPLE: Mapping[object, Part] = {
 }
 CHOICES = {
     "severity": SEVERITIES,
-    "status": ("confirmed", "review", "undecided", "heuristic", "dismissed"),
+    "status": ("proved", "confirmed", "review", "undecided", "heuristic", "dismissed"),
     "language": ("c/cpp", "rust"),
 }
 OPTIONAL_IN_SUMMARY = {"by_status", "at_risk", "dismissed", "baseline", "canary", "rules_fired", *COUNTED}
@@ -65,10 +65,11 @@ def report_schema() -> Part:
 
 
 def _issue() -> Part:
-    names = [*BASE, "path", "suppression", "judged", "test_code", *VERDICT]
+    names = [*BASE, "path", "suppression", "judged", "test_code", "proof", *VERDICT]
     written = _object(Issue, names, set(BASE) - {"column"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}
+    written["properties"]["proof"] = _object(IssueProof, [n for n in IssueProof._fields if n != "blob"], {"state"})
     written["properties"]["commands"] = {"type": "array", "items": _schema(ReproScript)}
     return written
 

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, verdict_text
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
-DETAILED_STATUSES = ("confirmed", "review")
+DETAILED_STATUSES = ("proved", "confirmed", "review")
 
 
 def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
@@ -64,6 +65,8 @@ def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
         more="".join(_beside(issue, say)),
     )
     yield "\n".join(_facts(issue, say))
+    if issue.proof:
+        yield from proof_lines(issue.proof, say)
     if issue.quotes:
         yield say("Evidence:")
         yield "\n".join(_quote(quote, say) for quote in issue.quotes).rstrip()

@@ -6,6 +6,7 @@ from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,10 @@ class JudgeOptions(SecOptions, ConversationOptions):
     At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
     votes but the first are by the `second_group`, if there is one. At most `max_findings` candidates are verified,
     those with the highest scores. With `canary`, a known bug is added.
+
+    With `prove`, agents prove confirmed findings of at least this severity by execution, in `proof_attempts` attempts
+    each. The project is built by the command `proof_build` from the archive in the blob `proof_archive`; without a
+    command, its files are compiled one by one.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
@@ -23,6 +28,10 @@ class JudgeOptions(SecOptions, ConversationOptions):
     second_look: bool = False
     max_findings: int | None = None
     canary: bool = False
+    prove: str | None = None
+    proof_attempts: int = ATTEMPTS
+    proof_build: str | None = None
+    proof_archive: str | None = None
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:

@@ -22,6 +22,7 @@ register_pipeline(
         *SCANNING,
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
         Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
+        Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
     ),
 )

@@ -13,6 +13,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_rules import flow_patterns
 from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
+from jarvis_workers.steps.sec.proof_sources import with_sources
 from jarvis_workers.store.values import Run
 
 
@@ -32,15 +33,18 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     options = SecOptions.of(work.run)
     flow = bool(flow_patterns(blobs, options.rules.blob))
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
-    return build(
-        work.findings,
-        scanned_files=sum(scan.files for scan in work.jobs.scan),
-        not_checked=sorted(set(missing.not_checked)),
-        left_out=reader.index.left_out,
-        excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
-        remarks=missing.remarks,
-        baseline=options.baseline,
-        canary=work.canary,
+    return with_sources(
+        build(
+            work.findings,
+            scanned_files=sum(scan.files for scan in work.jobs.scan),
+            not_checked=sorted(set(missing.not_checked)),
+            left_out=reader.index.left_out,
+            excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
+            remarks=missing.remarks,
+            baseline=options.baseline,
+            canary=work.canary,
+        ),
+        blobs,
     )
 
 

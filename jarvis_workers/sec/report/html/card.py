@@ -20,7 +20,7 @@ CARD = """
 <span class="rule">{rule}</span> <span class="place">{file}:{line}</span>
 <code class="evidence">{evidence}</code></summary>
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
-{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
+{proof}{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
 """
 SOURCE = '<a href="{href}" rel="noopener noreferrer" target="_blank">{file}:{line}</a>'
 SILENCE = """
@@ -77,6 +77,7 @@ def card(
         remedy=in_lines(issue.suggestions or issue.suggestion),
         path=path,
         code=code,
+        proof=verdict_section.proof(issue.proof, say),
         quotes=verdict_section.evidence(issue.quotes, say),
         scripts=verdict_section.scripts(issue.commands, say),
         facts=[

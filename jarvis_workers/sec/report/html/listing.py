@@ -11,10 +11,11 @@ from jarvis_workers.escape import visible, visible_lines
 from jarvis_workers.markup import Html, script_data
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
+from jarvis_workers.sec.report.html.verdict_section import proof_parts
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
-from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
-from jarvis_workers.sec.report_document import Excerpt, Issue
+from jarvis_workers.sec.report.verdicts import PROOF_STATES, TEXTS, WORDS
+from jarvis_workers.sec.report_document import Excerpt, Issue, IssueProof
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -123,7 +124,7 @@ def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, A
     """Return the verdicts, worst findings first, up to the size limit."""
     verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
-        fields = _verdict(issue, files)
+        fields = _verdict(issue, files, say)
         left -= len(DENSE.encode(fields)) if any(fields) else 0
         if left < 0:
             break
@@ -133,11 +134,18 @@ def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, A
     return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": questions, "verdicts": verdicts}
 
 
-def _verdict(issue: Issue, files: _Numbers) -> Sequence[Any]:
+def _verdict(issue: Issue, files: _Numbers, say: Words) -> Sequence[Any]:
     texts = [visible_lines(getattr(issue, name)) for name in TEXTS]
     return (
         visible_lines(issue.reason or ""),
         texts if any(texts) else [],
         [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in issue.quotes],
         [(visible(one.interpreter), visible_lines(one.script)) for one in issue.commands],
+        *([_proof(issue.proof, say)] if issue.proof else []),
     )
+
+
+def _proof(proof: IssueProof, say: Words) -> Sequence[Any]:
+    facts, blocks = proof_parts(proof, say)
+    shown = [(visible(name), visible_lines(text)) for name, text in blocks]
+    return proof.state, say(PROOF_STATES[proof.state]), visible_lines(facts), shown
