@@ -51,6 +51,22 @@ DiscoverBudget = Annotated[
     str | None,
     _option("--discover-budget", metavar="AMOUNT", help="Max. cost of --discover: 1usd, 200ktok."),
 ]
+Prove = Annotated[
+    bool | None,
+    _option(
+        "--prove/--no-prove",
+        help="Prove confirmed findings by running them with sanitizers; default: those of high severity, with gcc.",
+    ),
+]
+ProofAttempts = Annotated[
+    int, _option("--proof-attempts", min=1, max=20, metavar="NUMBER", help="Attempts to prove a finding.")
+]
+Build = Annotated[
+    str | None,
+    _option(
+        "--build", metavar="COMMAND", help="Build the project with this command for proofs; default: file by file."
+    ),
+]
 DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
 
 
@@ -66,6 +82,9 @@ class AgentScanOptions(ScanOptions):
     second_look: SecondLook = False
     escalate: Escalate = None
     canary: Canary = False
+    prove: Prove = None
+    proof_attempts: ProofAttempts = 3
+    build: Build = None
     discover: Discover = False
     discover_limit: DiscoverLimit = None
     discover_budget: DiscoverBudget = None
@@ -75,6 +94,7 @@ class AgentScanOptions(ScanOptions):
 
 def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeOptions":
     """Return the options of the run."""
+    from jarvis_cli import sec_agent  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.service.discovery import discovery_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
@@ -92,5 +112,6 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         votes=options.votes,
         second_look=options.second_look,
         canary=options.canary,
+        **sec_agent.proof_options(settings, options.prove, options.proof_attempts, options.build),
         **discovery_of(discover=options.discover, limit=options.discover_limit, budget=options.discover_budget),
     )

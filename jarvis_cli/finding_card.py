@@ -19,7 +19,7 @@ from jarvis_workers.service.triage.queue import WORDS
 TEXT_MAX = 1_500
 STEPS_MAX = 12
 LINES_MAX = 10
-STATUS_STYLES = {"confirmed": "bold red", "review": "bold magenta", "undecided": "bold magenta"}
+STATUS_STYLES = {"proved": "bold red", "confirmed": "bold red", "review": "bold magenta", "undecided": "bold magenta"}
 TEXTS = {
     "description": "What",
     "verification": "Verified",

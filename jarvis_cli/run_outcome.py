@@ -146,7 +146,8 @@ def _missed(summary: Summary) -> CanaryOutcome | None:
 def _by_verdict(summary: Summary, statuses: Mapping[str, int]) -> str:
     """Return the numbers of verdicts by status."""
     dismissed = summary.dismissed or 0
-    numbers = {"confirmed": 0, "review": 0, **statuses, "dismissed": dismissed}
+    proved = {"proved": statuses["proved"]} if statuses.get("proved") else {}
+    numbers = {**proved, "confirmed": 0, "review": 0, **statuses, "dismissed": dismissed}
     if undecided := numbers.pop("undecided", 0):
         numbers["UNDECIDED"] = undecided
     counts = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())

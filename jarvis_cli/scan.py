@@ -25,6 +25,7 @@ from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.proofs import with_project
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scratchdata import with_data_directory
@@ -213,7 +214,9 @@ def _compared(settings: Settings, store: Store, command: ScanCommand, scan: Call
 
 
 def _request(settings: Settings, source: SourceTree, command: ScanCommand, executor: str) -> RunRequest[ScanInput]:
-    scan_input = replace(command.scan_input, options=command.agents) if command.agents else command.scan_input
+    scan_input = command.scan_input
+    if command.agents:
+        scan_input = with_project(settings, replace(scan_input, options=command.agents), source.path)
     selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
     return replace(
         wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),

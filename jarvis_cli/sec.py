@@ -14,6 +14,8 @@ from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
 from jarvis_cli.option_records import taking_options
 from jarvis_cli.options import form_of, joined
+from jarvis_cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from jarvis_cli.reproduce import reproduce
 from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
@@ -61,6 +63,7 @@ Examples:
   jarvis sec agent src --discover --discover-budget 1usd
                                               also look for defects without a rule
   jarvis sec agent src --category buffer_overflow
+  jarvis sec agent . --prove --build make     prove findings in the built project
   jarvis sec agent src --fail-on high         exit 1 if confirmed or in need of review
 
 \b
@@ -159,6 +162,7 @@ app.command(short_help="Ask an agent about a finding.", epilog=ASK_EXAMPLES)(tak
 app.command(short_help="Have a finding verified again, with an objection.", epilog=DISPUTE_EXAMPLES)(
     taking_options(DiscussOptions, dispute)
 )
+app.command(short_help="Run the proof of a finding again.", epilog=REPRODUCE_EXAMPLES)(reproduce)
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
 app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")

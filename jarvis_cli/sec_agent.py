@@ -1,6 +1,7 @@
 """Execute `jarvis sec agent`: scan and verify the findings by agents; without a model, scan only, with a remark."""
 
 from dataclasses import replace
+from typing import Any
 
 import typer
 
@@ -15,6 +16,7 @@ from jarvis_workers.service.discovery import check_discovery_prices
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_group, model_name, models_are_set
+from jarvis_workers.service.proofs import can_compile
 from jarvis_workers.service.runs import remove_runs
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -52,6 +54,24 @@ def print_estimate(
             remove_runs(store, [run.id])
     typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
+
+
+def proof_options(settings: Settings, prove: bool | None, attempts: int, build: str | None) -> dict[str, Any]:
+    """Return the options of proofs: by default of findings of high severity, if this machine or a worker can compile.
+
+    Raises UsageError for options that contradict each other.
+    """
+    if build is not None and prove is False:
+        raise UsageError("--build is the build for proofs, and cannot be combined with --no-prove")
+    if build is not None and not build.strip():
+        raise UsageError("--build needs a command, such as: --build 'make -j2'")
+    may_compile = settings.place == "cluster" or can_compile()
+    if prove and not may_compile:
+        raise UsageError("--prove needs gcc, which is not installed")
+    least = "low" if prove else None
+    if prove is None and settings.agent.prove and may_compile:
+        least = "high"
+    return {"prove": least, "proof_attempts": attempts, "proof_build": build}
 
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:

@@ -112,6 +112,16 @@ class AgentRuntime:
             lambda: Sandbox(root, self.tier, self._starter, workspace=place), self._script_slots, limits
         )
 
+    @property
+    def starter(self) -> Starter | None:
+        """The starter of sandboxes, None without a sandbox."""
+        return self._starter
+
+    @property
+    def script_slots(self) -> threading.BoundedSemaphore:
+        """The slots that limit the concurrent commands of this process."""
+        return self._script_slots
+
     def _group(self, group: str) -> ModelGroup:
         model_group = self.setup.groups.get(group)
         if model_group is None:

@@ -28,7 +28,8 @@ HOME, TEMPORARY, WORK = "home", "tmp", "work"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 SYSTEM_FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-FACTS = ("/proc/cpuinfo", "/proc/meminfo")
+# Its own mappings tell AddressSanitizer where the stack is.
+FACTS = ("/proc/cpuinfo", "/proc/meminfo", "/proc/self/maps")
 
 # Reports to the supervisor over the status socket.
 LISTENS, FAILED, NO_COMMAND = b"L", b"F", b"N"
@@ -88,7 +89,7 @@ def become_command(request: Request, streams: tuple[int, int, int], status: sock
 def _limit(request: Request, without: Collection[str]) -> None:
     limits = request.limits
     bounds = {
-        "memory": (limits.memory_bytes,) * 2,
+        "memory": (limits.address_bytes or limits.memory_bytes,) * 2,
         "cpu": (limits.cpu_seconds, limits.cpu_seconds + 1),
         "processes": (limits.processes + _tasks_of_user(),) * 2,
         "file size": (limits.file_bytes,) * 2,

@@ -4,6 +4,7 @@ import enum
 from typing import NamedTuple
 
 MEGABYTE = 1 << 20
+ANY_ADDRESS = 1 << 62
 
 
 class Tier(enum.StrEnum):
@@ -18,7 +19,8 @@ class SandboxLimits(NamedTuple):
     """Resource limits of a command.
 
     CPU time, address space, open files and file size are limited per process; wall time, memory, scratch space and the
-    number of processes are limited in total.
+    number of processes are limited in total.  `address_bytes` is the address space if it is not `memory_bytes`:
+    programs with AddressSanitizer reserve terabytes of it, of which they use only a part.
     """
 
     wall_seconds: float = 120
@@ -29,6 +31,7 @@ class SandboxLimits(NamedTuple):
     files: int = 256
     scratch_bytes: int = 512 * MEGABYTE
     output_bytes: int = 256 * 1024
+    address_bytes: int | None = None
 
 
 # Reasons for ending a command that does not use too much itself.

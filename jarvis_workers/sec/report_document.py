@@ -54,14 +54,42 @@ class IssueVerdict(NamedTuple):
     commands: tuple[ReproScript, ...] = ()
 
 
+class ProofSource(NamedTuple):
+    """A file of a proof, as text or, if it is not text, in base64; `is_whole` is not set if it is truncated."""
+
+    name: str
+    text: str | None = None
+    base64: str | None = None
+    is_whole: bool = True
+
+
+class IssueProof(NamedTuple):
+    """What came of the attempts to prove a finding; `state` is proved, reproduced or failed.
+
+    `kind` is how it was run, `stack` the sanitizer's error, `sources` are the files of the proof, `reason` says why the
+    finding is not proved.  `blob` is the name of the attempt in the blob store, which reports do not show.
+    """
+
+    state: str
+    kind: str | None = None
+    attempts: int = 0
+    command: str = ""
+    sources: tuple[ProofSource, ...] = ()
+    output: str = ""
+    stack: tuple[str, ...] = ()
+    reason: str = ""
+    sandbox: str | None = None
+    blob: str | None = None
+
+
 class Issue(NamedTuple):
     """A finding of a report.
 
     `column` counts characters from 1, None in older stores.  Findings with the same `root_cause` are one defect; older
-    reports have none.  `path` is the trace that leads to it.  `judged` is the
-    triage state of a finding that still counts; `test_code` means that its file is not part of the program.  The fields
-    from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.  A
-    verdict that confirms and rates a finding determines its severity and score.
+    reports have none.  `path` is the trace that leads to it.  `judged` is the triage state of a finding that still
+    counts; `test_code` means that its file is not part of the program.  `proof` is what came of attempts to prove it,
+    None if none was planned.  The fields from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered
+    from 1, None during the run.  A verdict that confirms and rates a finding determines its severity and score.
     """
 
     id: str
@@ -86,6 +114,7 @@ class Issue(NamedTuple):
     suppression: IssueSuppression | None = None
     judged: bool | str | None = None
     test_code: bool = False
+    proof: IssueProof | None = None
     has_verdict: bool = False
     has_risk: bool | None = None
     analysis: str = ""
@@ -114,7 +143,11 @@ class Issue(NamedTuple):
     @property
     def is_rated(self) -> bool:
         """Whether the severity is that of a verdict, and not that of the rule."""
-        return self.status == "confirmed" and bool(self.verdict_severity)
+        return self.status in ("proved", "confirmed") and bool(self.verdict_severity)
+
+    def with_proof(self, proof: IssueProof) -> "Issue":
+        """Return a confirmed finding with its proof."""
+        return self._replace(status="proved" if proof.state == "proved" else self.status, proof=proof)
 
 
 class ReportGap(NamedTuple):

@@ -12,7 +12,9 @@ from jarvis_workers.sec.report_document import (
     EvidenceQuote,
     ExcludedTree,
     Issue,
+    IssueProof,
     IssueSuppression,
+    ProofSource,
     ReportBody,
     ReportGap,
     ReproScript,
@@ -27,7 +29,7 @@ VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("e
 BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[len(BASE) :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
-ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", *VERDICT}
+ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", *VERDICT}
 # Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
 
@@ -63,6 +65,8 @@ def issue_to_json(issue: Issue) -> Row:
         row["judged"] = issue.judged
     if issue.test_code:
         row["test_code"] = True
+    if issue.proof:
+        row["proof"] = proof_to_json(issue.proof)
     if issue.has_verdict:
         row.update(zip(VERDICT, issue[-1 - len(VERDICT) : -1], strict=True))
         row["quotes"], row["commands"] = _rows(issue.quotes), scripts_to_json(issue.commands)
@@ -103,6 +107,19 @@ def scripts_to_json(scripts: Iterable[ReproScript]) -> list[Row]:
     return _rows(scripts)
 
 
+def proof_to_json(proof: IssueProof) -> Row:
+    """Return a proof as a JSON object."""
+    row = proof._asdict() | {"sources": _rows(proof.sources), "stack": list(proof.stack)}
+    del row["blob"]
+    return row
+
+
+def _proof(row: Mapping[str, Any]) -> IssueProof:
+    fields = {name: row[name] for name in IssueProof._fields if name in row}
+    sources = tuple(ProofSource(**one) for one in row.get("sources", ()))
+    return IssueProof(**fields)._replace(sources=sources, stack=tuple(row.get("stack", ())))
+
+
 def _issue(row: Mapping[str, Any]) -> Issue:
     names = tuple(row)
     if names == BASE:  # true for most rows, possibly with a path added; creating these directly is much faster
@@ -115,6 +132,8 @@ def _issue(row: Mapping[str, Any]) -> Issue:
         fields["path"] = _path(row["path"])
     if suppression := row.get("suppression"):
         fields["suppression"] = IssueSuppression(suppression["kind"], suppression.get("justification"))
+    if "proof" in row:
+        fields["proof"] = _proof(row["proof"])
     if "quotes" in row:
         fields["quotes"] = quotes_from_json(row["quotes"])
     if "commands" in row:

@@ -51,7 +51,8 @@ class Triage:
 class ScanInput(RunInput):
     """The input of a scan; `baseline` and triage verdicts are copied to the run, so that its report does not change.
 
-    `build` are the macros and include directories of files. With profiling, the result cache is not read, as cached
+    `build` are the macros and include directories of files, `archive` is the project in which findings are proved after
+    a build. With profiling, the result cache is not read, as cached
     results would have no times.
     """
 
@@ -60,11 +61,13 @@ class ScanInput(RunInput):
     baseline: Baseline | None = None
     triage: Triage = field(default_factory=Triage)
     build: bytes | None = None
+    archive: bytes | None = None
 
     @property
     def contents(self) -> Sequence[bytes]:
-        """Return the rules, unless they are the built-in ones, and the flags of files."""
-        return tuple(content for content in (self.rules.content, self.build) if content is not None)
+        """Return the rules, unless they are the built-in ones, the flags of files, and the project to build."""
+        contents = (self.rules.content, self.build, self.archive)
+        return tuple(content for content in contents if content is not None)
 
     @property
     def build_blob(self) -> str | None:
@@ -79,8 +82,12 @@ class ScanInput(RunInput):
 
             rules = replace(rules, learned=learned_shifts(store, self.rules.rules))
         partial = {"partial": True} if selection.unchanged or not selection.is_whole else {}
+        proving: dict[str, Any] = (
+            {"proof_archive": sha256(self.archive).hexdigest()} if self.archive is not None else {}
+        )
         return replace(
             options,
+            **proving,
             cache=options.cache and not options.profile,
             rules=rules,
             baseline=None if baseline is None else {**baseline.facts, **partial},

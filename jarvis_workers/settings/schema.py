@@ -152,7 +152,8 @@ class AgentSettings(FrozenSettings):
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
-    model is asked to save some at the end of a task. In conversations with a person, `autonomy` decides which tool
+    model is asked to save some at the end of a task. With `prove`, `jarvis sec agent` proves confirmed findings of high
+    severity by execution, where a compiler is installed. In conversations with a person, `autonomy` decides which tool
     calls run by themselves. The `budget` is shared by all conversations of a run.
     """
 
@@ -168,6 +169,7 @@ class AgentSettings(FrozenSettings):
     use_analysis: bool = False
     memory: bool = True
     force_save_memory: bool = False
+    prove: bool = True
     autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 

@@ -21,5 +21,6 @@ REVISIONS = (
     "0018",
     "0019",
     "0020",
+    "0021",
 )
 VERSION_TABLE = "alembic_version"

@@ -218,6 +218,25 @@ class NewVerdict(NamedTuple):
     confidence: float | None = None
 
 
+class NewProof(NamedTuple):
+    """The result of the attempts to prove a finding; `state` is proved, reproduced or failed.
+
+    `files` is the blob of the attempt, `stack` the sanitizer's error as a JSON list of lines, `reason` says why the
+    finding is not proved; `sandbox` is the tier in which it ran.
+    """
+
+    gid: int
+    state: str
+    kind: str | None
+    attempts: int
+    command: str
+    files: str | None
+    output: str
+    stack: str
+    reason: str
+    sandbox: str | None = None
+
+
 class DomainResult(Protocol):
     """A job's result for the tables of its domain; `store.domain_results` registers the writer.
 

@@ -44,7 +44,8 @@ def _any(value: object) -> object:
 
 Severity = Annotated[Literal["high", "medium", "low"] | None, BeforeValidator(_any)]
 Status = Annotated[
-    Literal["confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed"] | None, BeforeValidator(_any)
+    Literal["proved", "confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed"] | None,
+    BeforeValidator(_any),
 ]
 Triage = Annotated[Literal["none", "true", "false", "wontfix", "later"] | None, BeforeValidator(_any)]
 

@@ -52,7 +52,7 @@ class Command:
     def __init__(self, home: Path, *arguments: str, **settings: str) -> None:
         self.report = home / "report.json"
         environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
-        environ |= {"JARVIS_DATA_DIR": str(home / "data")} | settings
+        environ |= {"JARVIS_DATA_DIR": str(home / "data"), "JARVIS_AGENT__PROVE": "false"} | settings
         self.process = subprocess.Popen(
             [sys.executable, "-m", "jarvis_cli", *arguments, "-o", str(self.report)],
             env=environ,

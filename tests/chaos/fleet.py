@@ -121,7 +121,12 @@ class Fleet:
         with (self.home / "desk" / "stderr").open("ab") as stderr:
             return subprocess.Popen(
                 [sys.executable, "-m", "jarvis_cli", *arguments],
-                env={**self.environ, "JARVIS_DATA_DIR": str(self.home / "desk" / "data"), **settings},
+                env={
+                    **self.environ,
+                    "JARVIS_DATA_DIR": str(self.home / "desk" / "data"),
+                    "JARVIS_AGENT__PROVE": "false",
+                    **settings,
+                },
                 cwd=self.home,
                 stderr=stderr,
             )

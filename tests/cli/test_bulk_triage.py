@@ -156,7 +156,7 @@ REFUSED = [
     (["last", *RULE, "--mark", "C1=true"], "cannot be combined with filters"),
     (["last", "--rule", "atoi_famly", "--list"], '--rule: "atoi_famly" is unknown (did you mean "atoi_family"?)'),
     (["last", "--severity", "hgih", "--list"], '--severity: "hgih" is unknown (did you mean "high"?)'),
-    (["last", "--status", "new", "--list"], '--status: "new" is unknown; expected one of confirmed, review, '),
+    (["last", "--status", "new", "--list"], '--status: "new" is unknown; expected one of proved, confirmed, review, '),
     (["last", "--category", "input_val", "--list"], '(did you mean "input_validation"?)'),
     (["last", "--undo", *RULE], "--rule cannot be combined with --undo"),
     (["last", "--list", "--yes"], "--yes requires --mark"),

@@ -48,9 +48,9 @@ ID_LENGTH = 6
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
-CONFIRMED, REVIEW, DISMISSED = "confirmed", "review", "dismissed"
-STATUSES = (CONFIRMED, REVIEW, "undecided", "heuristic")
-AT_RISK = frozenset({CONFIRMED, REVIEW})
+PROVED, CONFIRMED, REVIEW, DISMISSED = "proved", "confirmed", "review", "dismissed"
+STATUSES = (PROVED, CONFIRMED, REVIEW, "undecided", "heuristic")
+AT_RISK = frozenset({PROVED, CONFIRMED, REVIEW})
 
 # By rule.
 Severities = Mapping[str, str]

@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from jarvis_workers.sec.report.verdicts import EXPOSURES
-from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReproScript, Summary
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, IssueProof, ReproScript, Summary
 from jarvis_workers.sec.report_json import BASE, COUNTED, VERDICT
 from jarvis_workers.sec.severity import SEVERITIES
 
@@ -26,7 +26,7 @@ SIMPLE: Mapping[object, Part] = {
 }
 CHOICES = {
     "severity": SEVERITIES,
-    "status": ("confirmed", "review", "undecided", "heuristic", "dismissed"),
+    "status": ("proved", "confirmed", "review", "undecided", "heuristic", "dismissed"),
     "language": ("c/cpp", "rust"),
     "exposure": (*EXPOSURES, ""),
     "verdict_severity": (*SEVERITIES, ""),
@@ -70,10 +70,11 @@ def report_schema() -> Part:
 
 
 def _issue() -> Part:
-    names = [*BASE, "path", "suppression", "judged", "test_code", *VERDICT]
+    names = [*BASE, "path", "suppression", "judged", "test_code", "proof", *VERDICT]
     written = _object(Issue, names, set(BASE) - {"column", "root_cause"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}
+    written["properties"]["proof"] = _object(IssueProof, [n for n in IssueProof._fields if n != "blob"], {"state"})
     written["properties"]["commands"] = {"type": "array", "items": _schema(ReproScript)}
     return written
 

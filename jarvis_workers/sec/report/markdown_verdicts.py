@@ -11,6 +11,7 @@ from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
@@ -26,7 +27,7 @@ from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch
 from jarvis_workers.sec.trace import TraceLocation
 
 NO_PATCHES: Mapping[str, ReportPatch] = {}
-DETAILED_STATUSES = ("confirmed", "review")
+DETAILED_STATUSES = ("proved", "confirmed", "review")
 
 
 def verdict_findings(
@@ -93,6 +94,8 @@ def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
         more="".join(_beside(issue, say)),
     )
     yield "\n".join(_facts(issue, say))
+    if issue.proof:
+        yield from proof_lines(issue.proof, say)
     if issue.quotes:
         yield say("Evidence:")
         yield "\n".join(_quote(quote, say) for quote in issue.quotes).rstrip()

@@ -17,9 +17,9 @@ from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
-from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, verdict_text
+from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, verdict_text
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, PatchReplacement, ReportBody, ReportPatch
-from jarvis_workers.sec.report_json import scripts_to_json
+from jarvis_workers.sec.report_json import proof_to_json, scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -133,6 +133,8 @@ def _properties(issue: Issue) -> Part:
     verdict = {name: value for name in OPTIONAL if (value := getattr(issue, name)) not in (None, "", ())}
     if issue.commands:
         verdict["commands"] = scripts_to_json(issue.commands)
+    if issue.proof:
+        verdict["proof"] = proof_to_json(issue.proof)
     return {name: getattr(issue, name) for name in FACTS} | verdict
 
 
@@ -141,7 +143,7 @@ def _weight(issue: Issue) -> Part:
     if issue.status in UNKNOWN:
         return {"kind": "review", "level": "none"}
     level = LEVELS[issue.severity]
-    return {"level": "warning" if issue.status == "confirmed" and level == "note" else level}
+    return {"level": "warning" if issue.status in REAL and level == "note" else level}
 
 
 def message_text(issue: Issue) -> str:
@@ -151,7 +153,8 @@ def message_text(issue: Issue) -> str:
         reason = _short(issue.reason or MEANS[issue.status]).removesuffix(".")
         return f"{WORDS[issue.status].capitalize()}: {reason}. {rule}"
     parts = [_short(text) for text in (issue.consequences, issue.trigger_path, issue.suggestions)]
-    return " ".join(["Confirmed:", *filter(None, parts)]) if issue.status == "confirmed" and any(parts) else rule
+    word = WORDS.get(issue.status, "").capitalize()
+    return " ".join([f"{word}:", *filter(None, parts)]) if issue.status in REAL and any(parts) else rule
 
 
 def _short(text: str) -> str:

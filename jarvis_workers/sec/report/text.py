@@ -23,7 +23,7 @@ from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
 from jarvis_workers.sec.report.rebase import below
-from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
+from jarvis_workers.sec.report.verdicts import REAL, WORDS, counts, has_verdicts, rank, warnings
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 
 Part = Mapping[str, Any]
@@ -162,7 +162,7 @@ def _message(issue: Issue, title: str, say: Words) -> str:
     title, status = plain(title), issue.status
     if status == "heuristic":
         return title
-    why = (issue.consequences if status == "confirmed" else issue.reason) or ""
+    why = (issue.consequences if status in REAL else issue.reason) or ""
     reason = f" ({_short(why)})" if why else ""
     exposure = f" ({plain(issue.exposure)})" if issue.exposure else ""
     return f"{say(WORDS.get(status, status))}{exposure}: {title}{reason}"

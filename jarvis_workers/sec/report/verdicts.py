@@ -14,8 +14,10 @@ from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
 Part = Mapping[str, Any]
 
 # In the order in which a person should look.
-OPEN = ("confirmed", "review", "undecided", "heuristic")
+OPEN = ("proved", "confirmed", "review", "undecided", "heuristic")
+REAL = ("proved", "confirmed")
 WORDS = {
+    "proved": "proved",
     "confirmed": "confirmed",
     "review": "to review",
     "undecided": "undecided",
@@ -23,6 +25,7 @@ WORDS = {
     "dismissed": "dismissed",
 }
 MEANS = {
+    "proved": "A sanitizer stopped the code at the finding, with input that reaches it: the proof can be run again.",
     "confirmed": "A model explained how it can be exploited, and its quotes were found in the code.",
     "review": "Manual review needed: wrong evidence, differing answers, or instructions to the model in the code.",
     "undecided": "No verdict. This does not mean that the code is safe.",
@@ -37,6 +40,17 @@ EXPOSURES = {
     "self": "self (the user's own input)",
     "oom": "oom (if memory runs out)",
     "platform": "platform (not Linux with default options)",
+}
+PROOF_STATES = {
+    "proved": "Proved by execution:",
+    "reproduced": "Reproduced, not proved:",
+    "failed": "Not proved by execution:",
+}
+PROOF_KINDS = {
+    "program": "through the program",
+    "fuzz_target": "through the fuzz target",
+    "api": "through the public API",
+    "internal": "by a call of an internal function",
 }
 TEXTS = {
     "preconditions": "Preconditions",
@@ -79,8 +93,12 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     """Return a short summary of the verdicts, and a statement on its reliability."""
     by_status = counts(summary)
     dismissed, confirmed = by_status.pop("dismissed", 0), by_status.pop("confirmed", 0)
+    proved = by_status.pop("proved", 0)
     first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
     first += root_causes_text(confirmed, summary.confirmed_root_causes, say)
+    if proved:
+        others = say.count(confirmed, "confirmed finding") if confirmed else ""
+        first = say(", ").join(filter(None, (say.count(proved, "proved finding"), others)))
     rest = "".join(
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
@@ -96,7 +114,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
         sentences.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary.scanned_files, "file")
     text = say("{findings} in {files}.", findings=first + rest, files=files)
-    if summary.not_checked and not confirmed:
+    if summary.not_checked and not (confirmed or proved):
         text = say(" ").join([say("Incomplete: not everything was checked."), text])
     return text, say(" ").join(sentences)
 
@@ -120,7 +138,7 @@ def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]
 def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Yield a warning if the canary was not confirmed."""
     canary = summary.canary
-    if canary and canary.status != "confirmed":
+    if canary and canary.status not in REAL:
         status = say(WORDS.get(canary.status, canary.status))
         why = f" ({canary.reason})" if canary.reason else ""
         means = say("Its status is {status}{why}: do not trust the verdicts of this run.", status=status, why=why)

@@ -47,7 +47,7 @@ class FileIssue(BaseModel):
     severity: Literal["high", "medium", "low"]
     confidence: Annotated[float, Field(ge=0, le=1)]
     score: Annotated[float, Field(ge=0, le=10)]
-    status: Literal["confirmed", "review", "undecided", "heuristic", "dismissed"]
+    status: Literal["proved", "confirmed", "review", "undecided", "heuristic", "dismissed"]
     cwe: int = 0
     suppression: dict[str, Any] | None = None
 

@@ -67,7 +67,7 @@ def _read(blobs: Blobs, blob: str) -> ReportTotals | None:
     return ReportTotals(
         int(counts.get("total", 0)),
         {name: int(number) for name, number in (counts.get("by_severity") or {}).items()},
-        int((counts.get("by_status") or {}).get("confirmed", 0)),
+        sum(int((counts.get("by_status") or {}).get(status, 0)) for status in ("proved", "confirmed")),
         len(counts.get("not_checked") or ()),
     )
 

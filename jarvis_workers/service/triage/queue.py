@@ -17,7 +17,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-STATUSES = ("confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
+STATUSES = ("proved", "confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
 WORDS = {
     TriageState.TRUE: "true",
     TriageState.FALSE: "false",

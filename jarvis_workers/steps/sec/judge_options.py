@@ -9,7 +9,8 @@ from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
-DISCOVERY_STAGES = ("rank", "discover")
+ATTEMPTS = 3
+DISCOVERY_STAGES, PROVE_STAGE = ("rank", "discover"), "prove"
 
 
 def _read_budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
@@ -25,6 +26,10 @@ class JudgeOptions(SecOptions, ConversationOptions):
     the first model leaves open. At most `max_findings` candidates are verified, those with the highest scores. With
     `canary`, a known bug is added. A model is asked about `discover` functions that handle outside data, for defects
     that no rule has found; this may cost `discover_budget` in all, and what it finds is verified like other candidates.
+
+    With `prove`, agents prove confirmed findings of at least this severity by execution, in `proof_attempts` attempts
+    each. The project is built by the command `proof_build` from the archive in the blob `proof_archive`; without a
+    command, its files are compiled one by one.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
@@ -36,11 +41,15 @@ class JudgeOptions(SecOptions, ConversationOptions):
     canary: bool = False
     discover: int = 0
     discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
+    prove: str | None = None
+    proof_attempts: int = ATTEMPTS
+    proof_build: str | None = None
+    proof_archive: str | None = None
 
     @property
     def skipped_stages(self) -> tuple[str, ...]:
         """The optional stages that a run leaves out."""
-        return () if self.discover else DISCOVERY_STAGES
+        return (() if self.discover else DISCOVERY_STAGES) + (() if self.prove else (PROVE_STAGE,))
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:

@@ -39,6 +39,7 @@ register_pipeline(
             on_open=f"{STEPS}.verify_seen:number_seen",
             missing=UNDECIDED,
         ),
+        Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
     ),
 )

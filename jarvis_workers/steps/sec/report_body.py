@@ -15,6 +15,7 @@ from jarvis_workers.steps.sec.flow_rules import flow_patterns
 from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import DiscoverPayload
+from jarvis_workers.steps.sec.proof_sources import with_sources
 from jarvis_workers.store.values import Run, StageJob
 
 
@@ -46,7 +47,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
         canary=work.canary,
     )
     summary = body.summary._replace(escalation=work.escalation, discovery=_discovery(work.jobs.discover))
-    return body._replace(summary=summary)
+    return with_sources(body._replace(summary=summary), blobs)
 
 
 def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:

@@ -6,8 +6,8 @@ This module is separate from `results`, which child processes import without the
 from typing import TYPE_CHECKING
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, SeenResult, VerdictResult
-from jarvis_workers.store import candidates, clusters, verdicts
+from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, ProofResult, SeenResult, VerdictResult
+from jarvis_workers.store import candidates, clusters, proofs, verdicts
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -31,3 +31,8 @@ def write_seen(session: "Session", run_id: str, job_id: int, result: SeenResult)
 def write_verdicts(session: "Session", run_id: str, job_id: int, result: VerdictResult) -> None:
     """Insert the verdicts of a job."""
     verdicts.insert(session, run_id, job_id, result.verdicts)
+
+
+def write_proofs(session: "Session", run_id: str, job_id: int, result: ProofResult) -> None:
+    """Insert the proofs of a job."""
+    proofs.insert(session, run_id, job_id, result.proofs)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.store.domain_results import register_result
-from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewVerdict, Spot
+from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewProof, NewVerdict, Spot
 
 WRITERS = "jarvis_workers.steps.sec.result_writers"
 
@@ -92,10 +92,30 @@ class SeenResult(NamedTuple):
         return cls(tuple(Candidate(*candidate) for candidate in content))
 
 
+class ProofResult(NamedTuple):
+    """The proofs of a job."""
+
+    proofs: tuple[NewProof, ...] = ()
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the number of proofs."""
+        return {"proofs": sum(proof.state == "proved" for proof in self.proofs)}
+
+    def encode(self) -> Any:
+        """Return the JSON form."""
+        return self.proofs
+
+    @classmethod
+    def decode(cls, content: Sequence[Any]) -> Self:
+        """Return the result that `encode` encoded."""
+        return cls(tuple(NewProof(*proof) for proof in content))
+
+
 register_result("sec.seen", SeenResult, writer=f"{WRITERS}:write_seen")
 register_result("sec.candidates", CandidateResult, writer=f"{WRITERS}:write_candidates")
 register_result("sec.clusters", ClusterResult, writer=f"{WRITERS}:write_clusters")
 register_result("sec.verdicts", VerdictResult, writer=f"{WRITERS}:write_verdicts")
+register_result("sec.proofs", ProofResult, writer=f"{WRITERS}:write_proofs")
 
 
 def candidates_of(commit: Commit) -> Iterator[CandidateResult]:

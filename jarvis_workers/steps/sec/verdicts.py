@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
+from jarvis_workers.sec.report.body import CONFIRMED, PROVED
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
-from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, IssueVerdict
+from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, IssueProof, IssueVerdict
 from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
-from jarvis_workers.store import clusters, jobs, verdicts
+from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import NewVerdict, StageJob
+from jarvis_workers.store.values import NewProof, NewVerdict, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -41,8 +42,10 @@ def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
     """Return what is known of the verdicts on candidates; None for a run without verification."""
     if not has_verdicts(run):
         return None
-    chosen = _candidates_of(run, _planned(session, run))
-    return VerdictIndex(verdicts.statuses(session, run.id), verdicts.severities(session, run.id), chosen)
+    chosen, statuses = _candidates_of(run, _planned(session, run)), verdicts.statuses(session, run.id)
+    proved = [gid for gid in proofs.proved(session, run.id) if statuses.get(gid) == CONFIRMED]
+    statuses |= dict.fromkeys(proved, PROVED)
+    return VerdictIndex(statuses, verdicts.severities(session, run.id), chosen)
 
 
 def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
@@ -72,6 +75,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
+        proofs_by_gid = proofs_of(session, run, [issue.gid for issue in chunk])
         for issue in chunk:
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
@@ -81,12 +85,33 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             verdict = verdict or no_verdict(reasons.get(gid, NOT_REACHED))
             if issue.judged is True and verdict.status == "dismissed":
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
-            yield issue.with_verdict(verdict, verification, number)
+            judged = issue.with_verdict(verdict, verification, number)
+            proof = proofs_by_gid.get(gid)
+            yield judged.with_proof(proof) if proof and verdict.status == CONFIRMED else judged
 
 
 def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueVerdict]:
     """Return the existing verdicts on candidates, by gid."""
     return {one.gid: _fields(one) for one in verdicts.of_gids(session, run.id, gids)}
+
+
+def proofs_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueProof]:
+    """Return what came of the attempts to prove findings, by gid."""
+    return {one.gid: _proof(one) for one in proofs.of_gids(session, run.id, gids)}
+
+
+def _proof(row: NewProof) -> IssueProof:
+    return IssueProof(
+        state=row.state,
+        kind=row.kind,
+        attempts=row.attempts,
+        command=row.command,
+        output=row.output,
+        stack=tuple(json.loads(row.stack)),
+        reason=row.reason,
+        sandbox=row.sandbox,
+        blob=row.files,
+    )
 
 
 def no_verdict(reason: str) -> IssueVerdict:

@@ -3,10 +3,10 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from jarvis_workers.store import symbol_tables, tables, triage_tables
+from jarvis_workers.store import proof_tables, symbol_tables, tables, triage_tables
 
 assert tables
-assert symbol_tables and triage_tables
+assert proof_tables and symbol_tables and triage_tables
 
 context.configure(
     connection=context.config.attributes["connection"],

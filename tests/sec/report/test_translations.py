@@ -13,7 +13,7 @@ from jarvis_workers.sec.report.exclusions import no_findings
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
-from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, TEXTS, WORDS
+from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXTS, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
 from jarvis_workers.words import STANDING, TRANSLATED, TRANSLATED_TEXT
 from tests.browser import browser
@@ -22,10 +22,8 @@ from tests.texts import said
 
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
-MODULES = [
-    HERE / name
-    for name in ("markdown.py", "markdown_verdicts.py", "defect_groups.py", "patches.py", "text.py", "verdicts.py")
-] + sorted((HERE / "html").glob("*.py"))
+RENDERERS = ("markdown", "markdown_verdicts", "markdown_proof", "defect_groups", "patches", "text", "verdicts")
+MODULES = [HERE / f"{name}.py" for name in RENDERERS] + sorted((HERE / "html").glob("*.py"))
 SUMMARIES = (Summary(), Summary(baseline=BaselineSummary(0, 0, {})), Summary(suppressed=1))
 NAMED = [
     *WORDS.values(),
@@ -36,6 +34,7 @@ NAMED = [
     *ALWAYS,
     *card.MARKED.values(),
 ]
+NAMED += [*PROOF_STATES.values(), *PROOF_KINDS.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
 NAMED += [said for facts in SUMMARIES for said in no_findings(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]

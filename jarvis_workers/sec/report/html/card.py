@@ -21,7 +21,7 @@ CARD = """
 <span class="rule">{rule}</span> <span class="place">{file}:{line}{more}</span>
 <code class="evidence">{evidence}</code></summary>
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>{patch}
-{places}{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
+{proof}{places}{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
 """
 SOURCE = '<a href="{href}" rel="noopener noreferrer" target="_blank">{file}:{line}</a>'
 SILENCE = """

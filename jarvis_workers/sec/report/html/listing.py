@@ -11,11 +11,12 @@ from jarvis_workers.escape import visible, visible_lines
 from jarvis_workers.markup import Html, script_data
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
+from jarvis_workers.sec.report.html.verdict_section import proof_parts
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
-from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, rating_texts
-from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
+from jarvis_workers.sec.report.verdicts import PROOF_STATES, TEXTS, WORDS, rating_texts
+from jarvis_workers.sec.report_document import Excerpt, Issue, IssueProof, ReportBody, ReportPatch
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -159,4 +160,11 @@ def _verdict(issue: Issue, files: _Numbers, say: Words) -> Sequence[Any]:
         [(visible(one.interpreter), visible_lines(one.script)) for one in issue.commands],
         [(title, visible_lines(text)) for title, text in rating_texts(issue, say).items()],
         visible(issue.exposure),
+        *([_proof(issue.proof, say)] if issue.proof else []),
     )
+
+
+def _proof(proof: IssueProof, say: Words) -> Sequence[Any]:
+    facts, blocks = proof_parts(proof, say)
+    shown = [(visible(name), visible_lines(text)) for name, text in blocks]
+    return proof.state, say(PROOF_STATES[proof.state]), visible_lines(facts), shown

@@ -15,7 +15,7 @@ from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdicts
+from jarvis_workers.sec.report.verdicts import OPEN, WORDS, capital, counts, has_verdicts
 from jarvis_workers.sec.report_document import Issue, ReportGap, Summary
 
 REASONS = 3
@@ -80,7 +80,7 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
     """Yield the key numbers; numbers for a verdict or a severity are links."""
     if has_verdicts(summary):
         there = {"confirmed": 0, "review": 0, "undecided": 0} | counts(summary)
-        for status, count in there.items():
+        for status, count in sorted(there.items(), key=lambda one: (*OPEN, one[0]).index(one[0])):
             yield _number(capital(say(WORDS[status])), count, kind=status, href=link_to(status=status))
     else:
         yield _number(say("Findings"), summary.total, href="#findings")

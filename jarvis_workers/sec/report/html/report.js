@@ -122,12 +122,18 @@
 
   function fill(details, one, others = []) {
     if (details.childElementCount > 1) return;
-    const [reason, texts, quotes, scripts, rating] = (judged && data.verdicts[one.id]) || ["", [], [], [], []];
+    const [reason, texts, quotes, scripts, rating, , proof] = (judged && data.verdicts[one.id]) || ["", [], [], [], []];
     const inside = make("div", { className: "inside" }, make("p", { className: "why", textContent: one.description }));
     if (reason) inside.append(told("reason", `${word(one.status)[0].toUpperCase()}${word(one.status).slice(1)}:`, reason));
     const titled = [...rating, ...TEXTS.map((title, place) => [title, texts[place]])].filter(([, text]) => text);
     if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
     inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion), ...patched(one));
+    if (proof && proof.length) {
+      const [state, title, facts, blocks] = proof;
+      inside.append(make("div", { className: `proof ${state}` }, make("b", { textContent: title }), ` ${facts}`,
+        ...blocks.map(([name, text]) => make("pre", { className: "code", tabIndex: 0 },
+          make("span", { className: "number", textContent: name }), `\n${text}`))));
+    }
     if (others.length) inside.append(make("div", { className: "places" }, make("b", { textContent: say("Same root cause") }), placed(others)));
     const pieces = inOrder(one);
     const steps = numbered(one, pieces);

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
-from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital, rating_texts
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch, ReproScript
+from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXTS, WORDS, capital, rating_texts
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, IssueProof, ReportPatch, ReproScript
 
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
 
@@ -20,6 +20,7 @@ def parts(issue: Issue, patch: ReportPatch | None, say: Words) -> dict[str, Iter
         "reason": reason(issue, say),
         "words": words(issue, say),
         "patch": patch_part(patch, say),
+        "proof": proof(issue.proof, say),
         "quotes": evidence(issue.quotes, say),
         "scripts": scripts(issue.commands, say),
     }
@@ -97,3 +98,35 @@ def scripts(commands: Sequence[ReproScript], say: Words) -> Iterator[Html]:
                 for command in commands
             ],
         )
+
+
+def proof(one: IssueProof | None, say: Words) -> Iterator[Html]:
+    """Yield what came of the attempts to prove a finding: the command, the sanitizer's error, and the files."""
+    if one:
+        facts, blocks = proof_parts(one, say)
+        yield markup(
+            '<div class="proof {state}"><b>{title}</b> {facts}{blocks}</div>',
+            state=one.state,
+            title=say(PROOF_STATES[one.state]),
+            facts=in_lines(facts),
+            blocks=[
+                markup(
+                    '<pre class="code" tabindex="0"><span class="number">{name}</span>\n{text}</pre>',
+                    name=name,
+                    text=in_lines(text),
+                )
+                for name, text in blocks
+            ],
+        )
+
+
+def proof_parts(one: IssueProof, say: Words) -> tuple[str, list[tuple[str, str]]]:
+    """Return the facts about a proof on one line, and its blocks of text with their titles."""
+    facts = [say(PROOF_KINDS[one.kind])] if one.kind else []
+    facts += [one.command] if one.command else []
+    facts += [say.count(one.attempts, "attempt"), *([one.reason] if one.reason else [])]
+    blocks = [(say("sanitizer"), "\n".join(one.stack))] if one.stack else []
+    for source in one.sources:
+        name = source.name if source.is_whole else say("{name} (the beginning)", name=source.name)
+        blocks.append((name, source.text if source.text is not None else f"base64: {source.base64}"))
+    return "; ".join(facts), blocks

@@ -10,7 +10,7 @@ from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
 from jarvis_workers.sec.report.html.verdict_section import patch_part
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import capital, lead, model_usage_facts, warnings
+from jarvis_workers.sec.report.verdicts import REAL, capital, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
 
 Part = Mapping[str, Any]
@@ -34,11 +34,13 @@ def verdict_counts(summary: Summary, say: Words) -> Iterator[Html]:
 
 def worst(issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch]) -> Iterator[Html]:
     """Yield the first confirmed finding, given the issues in display order, with its patch."""
-    issue = next((one for one in issues if one.status == "confirmed"), None)
+    issue = next((one for status in REAL for one in issues if one.status == status), None)
     if issue:
         yield markup(
             WORST,
-            kind=say("Most dangerous confirmed findings"),
+            kind=say("Most dangerous confirmed findings")
+            if issue.status == "confirmed"
+            else say("Most dangerous proved finding"),
             title=say("What to do:"),
             more=say("Evidence, conditions and code"),
             href=link_to(id=issue.id),

@@ -1,0 +1,291 @@
+"""A bench for proofs: a tree compiled with sanitizers, and programs that are linked with its objects and run.
+
+Everything that runs here is untrusted.  The tree is compiled in a sandbox that may write the bench; the programs run in
+another one, which may only read it.  The code under proof has the bytes of the snapshot.
+"""
+
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from jarvis_workers.bench.bench_files import read_untrusted
+from jarvis_workers.bench.lease import leased_directory
+from jarvis_workers.bench.proof_objects import FUZZ_TARGET, CompiledTree, read_objects
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import (
+    ANY_ADDRESS,
+    FREE_DISK,
+    FREE_MEMORY,
+    MEGABYTE,
+    CommandOutcome,
+    SandboxLimits,
+    Tier,
+)
+from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.toolchain import scratch
+
+SUPPORT = Path(__file__).parent / "proof_support.c"
+FUZZ_MAIN = Path(__file__).parent / "proof_fuzz_main.c"
+PROJECT, OBJECTS, TOOLS, WRAPPERS, STATE = "project", "objects", "tools", "bin", "state"
+C_SUFFIXES, CPP_SUFFIXES = (".c",), (".cc", ".cpp", ".cxx", ".c++", ".C")
+HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def")
+SOURCES_MAX, DIRECTORIES_MAX = 400, 64
+STANDARD = frozenset(
+    f"{name}.h"
+    for name in (
+        *("assert", "complex", "ctype", "errno", "fcntl", "features", "float", "inttypes", "limits", "locale", "math"),
+        *("poll", "pthread", "sched", "setjmp", "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib"),
+        *("string", "strings", "threads", "time", "unistd", "wchar", "wctype"),
+    )
+)
+COMPILER = "gcc"
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize=alignment,vptr -fno-sanitize-recover=null"
+COMPILE = (
+    "-g -O1 -w -fno-inline -fno-omit-frame-pointer -fno-optimize-sibling-calls -ffunction-sections"
+    " -fkeep-static-functions -U_FORTIFY_SOURCE"
+)
+STATIC = "-static-libasan -static-libubsan"
+LIBRARIES = "-lm -lpthread -ldl"
+TAIL = 300
+
+COMPILE_ONE = """\
+number=${1%%:*} file=${1#*:}
+case $file in *.c) compiler=gcc;; *) compiler=g++;; esac
+exec $compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
+"""
+LIST = """\
+find {where} -type f \\( -name '*.o' -o -name '*.a' \\) | LC_ALL=C sort | head -{most} > tools/objects
+xargs -r -d '\\n' nm -A -P < tools/objects > tools/symbols 2>/dev/null
+xargs -r -d '\\n' readelf -rW < tools/objects > tools/relocations 2>/dev/null
+true
+"""
+WRAPPER = """\
+#!/bin/sh
+kind=program
+for word; do case $word in
+  -c|-S|-E|-M|-MM|-r|-fsyntax-only|--version|-v|-dump*|-print*|--print*) kind=other;;
+  -shared) kind=library;;
+esac; done
+case $kind in
+  program) exec {compiler} "$@" {flags} {support} {static} -rdynamic;;
+  *) exec {compiler} "$@" {flags};;
+esac
+"""
+
+
+@dataclass(frozen=True)
+class ProofLimits:
+    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files."""
+
+    build_seconds: float = 600
+    run_seconds: float = 20
+    memory_mb: int = 2048
+    disk_mb: int = 256
+
+    def of_build(self) -> SandboxLimits:
+        """Return the limits of a command that compiles or links."""
+        return SandboxLimits(
+            wall_seconds=self.build_seconds,
+            cpu_seconds=int(self.build_seconds),
+            memory_bytes=self.memory_mb * MEGABYTE,
+            processes=128,
+            file_bytes=1024 * MEGABYTE,
+            files=1024,
+            scratch_bytes=4096 * MEGABYTE,
+            address_bytes=ANY_ADDRESS,
+        )
+
+    def of_run(self) -> SandboxLimits:
+        """Return the limits of a program under proof."""
+        return SandboxLimits(
+            wall_seconds=self.run_seconds,
+            cpu_seconds=int(self.run_seconds),
+            memory_bytes=self.memory_mb * MEGABYTE,
+            processes=128,
+            file_bytes=self.disk_mb * MEGABYTE,
+            scratch_bytes=self.disk_mb * MEGABYTE,
+            output_bytes=64 * 1024,
+            address_bytes=ANY_ADDRESS,
+        )
+
+
+@dataclass(frozen=True)
+class ProofTree:
+    """The tree to prove findings in: its directory, and how it is built.
+
+    Without a build `command`, its files are compiled one by one; with one, `archive` is the whole project.
+    """
+
+    root: Path
+    snapshot_id: str
+    command: str | None = None
+    archive: bytes = b""
+
+    @property
+    def state(self) -> str:
+        """The hash of everything that the objects depend on."""
+        parts = [self.snapshot_id, self.command or "", sha256(self.archive).hexdigest(), SANITIZE, COMPILE, COMPILE_ONE]
+        return sha256("\0".join([*parts, SUPPORT.read_text(), WRAPPER]).encode()).hexdigest()
+
+
+@contextmanager
+def open_proof_bench(
+    directory: Path, tree: ProofTree, limits: ProofLimits, tier: Tier, starter: Starter | None
+) -> Iterator["ProofBench"]:
+    """Yield a bench below a directory in which the tree is compiled.
+
+    Raises StepFailed without a compiler, or if the build command fails.
+    """
+    if shutil.which(COMPILER) is None:
+        raise StepFailed(f"there is no {COMPILER} on this machine, with which findings are proved")
+    with leased_directory(directory, tree.state) as place:
+        is_fresh = not (place / STATE).is_file() or (place / STATE).read_text() != tree.state
+        if is_fresh:
+            scratch.remove(str(place))
+            place.mkdir(mode=0o700)
+            (place / WORK).mkdir(mode=0o700)
+        wrappers = place / WRAPPERS
+        wrappers.mkdir(mode=0o700, exist_ok=True)
+        with open_sandbox(
+            place / WORK, tier=tier, starter=starter, workspace=place, readable=[wrappers, SUPPORT.parent]
+        ) as box:
+            bench = ProofBench(place, box, tree, limits, tier, starter)
+            if is_fresh:
+                bench.prepare()
+                (place / STATE).write_text(tree.state)
+            yield bench
+
+
+class ProofBench:
+    """A leased bench; see `open_proof_bench`."""
+
+    def __init__(
+        self, place: Path, box: Sandbox, tree: ProofTree, limits: ProofLimits, tier: Tier, starter: Starter | None
+    ) -> None:
+        self.place, self.box, self.tree, self.limits = place, box, tree, limits
+        self.tier, self.starter = tier, starter
+        self.work, self.project = place / WORK, place / WORK / PROJECT
+        self._compiled: CompiledTree | None = None
+
+    def prepare(self) -> None:
+        """Compile the tree. Raises StepFailed."""
+        self.shell(f"mkdir -p {OBJECTS} {TOOLS} && gcc -O1 -c {shlex.quote(str(SUPPORT))} -o {TOOLS}/support.o")
+        if self.tree.command is None:
+            self._compile_files()
+        else:
+            self._build(self.tree.command)
+        where = OBJECTS if self.tree.command is None else PROJECT
+        self.shell(LIST.format(where=where, most=SOURCES_MAX * 4))
+
+    @property
+    def compiled(self) -> CompiledTree:
+        """The objects of the tree."""
+        if self._compiled is None:
+            tools = self.work / TOOLS
+            texts = [
+                read_untrusted(tools / name).decode(errors="replace") for name in ("symbols", "relocations", "sources")
+            ]
+            rows = (line.partition(":") for line in texts[2].split("\n") if line)
+            sources = {f"{OBJECTS}/{number}.o": file for number, _, file in rows}
+            self._compiled = read_objects(texts[0], texts[1], sources)
+        return self._compiled
+
+    def shell(self, script: str, *words: str, check: bool = True) -> CommandOutcome:
+        """Run a shell script in the bench; raises StepFailed if it fails and `check` is set."""
+        path = f"{self.place}/{WRAPPERS}:{PATH}" if self.tree.command else PATH
+        argv = ["sh", "-c", f'PATH={shlex.quote(path)}; cd "$0" && {script}', str(self.work), *words]
+        outcome = self.box.run(argv, limits=self.limits.of_build())
+        if outcome.reason in (FREE_DISK, FREE_MEMORY):
+            raise StepFailed(f"not enough {outcome.reason} on this machine to prove findings")
+        if check and (outcome.code or outcome.reason):
+            raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {outcome.stderr[-TAIL:]!r}")
+        return outcome
+
+    def source(self, file: str) -> bytes:
+        """Return a file of the compiled tree; b"" if it cannot be read."""
+        return read_untrusted(self.project / file)
+
+    def _compile_files(self) -> None:
+        shutil.copytree(self.tree.root, self.project, symlinks=True)
+        paths = sorted(str(path.relative_to(self.project)) for path in self.project.rglob("*") if path.is_file())
+        sources = choose_sources(paths, self.source)
+        flags = [SANITIZE, COMPILE, *include_flags(paths)]
+        listed = "".join(f"{number}:{file}\n" for number, file in enumerate(sources))
+        script = (
+            f"cd {TOOLS} && printf '%s' \"$1\" > flags && printf '%s' \"$2\" > sources && printf '%s' \"$3\" > one.sh"
+            f" && cd .. && xargs -r -d '\\n' -n 1 -P 2 sh {TOOLS}/one.sh < {TOOLS}/sources; true"
+        )
+        self.shell(script, "\n".join(flags), listed, COMPILE_ONE)
+
+    def _build(self, command: str) -> None:
+        """Run the build command of the project, with compilers that add the sanitizers."""
+        support = self.work / TOOLS / "support.o"
+        for name in ("cc", "gcc", "clang", "c99", "c++", "g++", "clang++"):
+            compiler = "/usr/bin/g++" if "++" in name else "/usr/bin/gcc"
+            text = WRAPPER.format(compiler=compiler, flags=f"{SANITIZE} {COMPILE}", support=support, static=STATIC)
+            (self.place / WRAPPERS / name).write_text(text)
+            (self.place / WRAPPERS / name).chmod(0o755)
+        archive = self.place / WRAPPERS / "project.tar.gz"
+        archive.write_bytes(self.tree.archive)
+        self.shell(f'mkdir {PROJECT} && tar -xzf "$1" -C {PROJECT} --no-same-owner', str(archive))
+        archive.unlink()
+        outcome = self.shell(f'cd {PROJECT} && sh -c "$1" >../{TOOLS}/build.log 2>&1', command, check=False)
+        if outcome.code or outcome.reason:
+            tail = read_untrusted(self.work / TOOLS / "build.log")[-TAIL:].decode(errors="backslashreplace")
+            last = " | ".join(tail.splitlines()[-3:])
+            raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
+
+
+def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[str]:
+    """Return the files to compile: C and C++ without tests, but with fuzz targets."""
+    result = []
+    for path in paths:
+        is_source = path.endswith((*C_SUFFIXES, *CPP_SUFFIXES)) and path.isprintable()
+        if is_source and (not is_test(path.encode("utf-8", "surrogateescape")) or FUZZ_TARGET.encode() in read(path)):
+            result.append(path)
+    return result[:SOURCES_MAX]
+
+
+def include_flags(paths: Sequence[str]) -> list[str]:
+    """Return the flags with which gcc finds the headers of a tree before installed versions of them.
+
+    Headers are included by their names or by longer paths.  A directory with headers that are named like those of the C
+    library comes last.
+    """
+    headers = [path for path in paths if path.endswith(HEADER_SUFFIXES)]
+    found = dict.fromkeys(path.rpartition("/")[0] for path in headers)
+    above = dict.fromkeys(one.rpartition("/")[0] for one in found)
+    places = [one for one in dict.fromkeys(["", *sorted(found, key=_depth), *sorted(above, key=_depth)])]
+    flags = list[str]()
+    for place in [one for one in places if one.isprintable()][:DIRECTORIES_MAX]:
+        start = f"{place}/" if place else ""
+        names = (path.removeprefix(start) for path in headers if path.startswith(start))
+        last = any(name in STANDARD or name.startswith("sys/") for name in names)
+        word = _word(f"{PROJECT}/{place}".rstrip("/"))
+        flags += [f"-iquote {word}", f"{'-idirafter' if last else '-I'} {word}"]
+    return flags
+
+
+def failure_of(outcome: CommandOutcome) -> str:
+    """Return how a command failed, "" if it succeeded."""
+    if outcome.reason:
+        return f"stopped at its limit of {outcome.reason}"
+    if outcome.signal is not None:
+        return f"killed by signal {outcome.signal}"
+    return f"exit code {outcome.code}" if outcome.code else ""
+
+
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
+def _word(path: str) -> str:
+    """Quote a path in a response file of gcc."""
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,255 @@
+"""Make the program of an attempt: a program of the tree, its fuzz target, or a harness linked with its objects.
+
+A harness is compiled from the text that was checked, after preprocessing; its calls into the tree go through functions
+that record their arguments.  The objects of the tree are linked as they were compiled: at most the names of a static
+function and of `main` are changed.
+"""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jarvis_workers.bench.bench_files import read_untrusted
+from jarvis_workers.bench.proof_bench import (
+    COMPILE,
+    COMPILER,
+    FUZZ_MAIN,
+    LIBRARIES,
+    OBJECTS,
+    PROJECT,
+    SANITIZE,
+    STATIC,
+    TOOLS,
+    ProofBench,
+    include_flags,
+)
+from jarvis_workers.bench.proof_objects import FUZZ_TARGET, MAIN, SYMBOL, CompiledObject
+from jarvis_workers.sandbox.confine import SYSTEM
+from jarvis_workers.sec.proof import api_calls
+from jarvis_workers.sec.proof.harness_source import (
+    SILENCED,
+    include_faults,
+    included_headers,
+    includes_of,
+    source_faults,
+    symbol_faults,
+)
+from jarvis_workers.sec.proof.proof import Attempt
+
+MADE = "made"
+PROGRAM = f"{MADE}/program"
+# As in the flags of the tree, with its headers first, and without a file of its own to find them from.
+HARNESS_FLAGS = f"{SANITIZE} {COMPILE} -ftrivial-auto-var-init=zero"
+PROBLEM_LENGTH = 3_000
+BUILD_FILES = ("CMakeLists.txt", "Makefile.am", "Makefile.in", "Makefile", "meson.build", "GNUmakefile")
+
+
+@dataclass(frozen=True)
+class BuiltProgram:
+    """A program that was made for an attempt, or the `problem` for the model; `internal` is why it is no API use."""
+
+    path: str = ""
+    problem: str = ""
+    internal: str = ""
+
+
+def build_attempt(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
+    """Make the program of an attempt. Raises StepFailed if the machine cannot."""
+    built = _build(bench, attempt, sink_file)
+    if used := bench.compiled.interface:
+        return replace(built, internal=built.internal or f"the tree itself uses the sanitizer ({used})")
+    return built
+
+
+def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
+    bench.shell(f"rm -rf {MADE} && mkdir {MADE}")
+    if attempt.way == "harness":
+        return _build_harness(bench, attempt, sink_file)
+    symbol = MAIN if attempt.way == "program" else FUZZ_TARGET
+    if attempt.way == "program" and bench.tree.command is not None:
+        return _built_program(bench, attempt.target)
+    found = bench.compiled.of_source(attempt.target) if attempt.target else None
+    candidates = [found] if found and found.defines(symbol) else bench.compiled.with_function(symbol)
+    if len(candidates) != 1:
+        files = (
+            ", ".join(filter(None, (bench.compiled.sources.get(one.path, one.path) for one in candidates))) or "none"
+        )
+        return BuiltProgram(problem=f"name the target: the file that defines {symbol}; there are: {files}")
+    first = candidates[0].path
+    main = ""
+    if attempt.way == "fuzz_target":
+        main = shlex.quote(str(FUZZ_MAIN))
+    return _link(bench, [main, shlex.quote(first)], without={first})
+
+
+def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
+    path = bench.project / target
+    if not target or ".." in target.split("/") or target.startswith("/") or path.is_symlink() or not path.is_file():
+        return BuiltProgram(
+            problem="name the target: the path of a program that the build has made, from the project's root"
+        )
+    return BuiltProgram(f"{PROJECT}/{target}")
+
+
+def _build_harness(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
+    suffix = "c" if attempt.language == "c" else "cc"
+    harness = f"{MADE}/harness.{suffix}"
+    if faults := list(source_faults(attempt.code, attempt.language)):
+        return BuiltProgram(problem="\n".join(faults))
+    preprocessed, problem = _preprocess(bench, attempt.code, harness)
+    if problem:
+        return BuiltProgram(problem=problem)
+    compiler = "gcc" if suffix == "c" else "g++"
+    compiled = f"{compiler} {HARNESS_FLAGS} -fpreprocessed -x {'cpp-output' if suffix == 'c' else 'c++-cpp-output'}"
+    outcome = bench.shell(f"{compiled} -c {MADE}/harness.i -o {MADE}/harness.o", check=False)
+    if outcome.code != 0:
+        return BuiltProgram(problem=_messages(bench, outcome.stderr))
+    defined, undefined = _symbols(bench)
+    tree = bench.compiled.symbols
+    if faults := list(symbol_faults(defined, undefined, tree, attempt.language)):
+        return BuiltProgram(problem="\n".join(faults))
+    return _Harness(bench, attempt, sink_file, preprocessed, undefined & tree.keys()).link()
+
+
+def _preprocess(bench: ProofBench, code: str, harness: str) -> tuple[str, str]:
+    """Return the preprocessed harness, and why it is refused."""
+    compiler = "gcc" if harness.endswith(".c") else "g++"
+    flags = f"{_header_flags(bench)} -fno-working-directory"
+    script = f'printf "%s\\n" "$1" > {harness} && {compiler} {flags} -E {harness} -o {MADE}/harness.i'
+    outcome = bench.shell(script, code.replace("\r\n", "\n"), check=False)
+    text = read_untrusted(bench.work / MADE / "harness.i").decode(errors="replace")
+    if outcome.code != 0:
+        missing = re.findall(r"fatal error: ([^\n]*)", outcome.stderr.decode(errors="replace"))
+        return "", f"the harness cannot be preprocessed: {(missing or ['see its directives'])[0][:300]}"
+    system = tuple(f"{directory}/" for directory in SYSTEM)
+    faults = list(include_faults(text, harness, PROJECT, system))
+    return text, "\n".join(faults)
+
+
+def _header_flags(bench: ProofBench) -> str:
+    """Return the flags with which a harness finds the headers of the project."""
+    if bench.tree.command is None:
+        return f"@{TOOLS}/flags"
+    headers = sorted(str(path.relative_to(bench.project)) for path in bench.project.rglob("*.h") if path.is_file())
+    return " ".join(include_flags(headers))
+
+
+def _symbols(bench: ProofBench) -> tuple[set[str], set[str]]:
+    """Return the symbols that the harness defines for other files, and those that it uses."""
+    listed = bench.shell(f"nm -A -P {MADE}/harness.o").stdout.decode(errors="replace")
+    pairs = [(name, kind) for _, name, kind in SYMBOL.findall(listed)]
+    return {name for name, kind in pairs if kind.isupper() and kind not in "UWV"}, {
+        name for name, kind in pairs if kind in "Uw"
+    }
+
+
+class _Harness:
+    """A compiled harness that calls functions of the tree."""
+
+    def __init__(self, bench: ProofBench, attempt: Attempt, sink_file: str, preprocessed: str, used: set[str]) -> None:
+        self._bench, self._attempt, self._sink_file = bench, attempt, sink_file
+        self._preprocessed, self._used = preprocessed, used
+
+    def link(self) -> BuiltProgram:
+        """Return the program, and whether it uses only the API."""
+        internal, checked = self._check_calls()
+        renamed = [(name, f"jarvis_silent_{name}") for name in SILENCED] + [
+            (name, f"jarvis_{name}") for name in checked
+        ]
+        words = " ".join(f"--redefine-sym {old}={new}" for old, new in renamed)
+        self._bench.shell(f"objcopy {words} {MADE}/harness.o")
+        objects = [f"{MADE}/harness.o", *([f"{MADE}/calls.o"] if checked else [])]
+        own, copies = self._prepared()
+        built = _link(self._bench, [*objects, *copies], without=own)
+        return BuiltProgram(built.path, built.problem, internal)
+
+    def _check_calls(self) -> tuple[str, set[str]]:
+        """Compile the code that checks arguments; return why the use is internal, and the checked functions."""
+        bench, symbols = self._bench, self._bench.compiled.symbols
+        if self._attempt.language == "c++":
+            return "the arguments of a harness in C++ are not checked", set()
+        listing = (
+            f"gcc {HARNESS_FLAGS} -fsyntax-only -fpreprocessed -x cpp-output -aux-info {MADE}/declared {MADE}/harness.i"
+        )
+        bench.shell(listing, check=False)
+        declared = api_calls.declarations_of(read_untrusted(bench.work / MADE / "declared").decode(errors="replace"))
+        if data := sorted(name for name in self._used if symbols[name] not in "TtWw"):
+            return f"{data[0]} is a variable of the tree", set()
+        headers = included_headers(self._preprocessed, PROJECT)
+        callers = bench.compiled.callers
+        public = api_calls.public_headers(headers, dict(self._build_files()))
+        public |= api_calls.library_headers(declared, PROJECT, callers, symbols.keys())
+        internal = api_calls.internal_use(self._used, declared, PROJECT, callers, public)
+        if internal:
+            return internal, set()
+        texts = {f"{PROJECT}/{one}": bench.source(one).decode(errors="replace") for one in headers}
+        code = api_calls.checking_code(includes_of(self._attempt.code), self._used, declared, texts)
+        compile_it = f"gcc {_header_flags(bench)} -fno-sanitize=all -g0 -w -c {MADE}/calls.c -o {MADE}/calls.o"
+        script = f'printf "%s" "$1" > {MADE}/calls.c && {compile_it}'
+        if bench.shell(script, code, check=False).code != 0:
+            return "the arguments of its calls cannot be checked", set()
+        declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
+        is_public = declaring.intersection(headers) <= public
+        return api_calls.changed_member(self._attempt.code, is_public=is_public), self._used
+
+    def _build_files(self) -> Iterator[tuple[str, str]]:
+        for name in BUILD_FILES:
+            if text := self._bench.source(name):
+                yield name, text.decode(errors="replace")
+
+    def _prepared(self) -> tuple[set[str], list[str]]:
+        """Return the objects of which the harness needs copies, and these: with static functions visible, no main."""
+        compiled, copies, own = self._bench.compiled, list[str](), set[str]()
+        first = compiled.of_source(self._sink_file)
+        local = {name for name in self._used if not compiled.with_function(name)}
+        needed = [first] if first else []
+        defining = [compiled.with_function(name) for name in sorted(self._used - local)]
+        needed += [found[0] for found in defining if _has_main(found[0])]
+        needed += [one for name in sorted(local) for one in compiled.objects if name in one.symbols][: len(local)]
+        for number, one in enumerate(dict.fromkeys(found.path for found in needed)):
+            symbols = next(found.symbols for found in compiled.objects if found.path == one)
+            visible = " ".join(f"--globalize-symbol {name}" for name in sorted(local & symbols.keys()))
+            copy = f"{MADE}/object{number}{Path(one).suffix}"
+            self._bench.shell(f"objcopy {visible} --redefine-sym main=jarvis_main {shlex.quote(one)} {copy}")
+            own.add(one)
+            copies.append(copy)
+        return own, copies
+
+
+def _link(bench: ProofBench, inputs: list[str], without: set[str]) -> BuiltProgram:
+    """Link inputs with the rest of the tree; return the program."""
+    others = [one for one in bench.compiled.objects if one.path not in without and not _has_main(one)]
+    libraries = [one.path for one in others if one.path.endswith(".a")]
+    objects = [one.path for one in others if one.path.endswith(".o")]
+    archive = f"{MADE}/tree.a"
+    (listed, rest) = (shlex.join(libraries), objects if bench.tree.command is None or not libraries else [])
+    made = f"printf '%s\\n' \"$1\" | xargs -r -d '\\n' ar qcS {archive} && ranlib {archive} && " if rest else ""
+    first, linker = " ".join(inputs), "g++" if shutil.which("g++") else COMPILER
+    script = (
+        f"{made} {linker} {SANITIZE} {STATIC} -no-pie -g -o {PROGRAM} {_as_c(first)} {TOOLS}/support.o"
+        f" -Wl,--gc-sections -Wl,--allow-multiple-definition -Wl,--start-group {listed} {archive if rest else ''}"
+        f" -Wl,--end-group {LIBRARIES}"
+    )
+    outcome = bench.shell(script, "\n".join(rest), check=False)
+    if outcome.code != 0:
+        return BuiltProgram(problem=_messages(bench, outcome.stderr))
+    return BuiltProgram(PROGRAM)
+
+
+def _as_c(inputs: str) -> str:
+    """Return inputs of g++, in which C files stay C."""
+    return re.sub(r"(\S+\.c)\b", r"-x c \1 -x none", inputs)
+
+
+def _has_main(one: CompiledObject) -> bool:
+    return one.path.endswith(".o") and (one.defines(MAIN) or one.defines(FUZZ_TARGET))
+
+
+def _messages(bench: ProofBench, output: bytes) -> str:
+    """Return the messages of a compiler, the same on all benches."""
+    text = output.decode(errors="backslashreplace").replace(f"{bench.work}/", "").replace(f"{OBJECTS}/", "")
+    lines = [line for line in text.split("\n") if re.search(r"error|undefined|warning: implicit|multiple", line)]
+    return "it cannot be built:\n" + "\n".join(lines or text.split("\n"))[:PROBLEM_LENGTH]

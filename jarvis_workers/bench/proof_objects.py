@@ -1,0 +1,88 @@
+"""The objects of a tree that was compiled for proofs: which symbols they define, and which functions call which."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
+
+MAIN, FUZZ_TARGET = "main", "LLVMFuzzerTestOneInput"
+# The output of `nm -A -P`: FILE: NAME TYPE …, or FILE[MEMBER]: NAME TYPE …
+SYMBOL = re.compile(r"^([^\n]*?)(?:\[[^\]\n]*\])?: (\S+) ([A-Za-z])\b", re.MULTILINE)
+# Functions of the sanitizers' interface that no compiler adds: a program that uses them may fake a report.
+INTERFACE = re.compile(
+    r"__(?:asan|ubsan|lsan|sanitizer)_(?!report_|load|store|init|version_|register_|unregister_|stack_|handle_|option_"
+    r"|alloca|allocas|before_|after_|set_shadow|shadow_|mem|noreturn|poison_(?:stack|cxx)|unpoison_(?:stack|intra)"
+    r"|exp_)\w+"
+)
+SECTION = re.compile(
+    r"^Relocation section '\.rela?\.(?:text\.(?:unlikely\.|startup\.|exit\.|hot\.)?(\w+)|(data|rodata)\S*)'"
+)
+TARGET = re.compile(r"^[0-9a-f]+ +[0-9a-f]+ +R_\S+ +[0-9a-f]+ +(?:\.text\.)?(\w+)( [+-] (?!0$)[0-9a-f]+)?")
+TABLE = "a table"
+
+
+class CompiledObject(NamedTuple):
+    """An object file or static library; `symbols` are the types, as nm writes them, of what it defines, by name."""
+
+    path: str
+    symbols: Mapping[str, str]
+
+    def defines(self, name: str) -> bool:
+        """Return whether it defines a symbol for other files."""
+        return self.symbols.get(name, "") in ("T", "W", "D", "B", "R", "V", "G", "S", "C")
+
+
+class CompiledTree(NamedTuple):
+    """The objects of a tree, the functions that call each function, and the source of each object by its path.
+
+    `interface` is a function of the sanitizers that the tree itself uses, "" if there is none.
+    """
+
+    objects: tuple[CompiledObject, ...]
+    callers: Mapping[str, Set[str]]
+    sources: Mapping[str, str]
+    interface: str = ""
+
+    @property
+    def symbols(self) -> dict[str, str]:
+        """The types of all symbols, external ones first."""
+        every = [(name, kind) for one in self.objects for name, kind in one.symbols.items()]
+        return dict(sorted(every, key=lambda pair: pair[1].isupper()))
+
+    def with_function(self, name: str) -> list[CompiledObject]:
+        """Return the objects that define a function for other files."""
+        return [one for one in self.objects if one.defines(name)]
+
+    def of_source(self, file: str) -> CompiledObject | None:
+        """Return the object of a source file, None if it was not compiled."""
+        return next((one for one in self.objects if self.sources.get(one.path) == file), None)
+
+
+def read_objects(symbols: str, relocations: str, sources: Mapping[str, str]) -> CompiledTree:
+    """Return the objects from the outputs of `nm -A -P` and `readelf -rW`."""
+    defined = defaultdict[str, dict[str, str]](dict)
+    interface = ""
+    for path, name, kind in SYMBOL.findall(symbols):
+        if INTERFACE.fullmatch(name):
+            interface = name
+        if kind not in "Uwv":
+            defined[path][name] = kind
+    objects = tuple(CompiledObject(path, found) for path, found in sorted(defined.items()))
+    functions = {name for one in objects for name, kind in one.symbols.items() if kind in "TtWw"}
+    callers = defaultdict[str, set[str]](set)
+    for caller, called in _calls(relocations.split("\n")):
+        if called in functions and called != caller:
+            callers[called].add(caller)
+    return CompiledTree(objects, callers, sources, interface)
+
+
+def _calls(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of caller and called function; a table of functions is a caller, too."""
+    caller: str | None = None
+    for line in lines:
+        if section := SECTION.match(line):
+            caller = section[1] or TABLE
+        elif line.startswith(("Relocation section", "File:")):
+            caller = None
+        elif caller and (target := TARGET.match(line)) and not (caller == TABLE and target[2]):
+            yield caller, target[1]  # an offset in a table is one of the cases of a switch

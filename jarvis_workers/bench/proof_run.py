@@ -1,0 +1,135 @@
+"""Run a program that was made for a proof, and read what the sanitizers reported.
+
+The program may only read the bench.  The sanitizers write their log in a directory whose name it cannot know
+beforehand, and end it with an exit code that differs in each run; the stacks are addresses, which are resolved here.
+"""
+
+import secrets
+import shlex
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+
+from jarvis_workers.bench.bench_files import read_untrusted
+from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, failure_of
+from jarvis_workers.bench.proof_link import MADE, BuiltProgram
+from jarvis_workers.sandbox.limits import CommandOutcome
+from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sec.proof.api_calls import read_records
+from jarvis_workers.sec.proof.proof import INPUT, Attempt, ProofRun, StackFrame
+from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
+
+LOGS_MAX, LOG_BYTES = 8, 1 << 20
+OUTPUT_LENGTH = 2_000
+COMMON = "log_path={log}:exitcode={code}:symbolize=0:abort_on_error=0:handle_abort=0"
+ASAN = (
+    f"{COMMON}:detect_leaks=0:fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:allocator_may_return_null=0"
+    ":max_allocation_size_mb={memory}:malloc_context_size=24:detect_stack_use_after_return=1:print_legend=0"
+    ":strict_string_checks=0:detect_odr_violation=0:quarantine_size_mb=64"
+)
+# The program goes on after undefined behaviour, so that what is behind it can be found.
+UBSAN = f"{COMMON}:print_stacktrace=1:halt_on_error=0"
+# The last `exec` keeps the process, which alone may read its own mappings.
+SCRIPT = """\
+cd "$HOME" && mkdir run "$1" || exit 126
+[ ! -d inputs ] || cp inputs/* run/
+cd run && shift
+input=/dev/null; [ ! -f stdin ] || input=stdin
+exec env "$@" < $input
+"""
+
+
+def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> ProofRun:
+    """Run the program of an attempt once."""
+    code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
+    with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
+        _write_inputs(box.home, attempt)
+        log = f"{box.home}/{folder}"
+        facts = {"log": f"{log}/report", "code": code, "memory": bench.limits.memory_mb}
+        arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
+        words = [
+            f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}",
+            str(bench.work / program.path),
+            *arguments,
+        ]
+        outcome = box.run(["sh", "-c", SCRIPT, "sh", folder, *words], limits=bench.limits.of_run())
+        text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
+    if "ERROR: " in text and outcome.code != code:
+        text = ""  # whoever wrote this, it was not the sanitizer, which ends the process
+    resolve = _resolver(bench, text)
+    return ProofRun(_ended(outcome, code), _output(outcome, bench), read_log(text, resolve), read_records(calls))
+
+
+def _write_inputs(home: Path, attempt: Attempt) -> None:
+    if not attempt.files:
+        return
+    (home / "inputs").mkdir(mode=0o755)
+    for name, content in attempt.files:
+        (home / "inputs" / Path(name).name).write_bytes(content)
+
+
+def _logs(folder: Path) -> str:
+    names = sorted(path for path in folder.glob("report.*"))[:LOGS_MAX] if folder.is_dir() else []
+    return "\n".join(read_untrusted(path)[:LOG_BYTES].decode(errors="replace") for path in names)
+
+
+def _ended(outcome: CommandOutcome, code: int) -> str:
+    if outcome.code == code:
+        return "was stopped by a sanitizer"
+    failure = failure_of(outcome)
+    return f"ended: {failure}" if failure else "ended normally"
+
+
+def _output(outcome: CommandOutcome, bench: ProofBench) -> str:
+    """Return the end of the output, without the directory of the bench."""
+    text = (outcome.stdout + outcome.stderr).decode(errors="backslashreplace")
+    return text.replace(f"{bench.work}/", "")[-OUTPUT_LENGTH:]
+
+
+def _resolver(bench: ProofBench, log: str) -> Callable[[ModuleAddress], Sequence[StackFrame]]:
+    """Return the function that resolves the addresses of a log, after resolving all of them at once."""
+    found: dict[ModuleAddress, list[StackFrame]] = {}
+    modules: dict[str, list[ModuleAddress]] = {}
+    for address in addresses_of(log):
+        if address.module.startswith(f"{bench.work}/"):
+            modules.setdefault(address.module, []).append(address)
+    is_unchanged = cache(partial(_is_unchanged, bench))
+    for module, addresses in modules.items():
+        words = " ".join(hex(one.offset) for one in addresses)
+        script = f"addr2line -a -f -i -C -e {shlex.quote(module)} {words}"
+        listed = bench.shell(script, check=False).stdout.decode(errors="replace")
+        for address, lines in zip(addresses, listed.split("\n0x"), strict=False):
+            found[address] = [_frame(bench, *pair, is_unchanged) for pair in _pairs(lines.split("\n")[1:])]
+    return lambda address: found.get(address, [StackFrame("", "", 0, "system")])
+
+
+def _pairs(lines: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(lines[::2], lines[1::2], strict=False))
+
+
+def _frame(bench: ProofBench, function: str, place: str, is_unchanged: Callable[[str], bool]) -> StackFrame:
+    file, _, line = place.partition(" ")[0].rpartition(":")
+    number = int(line) if line.isdecimal() else 0
+    path = _normal(file.removeprefix(f"{bench.work}/"))
+    if path.startswith(f"{PROJECT}/") and is_unchanged(path.removeprefix(f"{PROJECT}/")):
+        return StackFrame(function, path.removeprefix(f"{PROJECT}/"), number, "tree")
+    if path.startswith(f"{MADE}/harness."):
+        return StackFrame(function, path.removeprefix(f"{MADE}/"), number, "harness")
+    return StackFrame(function, "", 0, "system")
+
+
+def _normal(path: str) -> str:
+    """Return a path without `.` and `..`, as far as it stays below its beginning."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1]:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _is_unchanged(bench: ProofBench, file: str) -> bool:
+    """Return whether a file of the bench is that of the snapshot: a build may have changed or generated it."""
+    original = bench.tree.root / file
+    return original.is_file() and not original.is_symlink() and original.read_bytes() == bench.source(file)

@@ -1,0 +1,134 @@
+/* Linked into each program that is run for a proof: the options of the sanitizers, which the program finds neither in
+ * its environment nor in its arguments, and the record of the arguments with which a harness calls the tree.
+ * Compiled without sanitizers. */
+#include <fcntl.h>
+#include <unistd.h>
+
+extern void *__libc_stack_end;
+extern int __asan_address_is_poisoned(void const volatile *address);
+extern void *__asan_region_is_poisoned(void *start, unsigned long size);
+
+#define RECORDS_MAX 10000
+static const char variable[] = "JARVIS_PROOF=";
+static char texts[3][4096];
+static int count;
+
+/* The value is "RECORDS|OPTIONS OF ASAN|OPTIONS OF UBSAN"; it is erased when it has been read.  libc is not initialized
+ * yet. */
+static const char *text_at(int number)
+{
+    char **next = (char **)__libc_stack_end + *(long *)__libc_stack_end + 2;
+    if (texts[1][0])
+        return texts[number];
+    for (; *next; next++) {
+        char *from = *next;
+        unsigned at = 0, text = 0, length = 0;
+        while (variable[at] && from[at] == variable[at])
+            at++;
+        if (variable[at])
+            continue;
+        for (from += at; *from; from++) {
+            if (*from == '|') {
+                text++;
+                length = 0;
+            } else if (text < 3 && length < sizeof texts[0] - 1) {
+                texts[text][length++] = *from;
+            }
+            *from = 0;
+        }
+        return texts[number];
+    }
+    return "detect_leaks=0";
+}
+
+const char *__asan_default_options(void) { return text_at(1); }
+const char *__ubsan_default_options(void) { return text_at(2); }
+
+static char *add(char *to, const char *text)
+{
+    while (*text)
+        *to++ = *text++;
+    return to;
+}
+
+static char *add_number(char *to, unsigned long number)
+{
+    char digits[24];
+    int at = 0;
+    do
+        digits[at++] = '0' + number % 10;
+    while (number /= 10);
+    while (at)
+        *to++ = digits[--at];
+    return to;
+}
+
+static void record(const char *function, int number, const char *fault, unsigned long start, unsigned long end)
+{
+    char line[512], *to = line;
+    unsigned length = 0;
+    int file;
+    while (function[length])
+        length++;
+    if (length > 300 || count++ > RECORDS_MAX)
+        return;
+    to = add(to, function);
+    *to++ = ' ';
+    to = add_number(to, number);
+    *to++ = ' ';
+    to = add(to, fault);
+    *to++ = ' ';
+    to = add_number(to, start);
+    *to++ = ' ';
+    to = add_number(to, end);
+    *to++ = '\n';
+    file = open(texts[0], O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (file >= 0) {
+        if (write(file, line, to - line) < 0)
+            count = RECORDS_MAX;
+        close(file);
+    }
+}
+
+void jarvis_handle(const char *function, int number, const void *pointer)
+{
+    unsigned long start = (unsigned long)pointer;
+    if (!pointer)
+        record(function, number, "null", 0, 0);
+    else if (start > 1 && __asan_address_is_poisoned(pointer))
+        record(function, number, "invalid", start, start);
+}
+
+void jarvis_memory(const char *function, int number, const void *pointer, unsigned long size)
+{
+    unsigned long start = (unsigned long)pointer;
+    if (!pointer) {
+        if (size)
+            record(function, number, "null", 0, 0);
+    } else if (size > 1UL << 40 || (size && __asan_region_is_poisoned((void *)pointer, size))) {
+        record(function, number, "invalid", start, start + size);
+    } else {
+        record(function, number, "valid", start, start + size);
+    }
+}
+
+void jarvis_string(const char *function, int number, const char *text)
+{
+    const char *end = text;
+    if (!text) {
+        record(function, number, "null", 0, 0);
+        return;
+    }
+    while (!__asan_address_is_poisoned(end) && *end)
+        end++;
+    if (__asan_address_is_poisoned(end))
+        record(function, number, "invalid", (unsigned long)text, (unsigned long)end);
+    else
+        record(function, number, "valid", (unsigned long)text, (unsigned long)end + 1);
+}
+
+/* The functions of a harness that write: they do nothing. */
+#define SILENT(name) \
+    int jarvis_silent_##name(void) { return 0; }
+SILENT(printf) SILENT(fprintf) SILENT(puts) SILENT(fputs) SILENT(putchar) SILENT(fputc) SILENT(putc)
+SILENT(fwrite) SILENT(perror) SILENT(fflush) SILENT(vprintf) SILENT(vfprintf)

@@ -1,0 +1,116 @@
+"""Decide whether the runs of an attempt prove a finding.
+
+A run counts if a sanitizer reported an error that fits the weakness of the finding, whose failing function belongs to
+the tree, and which lies at the sink or on the path.  Both runs must report the same error.  An error about memory of
+the harness counts only if the harness passed exactly that memory, with its true size, to a function of the API.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jarvis_workers.sec.proof.proof import CallArgument, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
+from jarvis_workers.sec.proof.weaknesses import fits
+
+# The statement of a sink may span lines, and a compiler attributes an access to any of them.
+NEAR_SINK = 5
+NEAR_CALL = 2
+NULL_PAGE = 4096
+UNCHECKED = "the memory belongs to the harness, and was not passed as an argument with its size"
+
+
+@dataclass(frozen=True)
+class AttemptJudgement:
+    """The error that proves the finding, or the reason why none does; `internal` is why it only reproduces it."""
+
+    error: SanitizerError | None
+    reason: str = ""
+    internal: str = ""
+
+
+def judge(runs: Sequence[ProofRun], target: ProofTarget) -> AttemptJudgement:
+    """Judge two runs of the same attempt."""
+    first, *others = [_judged(run, target) for run in runs]
+    for other in others:
+        if first.error and (other.error is None or other.error.lines() != first.error.lines()):
+            return AttemptJudgement(
+                None, "the error occurred in one run, but not in the other: it depends on time or chance"
+            )
+    return first
+
+
+def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
+    if not run.errors:
+        return AttemptJudgement(None, f"no sanitizer reported an error; the run {run.ended}")
+    refusals = list[str]()
+    weaker: AttemptJudgement | None = None
+    for error in run.errors:
+        if refusal := _refusal(error, target) or _misuse(error, run.arguments):
+            refusals.append(refusal)
+        elif _is_of_harness(error) and not any(error.region == (one.start, one.end) for one in run.arguments):
+            weaker = weaker or AttemptJudgement(error, internal=UNCHECKED)
+        else:
+            return AttemptJudgement(error)
+    return weaker or AttemptJudgement(None, refusals[-1])
+
+
+def _refusal(error: SanitizerError, target: ProofTarget) -> str:
+    """Return the reason why an error does not show the finding, "" if it does."""
+    failing = next((frame for frame in error.stack if frame.owner != "system"), None)
+    if failing is None:
+        return f"{error.name}: no function of the tree is on its stack"
+    if failing.owner == "harness":
+        return f"{error.name}: the harness itself fails, in {failing}"
+    if not fits(error.name, target.cwe):
+        return f"{error.name} in {failing}: this does not show a weakness of class CWE-{target.cwe}"
+    if not _is_at(error, failing, target):
+        return f"{error.name} in {failing}: neither at the sink {_shown(target.sink)} nor on the path to it"
+    return ""
+
+
+def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> bool:
+    if _is_in_function(failing, target) and abs(failing.line - target.sink.line) <= NEAR_SINK:
+        return True
+    if any(_is_near(failing, step, 1) for step in target.path):
+        return True
+    owners = (_of_tree(error.allocated), _of_tree(error.freed))
+    return any(_is_near(frame, target.sink, NEAR_CALL) for frame in (*error.stack, *filter(None, owners)))
+
+
+def _is_in_function(frame: StackFrame, target: ProofTarget) -> bool:
+    return frame.file == target.sink.file and target.first <= frame.line <= target.last
+
+
+def _is_near(frame: StackFrame, place: TreeLine, lines: int) -> bool:
+    return frame.owner == "tree" and frame.file == place.file and abs(frame.line - place.line) <= lines
+
+
+def _misuse(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
+    """Return which argument no documented use passes, "" if there is none."""
+    wrong = next((one for one in arguments if one.fault == "invalid"), None)
+    if wrong:
+        return (
+            f"the harness misuses the API: argument {wrong.number} of {wrong.function} is not valid memory of the"
+            " size that it is said to have"
+        )
+    null = next((one for one in arguments if one.fault == "null"), None)
+    if null and ("null pointer" in error.name or (error.address is not None and error.address < NULL_PAGE)):
+        return f"the harness misuses the API: argument {null.number} of {null.function} is a null pointer"
+    return ""
+
+
+def _is_of_harness(error: SanitizerError) -> bool:
+    """Return whether the harness allocated, or defines, the object of an error."""
+    owner = next((frame for frame in error.allocated if frame.owner != "system"), None)
+    return bool(
+        (owner and owner.owner == "harness")
+        or (error.frame and error.frame[0].owner == "harness")
+        or error.variable.endswith(("harness.c", "harness.cc"))
+    )
+
+
+def _of_tree(stack: Sequence[StackFrame]) -> StackFrame | None:
+    return next((frame for frame in stack if frame.owner == "tree"), None)
+
+
+def _shown(place: TreeLine) -> str:
+    return f"{place.file}:{place.line}"

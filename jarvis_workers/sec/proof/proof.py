@@ -1,0 +1,187 @@
+"""The values of proofs: what is attempted, what was observed, and the result.
+
+An attempt runs the program of the tree, its fuzz target, or a harness: a C or C++ file with a `main` that calls
+functions of the tree.  A proof is an attempt whose runs were stopped by a sanitizer at the finding.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Way = Literal["program", "fuzz_target", "harness"]
+Kind = Literal["program", "fuzz_target", "api", "internal"]
+State = Literal["proved", "reproduced", "failed"]
+Language = Literal["c", "c++"]
+Owner = Literal["tree", "harness", "system"]
+
+STDIN = "stdin"
+INPUT = "input"
+# A harness on an internal function shows a defect that callers may prevent.
+KINDS: Mapping[Kind, State] = {
+    "program": "proved",
+    "fuzz_target": "proved",
+    "api": "proved",
+    "internal": "reproduced",
+}
+
+
+class ProofFile(NamedTuple):
+    """An input file of a run; the file STDIN is the standard input, INPUT the input of a fuzz target."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What is run; `target` is the file of the program's `main` or of the fuzz target, `code` the harness."""
+
+    way: Way
+    target: str = ""
+    args: tuple[str, ...] = ()
+    code: str = ""
+    language: Language = "c"
+    files: tuple[ProofFile, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command of the run, for a person."""
+        names = {"program": "./program", "fuzz_target": "./fuzz_target", "harness": "./harness"}
+        words = [names[self.way], *map(_quoted, self.args), *([INPUT] if self.way == "fuzz_target" else [])]
+        return " ".join(words) + (f" < {STDIN}" if any(file.name == STDIN for file in self.files) else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attempt as a JSON object."""
+        files = [{"name": name, "base64": b64encode(content).decode()} for name, content in self.files]
+        return {**asdict(self), "args": list(self.args), "files": files}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> "Attempt":
+        """Return the attempt that `to_json` wrote."""
+        files = tuple(ProofFile(one["name"], b64decode(one["base64"])) for one in row["files"])
+        return cls(row["way"], row["target"], tuple(row["args"]), row["code"], row["language"], files)
+
+
+class StackFrame(NamedTuple):
+    """A function on a stack, with its location; the file of a tree's function is relative to the tree."""
+
+    function: str
+    file: str
+    line: int
+    owner: Owner
+
+    def __str__(self) -> str:
+        return f"{self.function} {self.file}:{self.line}" if self.file else self.function
+
+
+@dataclass(frozen=True)
+class SanitizerError:
+    """An error that a sanitizer reported.
+
+    `name` is its kind, such as heap-buffer-overflow; `access` describes the access.  `stack` begins with the failing
+    function; `allocated` and `freed` are the stacks of the object's allocation and release, `frame` the function whose
+    variable it is, `variable` the file of a global variable.  `region` has the addresses of a heap object.  `address`
+    is that of an access outside all objects.
+    """
+
+    name: str
+    access: str = ""
+    stack: tuple[StackFrame, ...] = ()
+    allocated: tuple[StackFrame, ...] = ()
+    freed: tuple[StackFrame, ...] = ()
+    frame: tuple[StackFrame, ...] = ()
+    variable: str = ""
+    region: tuple[int, int] | None = None
+    address: int | None = None
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the error in lines that are the same in each run."""
+        parts = {"": self.stack, "allocated by": self.allocated, "freed by": self.freed, "variable of": self.frame}
+        lines = [" ".join(filter(None, (self.name, self.access)))]
+        for title, frames in parts.items():
+            shown = [str(frame) for frame in frames if frame.owner != "system"]
+            lines += [title] if title and shown else []
+            lines += [f"#{number} {text}" for number, text in enumerate(shown)]
+        return tuple(lines)
+
+
+class CallArgument(NamedTuple):
+    """An argument of a call of the tree's API, recorded when it was called.
+
+    `fault` is "" for valid memory, else "null" or "invalid"; `start` and `end` are the addresses of the memory.
+    """
+
+    function: str
+    number: int
+    fault: str
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class ProofRun:
+    """One run of a program that was built: how it ended, its output, and what the sanitizers reported."""
+
+    ended: str
+    output: str
+    errors: tuple[SanitizerError, ...] = ()
+    arguments: tuple[CallArgument, ...] = ()
+
+
+@dataclass(frozen=True)
+class HarnessFacts:
+    """What a harness uses: `internal` says why it is not a use of the tree's API, "" if it is one."""
+
+    internal: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The result of the attempts on a finding: `stack` is the sanitizer's error, `reason` why there is no proof."""
+
+    state: State
+    kind: Kind | None = None
+    attempts: int = 0
+    command: str = ""
+    attempt: Attempt | None = None
+    output: str = ""
+    stack: tuple[str, ...] = ()
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the proof as a JSON object."""
+        attempt = self.attempt.to_json() if self.attempt else None
+        return {**asdict(self), "attempt": attempt, "stack": list(self.stack)}
+
+    @classmethod
+    def from_text(cls, text: str) -> "Proof":
+        """Return the proof whose JSON is `text`."""
+        row = json.loads(text)
+        attempt = Attempt.from_json(row["attempt"]) if row["attempt"] else None
+        return cls(**{**row, "attempt": attempt, "stack": tuple(row["stack"])})
+
+
+class TreeLine(NamedTuple):
+    """A line of the tree."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class ProofTarget:
+    """The finding to prove: its sink, with the first and last lines of its function, and the path to it."""
+
+    sink: TreeLine
+    cwe: int
+    first: int
+    last: int
+    path: tuple[TreeLine, ...] = field(default=())
+
+
+def _quoted(word: str) -> str:
+    if word and all(letter.isalnum() or letter in "_-./=:," for letter in word):
+        return word
+    return "'" + word.replace("'", "'\\''") + "'"

@@ -1,0 +1,39 @@
+"""Compare the runs of a stored proof, on another version of the tree, with the error that was found before."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from jarvis_workers.sec.proof.run_tool import AttemptResult
+
+LINE = re.compile(r":\d+$")
+
+Outcome = Literal["fires", "other_error", "silent", "not_run"]
+
+
+class Repetition(NamedTuple):
+    """The outcome, the reason if it was not run, and the error that was reported."""
+
+    outcome: Outcome
+    reason: str = ""
+    stack: tuple[str, ...] = ()
+
+
+def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
+    """Return whether the runs end with the same error; line numbers may differ, since the tree may have changed."""
+    if result.problem:
+        return Repetition("not_run", result.problem)
+    found = [error.lines() for error in result.runs[0].errors]
+    again = [error.lines() for run in result.runs[1:] for error in run.errors]
+    same = next((lines for lines in found if _key(lines) == _key(stack)), None)
+    if same and (not result.runs[1:] or any(_key(lines) == _key(stack) for lines in again)):
+        return Repetition("fires", stack=same)
+    if found:
+        return Repetition("other_error", stack=found[-1])
+    return Repetition("silent", f"the run {result.runs[0].ended}")
+
+
+def _key(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the kind of an error, and the functions of its stack."""
+    name = lines[0].partition(" ")[0] if lines else ""
+    return (name, *(LINE.sub("", line) for line in lines[1:] if line.startswith("#")))

@@ -1,0 +1,166 @@
+"""run_proof: the tool with which an agent builds and runs an attempt, and the report on it.
+
+The outcome of a call is a JSON object, so that a conversation that resumes finds the proof in its transcript; the model
+gets only its text.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from jarvis_workers.sec.proof.judgement import AttemptJudgement, judge
+from jarvis_workers.sec.proof.proof import KINDS, Attempt, Kind, Language, Proof, ProofFile, ProofRun, ProofTarget, Way
+from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
+
+RUN_PROOF = "run_proof"
+DESCRIPTION = "Build an attempt to prove the finding, and run it twice with sanitizers, in a sandbox without network."
+CODE_MAX, CONTENT_MAX, BYTES_MAX = 64_000, 200_000, 4 << 20
+FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH = 8, 32, 32_000
+OUTPUT_SHOWN = 1_000
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$"
+
+
+@dataclass(frozen=True)
+class AttemptResult:
+    """The runs of an attempt, or the `problem` because of which it was not run; `internal` is why it is no API use."""
+
+    runs: tuple[ProofRun, ...] = ()
+    problem: str = ""
+    internal: str = ""
+
+
+class ProofRunner(Protocol):
+    """Builds and runs attempts."""
+
+    def content(self, script: str) -> bytes:
+        """Return what a Python script writes to its standard output. Raises ToolFailed."""
+
+    def attempt(self, attempt: Attempt) -> AttemptResult:
+        """Build an attempt and run it twice."""
+
+
+class InputFile(ToolArguments):
+    """A file: exactly one of its contents is given."""
+
+    name: str = Field(pattern=NAME, description='a plain name; "stdin" is the standard input')
+    text: str | None = Field(default=None, max_length=CONTENT_MAX)
+    hex: str | None = Field(default=None, max_length=CONTENT_MAX)
+    python: str | None = Field(default=None, max_length=CONTENT_MAX, description="a script that writes the bytes")
+
+
+class RunProof(ToolArguments):
+    """An attempt."""
+
+    way: Way
+    target: str = Field(default="", max_length=4096, description="program, fuzz_target: the file of the function")
+    args: list[str] = Field(default=[], max_length=ARGUMENTS_MAX, description="arguments of the program")
+    code: str = Field(default="", max_length=CODE_MAX, description="the harness")
+    language: Language = "c"
+    files: list[InputFile] = Field(default=[], max_length=FILES_MAX)
+
+
+@dataclass(frozen=True)
+class AttemptReport:
+    """What is known after an attempt: the text for the model, whether it `ran`, and the proof, if it is one."""
+
+    text: str
+    ran: bool
+    proof: Proof | None = None
+
+    def to_text(self) -> str:
+        """Return the report as JSON."""
+        proof = self.proof.to_json() if self.proof else None
+        return json.dumps({"text": self.text, "ran": self.ran, "proof": proof})
+
+    @classmethod
+    def from_text(cls, text: str) -> "AttemptReport":
+        """Return the report that `to_text` wrote."""
+        row: dict[str, Any] = json.loads(text)
+        return cls(row["text"], row["ran"], Proof.from_text(json.dumps(row["proof"])) if row["proof"] else None)
+
+
+def run_proof(runner: ProofRunner, target: ProofTarget) -> Tool:
+    """Return the tool for a finding."""
+
+    def run(arguments: RunProof) -> ToolOutcome:
+        attempt = _attempt(arguments, runner)
+        report = report_on(attempt, runner.attempt(attempt), target)
+        return ToolOutcome(stdout=report.to_text())
+
+    return typed(RunProof, run, name=RUN_PROOF, description=DESCRIPTION, brings_foreign=True)
+
+
+def report_on(attempt: Attempt, result: AttemptResult, target: ProofTarget) -> AttemptReport:
+    """Judge the runs of an attempt."""
+    if result.problem:
+        return AttemptReport(f"It was not run: {result.problem}", ran=False)
+    judgement, last = judge(result.runs, target), result.runs[0]
+    if judgement.error is None:
+        return AttemptReport(_failure_text(judgement.reason, last), ran=True)
+    internal = result.internal or judgement.internal
+    proof = _proof(attempt, judgement, last, internal)
+    if proof.state == "proved":
+        return AttemptReport("It proves the finding.", ran=True, proof=proof)
+    text = f"It reproduces the finding, but does not prove it: {internal}. Try the program, or the public API."
+    return AttemptReport(text, ran=True, proof=proof)
+
+
+def _proof(attempt: Attempt, judgement: AttemptJudgement, run: ProofRun, internal: str) -> Proof:
+    kind: Kind = "api" if attempt.way == "harness" else attempt.way
+    kind = "internal" if attempt.way == "harness" and internal else kind
+    assert judgement.error is not None
+    return Proof(
+        "reproduced" if internal else KINDS[kind],
+        kind,
+        command=attempt.command,
+        attempt=attempt,
+        output=run.output,
+        stack=judgement.error.lines(),
+        reason=internal,
+    )
+
+
+def _failure_text(reason: str, run: ProofRun) -> str:
+    """Return the text on an attempt that proves nothing."""
+    lines = [f"It was run, and is no proof: {reason}."]
+    for error in run.errors[:3]:
+        lines += ["", *error.lines()]
+    if run.output.strip():
+        lines += ["", "The end of its output:", run.output[-OUTPUT_SHOWN:]]
+    return "\n".join(lines)
+
+
+def _attempt(arguments: RunProof, runner: ProofRunner) -> Attempt:
+    """Return the attempt of a call. Raises ToolFailed."""
+    if arguments.way == "harness" and not arguments.code.strip():
+        raise ToolFailed("code is empty: a harness is a C or C++ file with a main function")
+    if any("\0" in word or len(word) > ARGUMENT_LENGTH for word in arguments.args):
+        raise ToolFailed(f"an argument has at most {ARGUMENT_LENGTH} characters, none of them NUL")
+    files = tuple(ProofFile(one.name, _content(one, runner)) for one in arguments.files)
+    if len({file.name for file in files}) != len(files):
+        raise ToolFailed("two files have the same name")
+    code = arguments.code if arguments.way == "harness" else ""
+    return Attempt(
+        arguments.way, arguments.target.removeprefix("./"), tuple(arguments.args), code, arguments.language, files
+    )
+
+
+def _content(file: InputFile, runner: ProofRunner) -> bytes:
+    given: Sequence[str | None] = (file.text, file.hex, file.python)
+    if sum(one is not None for one in given) != 1:
+        raise ToolFailed(f'the file "{file.name}" needs exactly one of text, hex and python')
+    if file.hex is not None:
+        try:
+            content = bytes.fromhex(file.hex)
+        except ValueError as error:
+            raise ToolFailed(f'the file "{file.name}": hex is not a sequence of pairs of hex digits') from error
+    elif file.python is not None:
+        content = runner.content(file.python)
+    else:
+        content = (file.text or "").encode("utf-8", "surrogateescape")
+    if len(content) > BYTES_MAX:
+        raise ToolFailed(f'the file "{file.name}" is larger than {BYTES_MAX >> 20} MB')
+    return content

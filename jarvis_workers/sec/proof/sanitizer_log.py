@@ -1,0 +1,101 @@
+"""Read the log of AddressSanitizer and UndefinedBehaviorSanitizer, whose stacks are addresses in modules.
+
+The addresses are resolved outside the process that wrote the log, from the program that was built.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.sec.proof.proof import SanitizerError, StackFrame
+
+ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
+NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
+ACCESS = re.compile(r"^(READ|WRITE) of size \d+|signal is caused by a (READ|WRITE) memory access")
+FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+\s+\((.+)\+(0x[0-9a-f]+)\)")
+REGION = re.compile(r"\d+-byte region \[(0x[0-9a-f]+),(0x[0-9a-f]+)\)")
+GLOBAL = re.compile(r"global variable '[^']*' defined in '([^']*)'")
+UNKNOWN_ADDRESS = re.compile(r"on unknown address (0x[0-9a-f]+)")
+RUNTIME = re.compile(r"^(?:\S+?:\d+:\d+|<unknown>): runtime error: (.*)")
+# The lines that begin a stack, and the field of SanitizerError that gets it.
+STACKS = (
+    (re.compile(r"^(?:previously )?allocated by thread"), "allocated"),
+    (re.compile(r"^freed by thread"), "freed"),
+    (re.compile(r"is located in stack of thread .* in frame"), "frame"),
+)
+FRAMES_MAX = 32
+ERRORS_MAX = 20
+
+
+class ModuleAddress(NamedTuple):
+    """An address in a program or a library."""
+
+    module: str
+    offset: int
+
+
+# Returns the function at an address, after those that were inlined into it.
+Resolve = Callable[[ModuleAddress], Sequence[StackFrame]]
+
+
+def addresses_of(log: str) -> list[ModuleAddress]:
+    """Return the addresses in the stacks of a log."""
+    return list(dict.fromkeys(found for line in log.split("\n") if (found := _address(line))))
+
+
+def read_log(log: str, resolve: Resolve) -> tuple[SanitizerError, ...]:
+    """Return the errors in a log, in order."""
+    return tuple(_error(lines, resolve) for lines, _ in zip(_reports(log.split("\n")), range(ERRORS_MAX), strict=False))
+
+
+def _reports(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the lines of each report."""
+    report: list[str] = []
+    for line in lines:
+        if ERROR.match(line) or RUNTIME.match(line):
+            if report:
+                yield report
+            report = [line]
+        elif report:
+            report.append(line)
+    if report:
+        yield report
+
+
+def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
+    stacks: dict[str, list[StackFrame]] = {"stack": []}
+    current: str | None = "stack"
+    access, text = "", "\n".join(lines)
+    for line in lines[1:]:
+        found = _address(line)
+        if found and current:
+            stack = stacks.setdefault(current, [])
+            stack += resolve(found)[: FRAMES_MAX - len(stack)]
+        elif started := next((name for shape, name in STACKS if shape.search(line)), None):
+            current = started if started not in stacks else None
+        elif match := ACCESS.search(line):
+            access = match[0] if match[1] else match[2]
+        elif not line.strip() and stacks["stack"]:
+            current = None
+    region, variable, address = REGION.search(text), GLOBAL.search(text), UNKNOWN_ADDRESS.search(lines[0])
+    return SanitizerError(
+        _name(lines[0]),
+        access,
+        **{name: tuple(frames) for name, frames in stacks.items()},
+        variable=variable[1].rsplit(":", 2)[0] if variable else "",
+        region=(int(region[1], 16), int(region[2], 16)) if region else None,
+        address=int(address[1], 16) if address else None,
+    )
+
+
+def _name(line: str) -> str:
+    if match := RUNTIME.match(line):
+        return re.sub(r"0x[0-9a-f]+", "0x…", match[1])
+    error = ERROR.match(line)
+    name = NAME.match(error[2]) if error else None
+    return name[1].removeprefix("attempting ") if name else "error"
+
+
+def _address(line: str) -> ModuleAddress | None:
+    match = FRAME.match(line)
+    return ModuleAddress(match[1], int(match[2], 16)) if match else None

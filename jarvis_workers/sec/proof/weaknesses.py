@@ -1,0 +1,53 @@
+"""Which errors of sanitizers show which weaknesses (CWE).
+
+Errors that any program can cause with enough input, such as an exhausted memory, show only the weakness of that name.
+"""
+
+MEMORY = frozenset(
+    (118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 129, 130, 131, 134, 170, 193, 242, 415, 416, 464, 466, 467, 468)
+) | frozenset((562, 590, 665, 676, 680, 681, 704, 761, 762, 763, 785, 786, 787, 788, 805, 806, 822, 823, 824, 825, 843))
+NUMBERS = frozenset((128, 190, 191, 192, 194, 195, 196, 197, 680, 681, 682, 839, 1335))
+NULLS = frozenset((252, 253, 476, 690))
+SIZES = frozenset((400, 770, 789))
+UNINITIALIZED = frozenset((457, 824, 908, 909))
+RACES = frozenset((362, 364, 366, 367, 479))
+# The classes of weaknesses that an error shows, by a part of its name; the first match counts.
+SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
+    ("stack-overflow", frozenset((674, 400, 770, 789, 835))),
+    ("allocation-size-too-big", SIZES | NUMBERS),
+    ("calloc-overflow", NUMBERS | SIZES),
+    ("out-of-memory", SIZES),
+    ("double-free", MEMORY | RACES),
+    ("free on address", MEMORY),
+    ("bad-free", MEMORY),
+    ("alloc-dealloc-mismatch", frozenset((762, 763))),
+    ("param-overlap", MEMORY),
+    ("negative-size-param", MEMORY | NUMBERS),
+    ("use-after", MEMORY | RACES),
+    ("buffer-overflow", MEMORY | NUMBERS | RACES),
+    ("buffer-underflow", MEMORY | NUMBERS),
+    ("SEGV", MEMORY | NUMBERS | NULLS | UNINITIALIZED | RACES),
+    ("FPE", frozenset((369,)) | NUMBERS),
+    ("division by zero", frozenset((369,))),
+    ("out of bounds", MEMORY | NUMBERS),
+    ("null pointer", NULLS),
+    ("integer overflow", NUMBERS),
+    ("cannot be represented", NUMBERS),
+    ("shift exponent", NUMBERS),
+    ("left shift", NUMBERS),
+    ("outside the range", NUMBERS),
+    ("insufficient space", MEMORY),
+    ("variable length array", SIZES | NUMBERS | MEMORY),
+    ("not a valid value", UNINITIALIZED),
+)
+PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN))
+
+
+def fits(error: str, cwe: int) -> bool:
+    """Return whether an error shows a weakness."""
+    return next((cwe in classes for name, classes in SHOWN if name in error), False)
+
+
+def is_provable(cwe: int) -> bool:
+    """Return whether an error of a sanitizer can show a weakness."""
+    return cwe in PROVABLE

@@ -1,0 +1,86 @@
+"""Proofs of findings: what a run that proves needs, and the repetition of a proof on the current tree."""
+
+import json
+import shutil
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.bench.proof_bench import COMPILER, ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.errors import SandboxError, StepFailed, UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import best_tier
+from jarvis_workers.sec.proof.proof import Attempt, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.repetition import Repetition, compare
+from jarvis_workers.sec.report_document import Issue, IssueProof
+from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_request import selection_of
+from jarvis_workers.service.triage.queue import find_finding, findings_of
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.checkout import unpack
+from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.snapshots.resources import UNPACKED
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.proof_runner import PROOFS, BenchRunner
+from jarvis_workers.store import proofs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+
+def can_compile() -> bool:
+    """Return whether this machine has the compiler for proofs."""
+    return shutil.which(COMPILER) is not None
+
+
+def with_project(settings: Settings, scan_input: ScanInput, root: Path) -> ScanInput:
+    """Return the input of a scan with the archive of the project, if it is to be built for proofs."""
+    options = scan_input.options
+    if not isinstance(options, JudgeOptions) or not options.prove or options.proof_build is None:
+        return scan_input
+    if not root.is_dir():
+        raise UsageError("--build needs a directory")
+    return replace(scan_input, archive=pack_project(root, settings.c2rust.build_disk_mb))
+
+
+class Reproduction(NamedTuple):
+    """The repetition of a proof on a tree."""
+
+    issue: Issue
+    proof: IssueProof
+    repetition: Repetition
+
+
+def reproduce(settings: Settings, store: Store, blobs: Blobs, run: Run, named: str, root: Path) -> Reproduction:
+    """Run the proof of a finding of a run again, on the tree at `root`. Raises UsageError if it has no proof."""
+    issue = find_finding(findings_of(store, blobs, run).findings, named)
+    with store.read() as session:
+        found = proofs.of_gids(session, run.id, [issue.gid])
+    if not found or found[0].files is None or issue.proof is None:
+        why = f": {plain(found[0].reason)}" if found else ""
+        raise UsageError(f"{issue.id} has no proof to run again{why}")
+    attempt = Attempt.from_json(json.loads(blobs.read(found[0].files)))
+    return Reproduction(issue, issue.proof, _repeat(settings, blobs, run, issue, attempt, root))
+
+
+def _repeat(settings: Settings, blobs: Blobs, run: Run, issue: Issue, attempt: Attempt, root: Path) -> Repetition:
+    cache, command = settings.data_dir / "cache", JudgeOptions.of(run).proof_build
+    archive = pack_project(root, settings.c2rust.build_disk_mb) if command else b""
+    snapshot = pack(root, selection_of(settings), blobs)
+    tree = ProofTree(unpack(blobs, snapshot.id, cache / UNPACKED), snapshot.id, command, archive)
+    tier = best_tier()
+    if tier == Tier.C:
+        raise UsageError("this machine has no sandbox to run a proof in; see: jarvis sandbox selftest")
+    target = ProofTarget(TreeLine(issue.file, issue.line), issue.cwe, 0, 0)
+    with ExitStack() as resources:
+        try:
+            bench = resources.enter_context(open_proof_bench(cache / PROOFS, tree, ProofLimits(), tier, None))
+            result = BenchRunner(bench, target, threading.BoundedSemaphore()).attempt(attempt)
+        except (SandboxError, StepFailed) as error:
+            return Repetition("not_run", str(error))
+    assert issue.proof is not None
+    return compare(result, issue.proof.stack)

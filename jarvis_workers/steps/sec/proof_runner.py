@@ -1,0 +1,67 @@
+"""Run the attempts of an agent on a bench, which is opened for the conversation and leased until it ends."""
+
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.bench.proof_link import build_attempt
+from jarvis_workers.bench.proof_run import run_attempt
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.run_tool import BYTES_MAX, AttemptResult
+from jarvis_workers.tools.tool import ToolFailed
+
+PROOFS = "proofs"
+RUNS = 2
+
+
+class BenchRunner:
+    """Builds and runs attempts (`sec.proof.run_tool.ProofRunner`); `slots` limits the concurrent commands."""
+
+    def __init__(self, bench: ProofBench, target: ProofTarget, slots: threading.BoundedSemaphore) -> None:
+        self._bench, self._target, self._slots = bench, target, slots
+
+    def content(self, script: str) -> bytes:
+        """Return what a Python script writes to its standard output. Raises ToolFailed."""
+        bench = self._bench
+        limits = bench.limits.of_run()._replace(output_bytes=2 * BYTES_MAX)
+        with self._slots, open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
+            outcome = box.run(["python3", "-"], stdin=script.encode("utf-8", "replace"), limits=limits)
+        if outcome.code != 0 or outcome.cut:
+            tail = outcome.stderr.decode(errors="backslashreplace").strip().split("\n")[-1]
+            raise ToolFailed(f"the Python script of a file failed: {outcome.reason or tail[:300]}")
+        return outcome.stdout
+
+    def attempt(self, attempt: Attempt) -> AttemptResult:
+        """Build an attempt and run it twice."""
+        with self._slots:
+            try:
+                program = build_attempt(self._bench, attempt, self._target.sink.file)
+                if program.problem:
+                    return AttemptResult(problem=program.problem)
+                runs = tuple(run_attempt(self._bench, attempt, program) for _ in range(RUNS))
+            except (SandboxError, StepFailed) as error:
+                return AttemptResult(problem=str(error))
+        return AttemptResult(runs, internal=program.internal)
+
+
+def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, resources: ExitStack) -> BenchRunner:
+    """Open a bench with the compiled tree, closed with `resources`; blocks. Raises StepFailed if nothing can be run.
+
+    If `resources` are closed meanwhile, because the job was cancelled, the bench is closed at once.
+    """
+    closed = threading.Event()
+    resources.callback(closed.set)
+    with runtime.script_slots:
+        directory: Path = runtime.setup.unpacked.parent / PROOFS
+        opened = open_proof_bench(directory, tree, ProofLimits(), runtime.tier, runtime.starter)
+        bench = resources.enter_context(opened)
+    if closed.is_set():
+        resources.close()
+        raise StepFailed("the job was cancelled")
+    if tree.command is None and bench.compiled.of_source(target.sink.file) is None:
+        raise StepFailed(f"{target.sink.file} does not compile by itself; give the command of the build (--build)")
+    return BenchRunner(bench, target, runtime.script_slots)

@@ -1,0 +1,201 @@
+"""Prove confirmed findings by execution: the step of stage `prove`.
+
+Findings with the same sink are proved together.  A finding that cannot be proved stays confirmed, and the report says
+why there is no proof.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.bench.proof_bench import ProofTree
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.paths import from_shown
+from jarvis_workers.pipeline.history import StageHistory
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.finding import Candidate, Numbered, is_at_least, score_of, severity_of
+from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
+from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.judge.verification import ROLES
+from jarvis_workers.sec.proof.proof import Proof, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.proving import ProofQuestion, prover, verdict_text
+from jarvis_workers.sec.proof.run_tool import run_proof
+from jarvis_workers.sec.proof.weaknesses import is_provable
+from jarvis_workers.sec.root_causes import defect_of
+from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.sec.trace import read_trail
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.candidates import some_of
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.payloads import CandidatesPayload
+from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
+from jarvis_workers.steps.sec.results import ProofResult
+from jarvis_workers.store import transcripts, verdicts
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewProof, NewVerdict
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tree import DirectoryTree
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+STEP = "prove"
+WEIGHT = 100
+LABEL_LENGTH = 160
+TREES_MAX = 2
+TEXTS = ("preconditions", "trigger_path", "consequences")
+ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
+
+
+@dataclass(frozen=True)
+class ProveWork:
+    """A confirmed finding to prove (`numbered` has those at the same place), and the transcript so far."""
+
+    job: Claimed
+    numbered: Sequence[Numbered]
+    verdict: NewVerdict
+    snapshot_id: str
+    options: JudgeOptions
+    lines: list[bytes]
+
+    @property
+    def candidate(self) -> Candidate:
+        return self.numbered[0][1]
+
+
+def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield a job per place of confirmed findings that a sanitizer can show."""
+    options = JudgeOptions.of(run)
+    if not options.prove:
+        return
+    with earlier.read() as session:
+        confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
+        rated = verdicts.severities(session, run.id)
+        numbered = [one for one in some_of(session, run, confirmed) if _is_worth_proving(one, rated, options)]
+    places: dict[tuple[str, int], list[Numbered]] = {}
+    for gid, candidate in numbered:
+        here = candidate.file, candidate.line
+        places.setdefault(defect_of(candidate).sink or here, []).append((gid, candidate))
+    for (file, line), found in places.items():
+        found.sort(key=lambda one: (one[1].file, one[1].line) != (file, line))
+        gids = tuple(gid for gid, _ in found)
+        score = max(score_of(one.confidence, options.rules.severity.get(one.pattern)) for _, one in found)
+        yield NewJob(
+            STEP,
+            AGENT_QUEUE,
+            f"{file[-LABEL_LENGTH:]}:{line}",
+            sha256(json.dumps(gids).encode()).hexdigest(),
+            payload=CandidatesPayload(gids).to_json(),
+            weight=round(WEIGHT * score),
+        )
+
+
+def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
+    """Return the findings of the job, with the first verdict."""
+    gids = CandidatesPayload.from_json(job.payload).gids
+    numbered = some_of(session, run, gids)
+    found = verdicts.of_gids(session, run.id, gids[:1])
+    if not numbered or not found:
+        raise StepFailed(f"job {job.id}: its findings do not exist")
+    lines = transcripts.lines(session, job.id)
+    return ProveWork(job, numbered, found[0], run.snapshot_id, JudgeOptions.of(run), lines)
+
+
+async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+    """Prove a finding, or commit the reason why it is not proved."""
+    if runtime.tier == Tier.C:
+        return _commit(work, Proof("failed", reason="this machine has no sandbox to run a proof in"), runtime, blobs)
+    root = await runtime.unpack(blobs, work.snapshot_id)
+    with ExitStack() as resources:
+        tree = proof_tree(root, work.snapshot_id, work.options, blobs)
+        index = _index_of(root)
+        target = target_of(work.candidate, index)
+        try:
+            runner = await in_thread(open_runner, runtime, tree, target, resources)
+        except (SandboxError, StepFailed) as error:
+            return _commit(work, Proof("failed", reason=str(error)), runtime, blobs)
+        proof = await _prove(work, runtime, runner, target, index)
+        return await in_thread(_commit, work, proof, runtime, blobs)
+
+
+async def _prove(
+    work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, target: ProofTarget, index: CodeIndex
+) -> Proof:
+    question = await asyncio.to_thread(question_of, work, index)
+    tools = Toolbox([*reading_tools(index), run_proof(runner, target)])
+    with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
+        proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
+        proof = await talk.lead(proving.run(), proving.agent, {"about": question.about})
+        if proving.stopped and is_caused_by_answers(proving.stopped):
+            await talk.forget()
+    return proof
+
+
+def question_of(work: ProveWork, index: CodeIndex) -> ProofQuestion:
+    """Return the question about a finding; reads files."""
+    prepared = prepare(ClusterQuestion("", tuple(work.numbered[:1]), "en"), index)
+    entries = [index.definition(name, work.candidate.file) for name in ENTRIES]
+    targets = "\n".join(f"{file.path}#{place.name}" for file, place in filter(None, entries))
+    return ProofQuestion(
+        candidate=next(iter(prepared.texts.values())),
+        verdict=verdict_text({name: getattr(work.verdict, name) for name in TEXTS}),
+        parts=[(ROLES["en"][part.role], part.text("decided")) for part in prepared.code.parts],
+        targets=targets,
+        attempts=work.options.proof_attempts,
+        built=work.options.proof_build is not None,
+    )
+
+
+def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
+    """Return where the sanitizer's error must lie."""
+    file, sink = index.file(candidate.file), TreeLine(candidate.file, candidate.line)
+    around = file.at(candidate.line) if file else None
+    steps = read_trail(candidate.trail) if candidate.trail else ()
+    first, last = (around.first, around.last) if around else (candidate.line, candidate.line)
+    return ProofTarget(sink, candidate.cwe, first, last, tuple(TreeLine(step.file, step.line) for step in steps))
+
+
+def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs) -> ProofTree:
+    """Return the tree of a run for a bench."""
+    archive = blobs.read(options.proof_archive) if options.proof_build and options.proof_archive else b""
+    return ProofTree(root, snapshot_id, options.proof_build, archive)
+
+
+def _is_worth_proving(numbered: Numbered, rated: Mapping[int, str], options: JudgeOptions) -> bool:
+    gid, candidate = numbered
+    severity = rated.get(gid) or options.rules.severity.get(candidate.pattern) or severity_of(candidate.confidence)
+    is_code = candidate.language == "c/cpp" and not is_test(from_shown(candidate.file))
+    return is_code and is_at_least(severity, options.prove or "high") and is_provable(candidate.cwe)
+
+
+@lru_cache(TREES_MAX)
+def _index_of(root: Path) -> CodeIndex:
+    return CodeIndex(DirectoryTree(root))
+
+
+def _commit(work: ProveWork, proof: Proof, runtime: AgentRuntime, blobs: Blobs) -> Commit:
+    files = blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None
+    row = NewProof(
+        gid=0,
+        state=proof.state,
+        kind=proof.kind,
+        attempts=proof.attempts,
+        command=proof.command,
+        files=files,
+        output=proof.output,
+        stack=json.dumps(proof.stack),
+        reason=proof.reason,
+        sandbox=runtime.tier,
+    )
+    proofs = tuple(row._replace(gid=gid) for gid, _ in work.numbered)
+    return Commit(results=(ProofResult(proofs),), blobs=(("proof", files),) if files else ())

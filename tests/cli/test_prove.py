@@ -1,0 +1,122 @@
+"""`jarvis sec agent --prove` and `jarvis sec reproduce`: proofs by execution, from the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.server import Body, ModelServer, Step, calls
+from tests.cli.commands import Jarvis
+from tests.cli.test_sec_agent import set_models
+from tests.judging import judge
+
+HEADER = "int greet(const char *name);\n"
+CODE = """\
+#include <string.h>
+#include "greet.h"
+int greet(const char *name)
+{
+    char text[8];
+    strcpy(text, name);
+    return text[0];
+}
+"""
+MAIN = """\
+#include <stdio.h>
+#include "greet.h"
+int main(void)
+{
+    char line[256];
+    return fgets(line, sizeof line, stdin) ? greet(line) : 1;
+}
+"""
+MAKE = "prog: main.c greet.c\n\t$(CC) -o prog main.c greet.c\n"
+LONG = {"name": "stdin", "text": "a" * 60 + "\n"}
+TREE = {"greet.c": CODE, "greet.h": HEADER, "main.c": MAIN, "Makefile": MAKE}
+
+
+def prover(*attempts: Step) -> Any:
+    """Return a model that confirms all findings, and makes these attempts to prove each."""
+    left = list(attempts)
+
+    def answer(body: Body) -> Step:
+        return left.pop(0) if "run_proof" in json.dumps(body.get("tools", "")) else judge(body, always="confirmed")
+
+    return answer
+
+
+def run(jarvis: Jarvis, model: Any, *options: object) -> tuple[dict[str, Any], str]:
+    with ModelServer(forever=model) as server:
+        set_models(jarvis, m=server)
+        ended = jarvis("sec", "agent", "-p", "src", "--format", "json", "--lang", "en", *options)
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out), ended.err
+
+
+@pytest.mark.slow
+def test_a_proof_is_reported_and_can_be_run_again_until_the_code_is_fixed(jarvis: Jarvis) -> None:
+    tree = jarvis.tree("src", TREE)
+    found, err = run(jarvis, prover(calls("run_proof", way="program", target="main.c", files=[LONG])), "--prove")
+
+    (issue,) = (one for one in found["issues"] if one["file"] == "greet.c")
+    again = jarvis("sec", "reproduce", issue["id"])
+    (tree / "greet.c").write_text(CODE.replace("char text[8]", "char text[300]"))
+    fixed = jarvis("sec", "reproduce", issue["id"], "--json")
+    (tree / "greet.c").write_text("not C")
+    broken = jarvis("sec", "reproduce", issue["id"])
+
+    assert (issue["status"], issue["proof"]["kind"]) == ("proved", "program")
+    assert "of 1 candidate 1 proved, 0 confirmed" in err
+    assert (again.code, fixed.code, broken.code) == (1, 0, 3)
+    assert f"{issue['id']} greet.c:6: the proof still fires" in again.out
+    assert "#0 greet greet.c:6" in again.out
+    assert json.loads(fixed.out)["outcome"] == "silent"
+    assert "the proof could not be run" in broken.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["markdown", "html", "sarif"])
+def test_reports_show_the_proof(jarvis: Jarvis, form: str) -> None:
+    jarvis.tree("src", TREE)
+    found, _ = run(jarvis, prover(calls("run_proof", way="program", target="main.c", files=[LONG])), "--prove")
+
+    shown = jarvis("runs", "report", "last", "--format", form).out
+
+    assert "#0 greet greet.c:6" in shown
+    assert "./program &lt; stdin" in shown or "./program < stdin" in shown
+    assert "Proved by execution" in shown or form == "sarif"
+    assert found["summary"]["by_status"] == {"proved": 1}
+
+
+@pytest.mark.slow
+def test_a_proof_runs_in_the_program_that_the_build_makes(jarvis: Jarvis) -> None:
+    jarvis.tree("src", TREE)
+    attempt = calls("run_proof", way="program", target="prog", files=[LONG])
+    found, _ = run(jarvis, prover(attempt), "--prove", "--build", "make")
+
+    (issue,) = found["issues"]
+    assert (issue["status"], issue["proof"]["stack"][1]) == ("proved", "#0 greet greet.c:6")
+    assert jarvis("sec", "reproduce", issue["id"]).code == 1
+
+
+@pytest.mark.slow
+def test_a_build_that_fails_changes_no_verdict_and_is_said(jarvis: Jarvis) -> None:
+    jarvis.tree("src", TREE)
+    found, _ = run(jarvis, prover(), "--prove", "--build", "make nothing")
+
+    (issue,) = found["issues"]
+    assert (issue["status"], issue["proof"]["state"]) == ("confirmed", "failed")
+    assert issue["proof"]["reason"].startswith("--build 'make nothing': exit code 2: make: *** No rule")
+    assert jarvis("sec", "reproduce", issue["id"]).code == 2
+
+
+def test_wrong_options_are_refused(jarvis: Jarvis) -> None:
+    jarvis.tree("src", TREE)
+    for options, message in {
+        ("--no-prove", "--build", "make"): "cannot be combined with --no-prove",
+        ("--build", " "): "--build needs a command",
+    }.items():
+        ended = jarvis("sec", "agent", "-p", "src", *options)
+        assert (ended.code, message in ended.err) == (2, True), ended.err
+    assert jarvis("sec", "reproduce", "C1", "-p", str(Path("none"))).code == 2

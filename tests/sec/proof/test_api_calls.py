@@ -1,0 +1,96 @@
+"""Which calls of a harness use the API of a tree, and how their arguments are checked."""
+
+import pytest
+
+from jarvis_workers.sec.proof.api_calls import (
+    changed_member,
+    checking_code,
+    declarations_of,
+    internal_use,
+    library_headers,
+    public_headers,
+    read_records,
+)
+from jarvis_workers.sec.proof.proof import CallArgument
+
+LISTING = """\
+/* compiled from: . */
+/* project/./api.h:2:NC */ extern int parse (const unsigned char *, size_t);
+/* project/api.h:3:NC */ extern void set (struct state *, const char *, int);
+/* project/api.h:4:NC */ extern int log_it (const char *, ...);
+/* project/api.h:5:NC */ extern handle_t make (void);
+/* made/harness.c:2:NC */ extern int hidden (int);
+"""
+HEADER = (
+    "\nint parse(const unsigned char *data, size_t length);\nvoid set(struct state *s, const char *name, int flags);\n"
+)
+DECLARED = declarations_of(LISTING)
+
+
+def internal(name: str, *callers: str, public: tuple[str, ...] = ()) -> str:
+    return internal_use({name}, DECLARED, "project", {name: set(callers)}, set(public))
+
+
+def test_a_function_of_a_header_that_the_tree_does_not_call_is_api() -> None:
+    assert internal("parse") == ""
+    assert internal("hidden") == "hidden is not declared in a header of the tree"
+    assert "any number of arguments" in internal("log_it")
+    assert internal("parse", "main") == "parse is internal: main of the tree calls it, and api.h is not a public header"
+    assert internal("parse", "main", public=("api.h",)) == ""
+
+
+def test_public_headers_are_below_include_or_installed() -> None:
+    headers = ["include/z/a.h", "src/b.h", "lib/c.h"]
+    files = {"CMakeLists.txt": "install(FILES\n  lib/c.h\n  DESTINATION include)", "Makefile": "cc -c src/b.c src/b.h"}
+    assert public_headers(headers, files) == {"include/z/a.h", "lib/c.h"}
+
+
+def test_pointers_are_checked_for_the_length_that_follows() -> None:
+    code = checking_code(
+        '#include "api.h"', {"parse", "set", "make"}, DECLARED, {"project/./api.h": HEADER, "project/api.h": HEADER}
+    )
+    assert 'jarvis_memory("parse", 1, a1, (unsigned long)a2 * JARVIS_WIDTH(a1));' in code
+    assert 'jarvis_string("set", 2, a2);' in code
+    assert 'jarvis_handle("set", 1, (const void *)a1);' in code
+    assert "__typeof__(handle_t) jarvis_make(void)" in code
+
+
+def test_records_are_read_and_other_lines_ignored() -> None:
+    assert read_records("parse 1 valid 16 20\nset 2 null 0 0\nnonsense\n") == (
+        CallArgument("parse", 1, "", 16, 20),
+        CallArgument("set", 2, "null", 0, 0),
+    )
+
+
+def test_a_header_most_of_whose_functions_the_tree_does_not_call_is_public() -> None:
+    defined = {"parse", "set", "make"}
+    assert library_headers(DECLARED, "project", {"parse": {"set"}}, defined) == {"api.h"}
+    assert library_headers(DECLARED, "project", {"parse": {"set"}, "set": {"main"}}, defined) == set()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "is_checked"),
+    [
+        ("const char *data, unsigned length", True),
+        ("const char *data, unsigned data_len", True),
+        ("const char *name, unsigned buflen", True),
+        ("const char *, unsigned", True),
+        ("const char *name, unsigned flags", False),
+        ("const char *version, unsigned stream_size", False),
+        ("const char *name, unsigned *length", False),
+        ("const char *, int", False),
+    ],
+)
+def test_an_integer_is_a_length_by_its_name(parameters: str, is_checked: bool) -> None:
+    kind = "int" if parameters.endswith(" int") else "unsigned int *" if "*length" in parameters else "unsigned int"
+    declared = declarations_of(f"/* project/a.h:1:NC */ extern int f (const char *, {kind});\n")
+    code = checking_code("", {"f"}, declared, {"project/a.h": f"int f({parameters});\n"})
+    assert ('jarvis_memory("f", 1' in code) == is_checked
+
+
+def test_members_behind_pointers_are_not_changed_and_others_only_of_public_structures() -> None:
+    assert changed_member("s.next_in = in; s.sizes[3] += 1;", is_public=True) == ""
+    assert changed_member('if (q->used == 3 && s.a <= 4) puts("q->room = 1");', is_public=False) == ""
+    assert "member next_in of a structure that no public" in changed_member("s.next_in = in;", is_public=False)
+    for code in ("q->room = 9;", "q->room++;", "q[0].room = 9;", "(*q).room |= 9;", "int *r = &q->room;"):
+        assert changed_member(code, is_public=True) == "it changes the member room of a structure behind a pointer"

@@ -1,0 +1,156 @@
+"""Proofs of small programs with known defects: each vulnerable program is proved, no fixed one and no cheat is."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import BoundedSemaphore
+
+import pytest
+
+from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import RUNNING, refusal
+from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
+from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.steps.sec.proof_runner import BenchRunner
+from tests.sec.proof.bad_attempts import CHEATS, ELSEWHERE, HOSTILE, MISUSES, OTHER_CLASS, QUEUE
+from tests.sec.proof.cases import CASES, Case
+
+TIERS = [tier for tier in RUNNING if not refusal(tier)]
+BY_NAME = {case.name: case for case in (*CASES, QUEUE)}
+RECORD = BY_NAME["heap_overflow"]
+SECRET = "the-secret-of-the-tree"
+Prove = Callable[[Attempt], AttemptReport]
+
+
+@contextmanager
+def opened(
+    case: Case,
+    place: Path,
+    tier: Tier,
+    *,
+    fixed: bool,
+    target: ProofTarget | None = None,
+    limits: ProofLimits = ProofLimits(),  # noqa: B008  (frozen)
+) -> Iterator[Prove]:
+    """Yield a function that makes attempts on a program, compiled once."""
+    tree = place / ("fixed" if fixed else "vulnerable")
+    finding = case.write(tree, fixed=fixed)
+    (tree / "secret.txt").write_text(SECRET)
+    with open_proof_bench(place / "benches", ProofTree(tree, str(fixed)), limits, tier, None) as bench:
+        aim = target or finding
+        runner = BenchRunner(bench, aim, BoundedSemaphore())
+        yield lambda attempt: report_on(attempt, runner.attempt(attempt), aim)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_vulnerable_program_is_proved_and_the_fixed_one_is_not(case: Case, tier: Tier, tmp_path: Path) -> None:
+    with opened(case, tmp_path, tier, fixed=False) as prove:
+        vulnerable = prove(case.attempt)
+    with opened(case, tmp_path, tier, fixed=True) as prove:
+        fixed = prove(case.attempt)
+
+    assert vulnerable.proof is not None, vulnerable.text
+    assert vulnerable.proof.state == "proved", vulnerable.text
+    assert (fixed.ran, fixed.proof) == (True, None), fixed.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_harness_that_cheats_proves_nothing_even_of_a_vulnerable_program(tier: Tier, tmp_path: Path) -> None:
+    limits = ProofLimits(run_seconds=3, memory_mb=512, disk_mb=16)
+    with opened(RECORD, tmp_path, tier, fixed=False, limits=limits) as prove:
+        reports = {name: prove(attempt) for name, attempt in CHEATS.items()}
+
+    assert {name: report.text for name, report in reports.items() if report.proof} == {}
+    assert len(reports) == 30
+    assert not any(SECRET in report.text or "root:" in report.text for report in reports.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("name", MISUSES)
+def test_arguments_that_no_caller_may_pass_prove_nothing(name: str, tier: Tier, tmp_path: Path) -> None:
+    with opened(BY_NAME[name], tmp_path, tier, fixed=True) as prove:
+        reports = {what: prove(attempt) for what, attempt in MISUSES[name].items()}
+
+    assert {what: report.text for what, report in reports.items() if not report.ran} == {}
+    states = {what: report.proof.state if report.proof else "failed" for what, report in reports.items()}
+    assert "proved" not in states.values(), states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", [ELSEWHERE, OTHER_CLASS], ids=["elsewhere", "other class"])
+def test_another_error_proves_nothing(target: ProofTarget, tmp_path: Path) -> None:
+    with opened(RECORD, tmp_path, TIERS[-1], fixed=False, target=target) as prove:
+        report = prove(RECORD.attempt)
+
+    assert (report.ran, report.proof) == (True, None)
+    assert "heap-buffer-overflow" in report.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_tree_that_knows_that_it_is_proved_proves_nothing(name: str, tmp_path: Path) -> None:
+    with opened(HOSTILE[name], tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(HOSTILE[name].attempt)
+
+    assert report.ran, report.text
+    assert report.proof is None or report.proof.state == "reproduced", report.text
+
+
+BUILD = "cc -c -Isrc src/*.c && ar rcs libtags.a tags.o && cc -o prog main.o libtags.a"
+BUILT_MAIN = '#include "tags.h"\nint main(void)\n{\n    return !tag_name("1", 1);\n}\n'
+
+
+@pytest.mark.slow
+def test_a_harness_is_linked_with_what_the_build_has_made(tmp_path: Path) -> None:
+    case = BY_NAME["negative_index"]
+    files = {f"src/{name}": text for name, text in case.files.items()} | {"src/main.c": BUILT_MAIN}
+    with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), BUILD) as prove:
+        harness, program = prove(case.attempt), prove(Attempt("program", "prog"))
+        outside = prove(Attempt("program", "../../../bin/sh"))
+
+    assert harness.proof is not None, harness.text
+    assert (
+        harness.proof.reason == "tag_name is internal: main of the tree calls it, and src/tags.h is not a public header"
+    )
+    assert (program.ran, program.proof) == (True, None)
+    assert outside.text == (
+        "It was not run: name the target: the path of a program that the build has made, from the project's root"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("sleep 3600", "--build 'sleep 3600': stopped at its limit of wall time: "),
+        ("cc -c none.c", "--build 'cc -c none.c': exit code 1: "),
+        ("echo int x; > src/tags.c && cc -c src/tags.c", ""),
+    ],
+)
+def test_a_build_that_takes_too_long_or_fails_is_said(command: str, says: str, tmp_path: Path) -> None:
+    case, limits = BY_NAME["negative_index"], ProofLimits(build_seconds=2)
+    files = {f"src/{name}": text for name, text in case.files.items()}
+    try:
+        with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), command, limits) as prove:
+            text = prove(case.attempt).text
+    except StepFailed as error:
+        text = str(error)
+    assert says in text
+    assert "It proves" not in text
+
+
+@contextmanager
+def built(place: Path, case: Case, command: str, limits: ProofLimits = ProofLimits()) -> Iterator[Prove]:  # noqa: B008
+    """Yield a function that makes attempts on a program that a command builds."""
+    target = case.write(place / "tree")
+    tree = ProofTree(place / "tree", "1", command, pack_project(place / "tree", 10))
+    with open_proof_bench(place / "benches", tree, limits, TIERS[-1], None) as bench:
+        runner = BenchRunner(bench, target, BoundedSemaphore())
+        yield lambda attempt: report_on(attempt, runner.attempt(attempt), target)

@@ -1,0 +1,113 @@
+"""Which errors of sanitizers prove a finding."""
+
+from dataclasses import replace
+
+import pytest
+
+from jarvis_workers.sec.proof.judgement import judge
+from jarvis_workers.sec.proof.proof import CallArgument, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
+from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
+
+TARGET = ProofTarget(TreeLine("a.c", 20), 122, 10, 40, (TreeLine("b.c", 7), TreeLine("a.c", 20)))
+SYSTEM = StackFrame("memcpy", "", 0, "system")
+AT_SINK = StackFrame("f", "a.c", 21, "tree")
+MAIN = StackFrame("main", "harness.c", 5, "harness")
+ERROR = SanitizerError("heap-buffer-overflow", "WRITE of size 4", (SYSTEM, AT_SINK, MAIN))
+LOG = """\
+/w/project/a.c:3:9: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'
+    #0 0x401  (/w/p+0x401)
+    #1 0x900  (/lib/libc.so+0x900)
+
+=================================================================
+==14==ERROR: AddressSanitizer: heap-use-after-free on address 0x602 at pc 0x1 bp 0x2 sp 0x3
+READ of size 1 at 0x602000000015 thread T0
+    #0 0x402  (/w/p+0x402)
+    #1 0x403  (/w/p+0x403)
+
+0x602000000015 is located 5 bytes inside of 10-byte region [0x602000000010,0x60200000001a)
+freed by thread T0 here:
+    #0 0x404  (/w/p+0x404)
+
+previously allocated by thread T0 here:
+    #0 0x405  (/w/p+0x405)
+
+SUMMARY: AddressSanitizer: heap-use-after-free
+"""
+
+
+def judged(*errors: SanitizerError, target: ProofTarget = TARGET, arguments: tuple[CallArgument, ...] = ()) -> str:
+    """Return "proved", or the reason of the judgement of two equal runs."""
+    judgement = judge([ProofRun("ended normally", "", errors, arguments)] * 2, target)
+    return judgement.reason or judgement.internal or "proved"
+
+
+def test_an_error_at_the_sink_or_on_the_path_proves() -> None:
+    on_path = replace(ERROR, stack=(StackFrame("g", "b.c", 7, "tree"), MAIN))
+    below = replace(ERROR, stack=(StackFrame("copy", "c.c", 3, "tree"), AT_SINK, MAIN))
+    allocated = replace(ERROR, stack=(StackFrame("use", "c.c", 3, "tree"),), allocated=(SYSTEM, AT_SINK))
+    assert [judged(error) for error in (ERROR, on_path, below, allocated)] == ["proved"] * 4
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (replace(ERROR, stack=(SYSTEM, MAIN, AT_SINK)), "the harness itself fails"),
+        (replace(ERROR, stack=(SYSTEM,)), "no function of the tree"),
+        (replace(ERROR, stack=(AT_SINK._replace(line=39), MAIN)), "neither at the sink"),
+        (replace(ERROR, stack=(AT_SINK._replace(file="c.c"), MAIN)), "neither at the sink"),
+        (replace(ERROR, name="out-of-memory"), "does not show a weakness of class CWE-122"),
+        (replace(ERROR, name="stack-overflow"), "does not show a weakness"),
+        (replace(ERROR, allocated=(SYSTEM, MAIN), region=(16, 20)), "the memory belongs to the harness"),
+        (replace(ERROR, frame=(MAIN,)), "the memory belongs to the harness"),
+        (replace(ERROR, variable="made/harness.c"), "the memory belongs to the harness"),
+    ],
+)
+def test_another_error_does_not(error: SanitizerError, reason: str) -> None:
+    assert reason in judged(error)
+
+
+def test_memory_of_the_harness_counts_if_it_was_passed_with_its_size() -> None:
+    error = replace(ERROR, allocated=(SYSTEM, MAIN), region=(16, 20))
+    assert judged(error, arguments=(CallArgument("f", 1, "", 16, 20),)) == "proved"
+    assert "belongs to the harness" in judged(error, arguments=(CallArgument("f", 1, "", 16, 24),))
+
+
+def test_a_misuse_of_the_api_proves_nothing() -> None:
+    null = replace(ERROR, name="load of null pointer of type 'int'")
+    assert "argument 2 of f is not valid memory" in judged(ERROR, arguments=(CallArgument("f", 2, "invalid"),))
+    assert "argument 1 of f is a null" in judged(
+        null, target=replace(TARGET, cwe=476), arguments=(CallArgument("f", 1, "null"),)
+    )
+    assert judged(ERROR, arguments=(CallArgument("f", 1, "null"),)) == "proved"
+
+
+def test_both_runs_must_report_the_same_error() -> None:
+    runs = [ProofRun("", "", (ERROR,)), ProofRun("ended normally", "")]
+    assert "time or chance" in judge(runs, TARGET).reason
+    assert judge(runs[::-1], TARGET).error is None
+    other = replace(ERROR, access="READ of size 1")
+    assert "time or chance" in judge([runs[0], ProofRun("", "", (other,))], TARGET).reason
+
+
+def test_a_log_is_read_with_the_stacks_resolved_outside() -> None:
+    names = {0x401: "sum", 0x402: "use", 0x403: "main", 0x404: "drop", 0x405: "make"}
+
+    def resolve(address: ModuleAddress) -> list[StackFrame]:
+        name = names.get(address.offset)
+        return [StackFrame(name, "a.c", address.offset & 15, "tree") if name else SYSTEM]
+
+    overflow, freed = read_log(LOG, resolve)
+    assert [hex(one.offset) for one in addresses_of(LOG)] == ["0x401", "0x900", "0x402", "0x403", "0x404", "0x405"]
+    assert overflow.name == "signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'"
+    assert [frame.function for frame in overflow.stack] == ["sum", "memcpy"]
+    assert (freed.name, freed.access, freed.region) == (
+        "heap-use-after-free",
+        "READ of size 1",
+        (0x602000000010, 0x60200000001A),
+    )
+    assert [[frame.function for frame in stack] for stack in (freed.stack, freed.freed, freed.allocated)] == [
+        ["use", "main"],
+        ["drop"],
+        ["make"],
+    ]
+    assert "0x" not in "\n".join((*overflow.lines(), *freed.lines()))

@@ -1,0 +1,161 @@
+"""The stage that proves confirmed findings, over a real store, sandbox, compiler and scripted model server."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_workers.conversations.resources import setup_of
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.store.engine import Store
+from tests.agents.server import Body, ModelServer, Step, calls, says
+from tests.judging import judge
+from tests.steps.pipeline import Pipeline
+
+RECORD = """\
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+int main(void)
+{
+    static char line[512];
+    char name[16];
+    if (!fgets(line, sizeof line, stdin))
+        return 1;
+    strcpy(name, line);
+    return name[0];
+}
+"""
+LONG = calls("run_proof", way="program", target="main.c", files=[{"name": "stdin", "text": "a" * 100 + "\n"}])
+SHORT = calls("run_proof", way="program", target="main.c", files=[{"name": "stdin", "text": "a\n"}])
+
+
+@dataclass
+class Bench:
+    """A store, and runs whose findings a model confirms and proves."""
+
+    place: Path
+    open_store: Callable[..., Store]
+    url: str
+
+    def prove(self, files: dict[str, str], *steps: Step, **options: Any) -> tuple[dict[str, Any], list[Body]]:
+        """Scan files, confirm everything, answer requests for proofs with `steps`; return the report and requests."""
+        tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
+        for name, text in files.items():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text(text)
+        left, asked = list(steps), list[Body]()
+
+        def answer(body: Body) -> Step:
+            if "run_proof" not in json.dumps(body.get("tools", "")):
+                return judge(body, always="confirmed")
+            asked.append(body)
+            return left.pop(0)
+
+        with ModelServer(forever=answer) as server:
+            group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+            talks = AgentRuntime(self.open_store(self.url, durable=True), setup_of({"m": group}, self.place / "cache"))
+            pipeline = Pipeline(self.open_store(self.url), DirectoryBlobs(self.place / "blobs"), talks)
+            try:
+                run = pipeline.do(tree, kind="sec.agent", model_group="m", prove="low", **options)
+                return pipeline.body(run), asked
+            finally:
+                talks.close()
+
+
+@pytest.fixture
+def bench(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]) -> Bench:
+    return Bench(tmp_path, open_stores, sqlite_url)
+
+
+def issue_at(body: dict[str, Any], line: int) -> dict[str, Any]:
+    return next(issue for issue in body["issues"] if issue["line"] == line)
+
+
+@pytest.mark.slow
+def test_a_confirmed_finding_that_a_sanitizer_stops_at_is_proved(bench: Bench) -> None:
+    body, asked = bench.prove({"main.c": RECORD}, SHORT, LONG)
+
+    issue = issue_at(body, 10)
+    proof = issue["proof"]
+    assert (issue["status"], proof["state"], proof["kind"], proof["attempts"]) == ("proved", "proved", "program", 2)
+    assert body["summary"]["by_status"]["proved"] >= 1
+    assert proof["stack"][:2] == ["stack-buffer-overflow WRITE of size 102", "#0 main main.c:10"]
+    assert proof["command"] == "./program < stdin"
+    assert proof["sources"] == [{"name": "stdin", "text": "a" * 100 + "\n", "base64": None, "is_whole": True}]
+    assert "no sanitizer reported an error; the run ended" in asked[1]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
+def test_a_second_run_asks_nothing(bench: Bench) -> None:
+    first, _ = bench.prove({"main.c": RECORD}, SHORT, LONG)
+    second, asked = bench.prove({"main.c": RECORD})
+
+    assert asked == []
+    assert issue_at(second, 10) == issue_at(first, 10)
+
+
+@pytest.mark.slow
+def test_attempts_are_bounded_and_what_failed_is_said(bench: Bench) -> None:
+    wrong = calls("run_proof", way="program", target="main.c", files=[{"name": "stdin", "text": "b\n"}])
+    body, asked = bench.prove({"main.c": RECORD}, SHORT, wrong, SHORT)
+
+    issue = issue_at(body, 10)
+    assert (issue["status"], issue["proof"]["state"], issue["proof"]["attempts"]) == ("confirmed", "failed", 3)
+    assert issue["proof"]["reason"].startswith("It was run, and is no proof: no sanitizer reported an error")
+    assert len(asked) == 3
+    assert body["summary"]["by_status"] == {"confirmed": 1}
+
+
+@pytest.mark.slow
+def test_calls_that_cannot_be_run_are_bounded_too(bench: Bench) -> None:
+    scripts = [f"import {name}" for name in ("nothing", "neither", "none")]
+    steps = [calls("run_proof", way="program", files=[{"name": "stdin", "python": one}]) for one in scripts]
+    body, asked = bench.prove({"main.c": RECORD}, *steps, proof_attempts=1)
+
+    assert issue_at(body, 10)["proof"]["reason"].startswith("the Python script of a file failed: ModuleNotFoundError")
+    assert (issue_at(body, 10)["proof"]["attempts"], len(asked)) == (0, 3)
+
+
+@pytest.mark.slow
+def test_an_agent_may_give_up_with_a_reason(bench: Bench) -> None:
+    report = {"analysis": "I read it.", "reason": "Nobody passes such a text."}
+    body, asked = bench.prove({"main.c": RECORD}, SHORT, says(json.dumps(report)))
+
+    assert issue_at(body, 10)["proof"]["reason"] == "Nobody passes such a text."
+    assert len(asked) == 2
+
+
+@pytest.mark.slow
+def test_a_finding_that_is_only_reproduced_stays_confirmed(bench: Bench) -> None:
+    inner = RECORD.replace("int main(void)\n", "static int inner(const char *line)\n").replace(
+        "static char line[512];", ""
+    )
+    code = inner.replace("    if (!fgets(line, sizeof line, stdin))\n        return 1;\n", "")
+    code += "int main(int count, char **words)\n{\n    return count > 9 ? inner(words[9]) : 0;\n}\n"
+    harness = (
+        "int inner(const char *);\nint main(void)\n{\n"
+        "    static char text[100];\n    for (int i = 0; i < 99; i++)\n        text[i] = 98;\n"
+        "    return inner(text);\n}\n"
+    )
+    gave_up = says(json.dumps({"analysis": "", "reason": "It takes nine arguments."}))
+    body, asked = bench.prove({"main.c": code}, calls("run_proof", way="harness", code=harness), gave_up)
+
+    issue = next(one for one in body["issues"] if "strcpy" in one["evidence"])
+    assert (issue["status"], issue["proof"]["state"], issue["proof"]["kind"]) == ("confirmed", "reproduced", "internal")
+    assert issue["proof"]["reason"] == "inner is not declared in a header of the tree"
+    assert "It reproduces the finding, but does not prove it" in asked[1]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
+def test_a_file_that_does_not_compile_alone_costs_no_question(bench: Bench) -> None:
+    body, asked = bench.prove({"main.c": f'#include "made_by_the_build.h"\n{RECORD}'})
+
+    assert asked == []
+    assert issue_at(body, 11)["proof"]["reason"] == (
+        "main.c does not compile by itself; give the command of the build (--build)"
+    )
