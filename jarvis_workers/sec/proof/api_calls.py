@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from jarvis_workers.sec.proof.proof import CallArgument
+from jarvis_workers.sec.proof.structure_members import Pairs, base_type, sized_members
 
 DECLARED = re.compile(r"^/\* (.+):(\d+):\w+ \*/ extern (.+?)(\w+) \((.*)\);", re.MULTILINE)
 # The name of a length: alone, or behind the name of the memory that it belongs to.
@@ -137,8 +138,9 @@ def checking_code(
 
     `texts` are the headers by path, for the names of parameters.
     """
+    members = sized_members(texts.values())
     functions = [
-        _checked(name, declarations[name], _names(name, declarations[name], texts))
+        _checked(name, declarations[name], _names(name, declarations[name], texts), members)
         for name in sorted(called)
         if name in declarations and not declarations[name].is_variadic
     ]
@@ -159,10 +161,10 @@ def _on_one_line(match: re.Match[str]) -> str:
     return match[0].replace("\n", " ")
 
 
-def _checked(name: str, declaration: ApiDeclaration, names: Sequence[str]) -> str:
+def _checked(name: str, declaration: ApiDeclaration, names: Sequence[str], members: Mapping[str, Pairs]) -> str:
     types = [one for one in declaration.parameters if one != "void"]
     parameters = ", ".join(f"__typeof__({one}) a{number}" for number, one in enumerate(types, 1)) or "void"
-    checks = "".join(f"  {line}\n" for line in _checks(name, types, names))
+    checks = "".join(f"  {line}\n" for line in [*_checks(name, types, names), *_member_checks(name, types, members)])
     passed = ", ".join(f"a{number}" for number, _ in enumerate(types, 1))
     call = f"{name}({passed});" if declaration.result == "void" else f"return {name}({passed});"
     return f"__typeof__({declaration.result}) jarvis_{name}({parameters})\n{{\n{checks}  {call}\n}}\n"
@@ -185,6 +187,15 @@ def _checks(name: str, types: Sequence[str], names: Sequence[str]) -> Iterator[s
             yield f'jarvis_handle("{name}", {number}, (const void *)a{number});'
         else:
             yield f'jarvis_handle("{name}", {number}, JARVIS_POINTER(a{number}));'
+
+
+def _member_checks(name: str, types: Sequence[str], members: Mapping[str, Pairs]) -> Iterator[str]:
+    """Yield checks of the memory that the members of structures point to."""
+    for number, one in enumerate(types, 1):
+        for pointer, size in members.get(base_type(one), ()) if one.count("*") <= 1 else ():
+            memory = f"a{number}->{pointer}"
+            measured = f"(unsigned long)a{number}->{size} * JARVIS_WIDTH({memory})"
+            yield f'if (a{number}) jarvis_memory("{name}", {number}, {memory}, {measured});'
 
 
 def _is_integer(one: str) -> bool:

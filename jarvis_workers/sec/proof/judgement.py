@@ -46,7 +46,7 @@ def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
     for error in run.errors:
         if refusal := _refusal(error, target) or _misuse(error, run.arguments):
             refusals.append(refusal)
-        elif _is_of_harness(error) and not any(error.region == (one.start, one.end) for one in run.arguments):
+        elif _is_of_harness(error) and not any(_is_whole(error, one) for one in run.arguments):
             weaker = weaker or AttemptJudgement(error, internal=UNCHECKED)
         else:
             return AttemptJudgement(error)
@@ -106,6 +106,11 @@ def _is_of_harness(error: SanitizerError) -> bool:
         or (error.frame and error.frame[0].owner == "harness")
         or error.variable.endswith(("harness.c", "harness.cc"))
     )
+
+
+def _is_whole(error: SanitizerError, argument: CallArgument) -> bool:
+    """Return whether an argument was the object of an error, or its end, with the true size."""
+    return error.region is not None and error.region[0] <= argument.start and argument.end == error.region[1]
 
 
 def _of_tree(stack: Sequence[StackFrame]) -> StackFrame | None:

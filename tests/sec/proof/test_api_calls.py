@@ -12,6 +12,7 @@ from jarvis_workers.sec.proof.api_calls import (
     read_records,
 )
 from jarvis_workers.sec.proof.proof import CallArgument
+from jarvis_workers.sec.proof.structure_members import sized_members
 
 LISTING = """\
 /* compiled from: . */
@@ -94,3 +95,24 @@ def test_members_behind_pointers_are_not_changed_and_others_only_of_public_struc
     assert "member next_in of a structure that no public" in changed_member("s.next_in = in;", is_public=False)
     for code in ("q->room = 9;", "q->room++;", "q[0].room = 9;", "(*q).room |= 9;", "int *r = &q->room;"):
         assert changed_member(code, is_public=True) == "it changes the member room of a structure behind a pointer"
+
+
+def test_members_of_structures_are_checked_in_pairs() -> None:
+    header = """
+    typedef struct stream_s { const Bytef *next_in; /* input */ unsigned avail_in; unsigned long total; } stream;
+    typedef stream FAR *streamp;
+    struct head { Bytef *extra; unsigned extra_len, x; unsigned extra_max; char *name; };
+    """
+    members = sized_members([header])
+    assert members == {
+        "stream_s": (("next_in", "avail_in"),),
+        "stream": (("next_in", "avail_in"),),
+        "streamp": (("next_in", "avail_in"),),
+        "head": (("extra", "extra_max"),),
+    }
+    declared = declarations_of("/* project/a.h:1:NC */ extern int f (streamp, struct head *);\n")
+    code = checking_code("", {"f"}, declared, {"project/a.h": header})
+    assert (
+        'if (a1) jarvis_memory("f", 1, a1->next_in, (unsigned long)a1->avail_in * JARVIS_WIDTH(a1->next_in));' in code
+    )
+    assert 'if (a2) jarvis_memory("f", 2, a2->extra, (unsigned long)a2->extra_max * JARVIS_WIDTH(a2->extra));' in code
