@@ -141,9 +141,10 @@ def edit() -> None:
 def trust(
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust the files no longer.")] = False,
 ) -> None:
-    """Allow the settings files of this directory to start programs, until the files change.
+    """Allow the settings files of this directory to start programs and to tell models whom to trust, until they change.
 
-    These are MCP servers, callbacks, the central repository with its tools, and the gate of `jarvis code`.
+    These are MCP servers, callbacks, the central repository with its tools, the gate of `jarvis code`, and the security
+    notes (sec.notes).
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 

@@ -1,11 +1,11 @@
-"""Ask a person before programs are started that a settings file of the current directory names.
+"""Ask a person before a settings file of the current directory starts programs, or tells models whom to trust.
 
 The directory may be a clone of somebody else's repository: without an approval, these settings have no effect.
 """
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -14,10 +14,10 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
-from jarvis_workers.settings.trust import PROGRAMS, decide, decision
+from jarvis_workers.settings.trust import NOTES, PROGRAMS, decide, decision
 
-# The programs that the conversations of `jarvis sec` and `jarvis c2rust` start.
-OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools")
+# The programs that the conversations of `jarvis sec` and `jarvis c2rust` start, and what models are told.
+OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES)
 LINE_MAX = 300
 
 
@@ -30,13 +30,19 @@ def approve_programs(*, ask: bool = True, names: Sequence[str] = PROGRAMS) -> No
         used = [setting for setting in values if setting in names]
         if used and not (ask and _is_approved(directory / name, values)):
             write_line(
-                f"{name} of this directory sets {', '.join(used)}, which start programs, and is not trusted: they have "
-                "no effect; read the file, then allow them with: jarvis config trust"
+                f"{name} of this directory sets {', '.join(used)}, which {_effects(used)}, and is not trusted: "
+                "they have no effect; read the file, then allow them with: jarvis config trust"
             )
 
 
+def _effects(names: Collection[str]) -> str:
+    """Return why settings need trust."""
+    notes = ["tell models whom to trust"] if NOTES in names else []
+    return " and ".join([*(["start programs"] if set(names) & set(PROGRAMS) else []), *notes])
+
+
 def describe_programs(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield a line for each program that the settings start."""
+    """Yield a line for each program that the settings start, or file that they name."""
     for setting, value in values.items():
         for one in value if isinstance(value, list | tuple) else [value]:
             yield plain(redact(f"{setting}: {_shown(one)}")[:LINE_MAX])
@@ -46,7 +52,7 @@ def _is_approved(file: Path, values: Mapping[str, object]) -> bool:
     """Return whether a person trusts the file now; the answer is stored. Without a terminal nobody is asked."""
     if decision(file, os.environ) is not None or not _has_person(file.parent):
         return False
-    typer.echo(f"{file.name} of this directory starts programs:", err=True)
+    typer.echo(f"{file.name} of this directory has settings which {_effects(values)}:", err=True)
     for line in describe_programs(values):
         typer.echo(f"  {line}", err=True)
     trusted = typer.confirm(f"Trust this {file.name}, until it changes?", err=True)

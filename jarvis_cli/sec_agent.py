@@ -18,6 +18,7 @@ from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_group, model_name, models_are_set
 from jarvis_workers.service.proofs import can_compile
 from jarvis_workers.service.runs import remove_runs
+from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
@@ -75,7 +76,7 @@ def proof_options(settings: Settings, prove: bool | None, attempts: int, build: 
 
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
-    """Return the options with the names of configured model groups, and with the limits."""
+    """Return the options with the names of configured model groups, the limits, and the notes."""
 
     def name_of(group: str | None) -> str | None:
         return model_name(settings, group) if group else None
@@ -86,4 +87,5 @@ def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
         second_group=name_of(agents.second_group),
         escalate=name_of(agents.escalate),
         agent_limits=wiring.agent_limits_of(settings),
+        notes=read_notes(settings),
     )

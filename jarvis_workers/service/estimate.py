@@ -26,7 +26,7 @@ from jarvis_workers.sec.judge.cost_model import (
 )
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
-from jarvis_workers.steps.sec.candidates import counted_of
+from jarvis_workers.steps.sec.candidates import counted_of, reasons_for
 from jarvis_workers.steps.sec.dry_run import DryRun, Plan, PlannedClusters
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
@@ -145,13 +145,16 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
                 of_one = [(gid, numbered[gid]) for gid in one.gids]
                 expected += verified_together(of_one, conditions, plan.model.quirks, batch.shared)
     some = expected[:: max(len(expected) // plan.sample, 1)]
+    with store.read() as session:
+        reasons = [reasons_for(session, run, [(gid, numbered[gid]) for gid in one.gids]) for one in some]
+    firsts = [foresight.verify(one, numbered, those) for one, those in zip(some, reasons, strict=True)]
     return Estimate(
         group=plan.options.group,
         candidates=len(chosen),
         candidates_found=len(numbered),
         plain=plain,
         cluster=measure.share("cluster", questions, len(questions)),
-        verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(expected)),
+        verify=measure.share("verify", firsts, len(expected)),
         ratio=measure.ratio,
         priced=measure.is_priced,
     )

@@ -53,14 +53,14 @@ def load_settings(
     """Load the settings of a command that runs in `directory`; `file` takes precedence over its files.
 
     `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Settings of files in
-    `directory` that start programs have an effect only if a person has trusted the file. Raises SettingsError.
+    `directory` that need trust have an effect only if a person has trusted the file. Raises SettingsError.
     """
     layers = read_layers(flags or {}, environ, directory, file)
     return _settle(layers, directory)
 
 
 def untrusted_programs(directory: Path, environ: Mapping[str, str] = os.environ) -> dict[str, Mapping[str, object]]:
-    """Return the settings that start programs and have no effect, by the files of a directory that set them."""
+    """Return the settings that need trust and have no effect, by the files of a directory that set them."""
     files = {YAML_FILE: YAML_FILE, TOML_PLACE: TOML_FILE}
     layers = read_layers({}, environ, directory)
     return {files[layer.source]: layer.untrusted for layer in layers if layer.untrusted}
@@ -76,6 +76,7 @@ def origins(
         "store_url": settings.effective_store_url,
         "blobs_url": settings.effective_blobs_url,
         "where": settings.place,
+        "sec.notes": str(settings.sec.notes_file) if settings.sec.notes_file else None,
         "processes": settings.process_count,
     }
     result = []

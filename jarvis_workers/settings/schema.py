@@ -1,46 +1,33 @@
 """The settings: type, bounds and default of each."""
 
 import os
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from jarvis_workers.mcp_client.config import McpServer, check_servers, read_servers
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.sec.sourcelinks import check_template
+from jarvis_workers.settings.field_types import (
+    Arguments,
+    Budget,
+    Count,
+    Files,
+    Languages,
+    Megabytes,
+    Names,
+    Percent,
+    SearchAddress,
+    Seconds,
+    Servers,
+    SettingPath,
+    Severities,
+    Suffixes,
+    Tokens,
+)
 from jarvis_workers.telemetry import LogLevel
-
-
-def _listed(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _split(value: object) -> object:
-    return tuple(shlex.split(value)) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
-
-
-def _mapped(value: object) -> object:
-    if isinstance(value, str):
-        parts = (part.partition("=") for part in value.split(",") if part.strip())
-        return {name.strip(): text.strip() for name, _, text in parts}
-    return value
-
-
-def _bare(suffixes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(suffix.removeprefix(".") for suffix in suffixes)
-
-
-def _path(value: object) -> object:
-    if not isinstance(value, str | Path) or not str(value):
-        raise ValueError("should be a path")
-    return Path(value).expanduser()
 
 
 def default_data_dir() -> Path:
@@ -48,40 +35,6 @@ def default_data_dir() -> Path:
     import platformdirs  # noqa: PLC0415  (slow to import, and not needed if JARVIS_DATA_DIR is set)
 
     return Path(platformdirs.user_data_dir("jarvis-workers"))
-
-
-def _search_address(url: str) -> str:
-    is_address = url.startswith(("http://", "https://")) and url.isascii() and url.isprintable()
-    if not is_address or "{query}" not in url:
-        raise ValueError(
-            "should be an address with {query}, such as http://127.0.0.1:8888/search?format=json&q={query}"
-        )
-    return url
-
-
-def _budget(text: str) -> str:
-    read_budget(text)
-    return text
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
-Arguments = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=list[str] | str)]
-Suffixes = Annotated[Names, AfterValidator(_bare)]
-Language = Literal["c/cpp", "rust"]
-Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed, json_schema_input_type=list[Language] | str)]
-Severity = Literal["high", "medium", "low"]
-Severities = Annotated[dict[str, Severity], BeforeValidator(_mapped, json_schema_input_type=dict[str, Severity] | str)]
-Servers = Annotated[
-    tuple[McpServer, ...],
-    BeforeValidator(read_servers, json_schema_input_type=list[McpServer] | str),
-    AfterValidator(check_servers),
-]
-Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
-Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
-Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
 # In ASCII, without user and password, and without parameters.
@@ -161,7 +114,7 @@ class AgentSettings(FrozenSettings):
     tokens: Tokens | None = 2_000_000
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     seconds: Seconds = 3600
-    budget: Annotated[str, AfterValidator(_budget)] | None = None
+    budget: Budget | None = None
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
@@ -173,13 +126,24 @@ class AgentSettings(FrozenSettings):
     autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 
+class SecSettings(FrozenSettings):
+    """The file with the user's notes on the threat model; default: ~/.jarvis/security.md (docs/agents.md)."""
+
+    notes: SettingPath | None = None
+
+    @property
+    def notes_file(self) -> Path | None:
+        own = Path.home() / ".jarvis" / "security.md"
+        return self.notes or (own if own.is_file() else None)
+
+
 class SearchSettings(FrozenSettings):
     """The endpoint of the tool search_web (docs/mcp.md): `{query}` in its address is replaced by the search terms.
 
     The variable `key_env` holds a key, which is sent as a bearer token.
     """
 
-    url: Annotated[str, AfterValidator(_search_address)] | None = None
+    url: SearchAddress | None = None
     key_env: str | None = None
 
 
@@ -287,9 +251,7 @@ class Settings(FrozenSettings):
     `central_repo` is the git URL of shared methodologies and tools; only the tools in `central_tools` are loaded.
     """
 
-    data_dir: Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)] = Field(
-        default_factory=default_data_dir
-    )
+    data_dir: SettingPath = Field(default_factory=default_data_dir)
     store_url: str | None = None
     broker_url: str | None = None
     blobs_url: str | None = None
@@ -305,6 +267,7 @@ class Settings(FrozenSettings):
     report: ReportSettings = ReportSettings()
     store: StoreSettings = StoreSettings()
     agent: AgentSettings = AgentSettings()
+    sec: SecSettings = SecSettings()
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
     c2rust: C2RustSettings = C2RustSettings()

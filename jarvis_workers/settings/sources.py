@@ -36,7 +36,7 @@ FLAG = "command line"
 class Layer:
     """The settings from one source, by full name; `strict` if its values are typed, unlike environment variables.
 
-    `untrusted` are those that start programs and have no effect, since nobody has trusted their file. `file` is the
+    `untrusted` are those that need trust and have no effect, since nobody has trusted their file. `file` is the
     YAML file that they come from.
     """
 

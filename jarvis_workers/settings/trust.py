@@ -1,4 +1,5 @@
-"""Decisions of a person on settings files that start programs: the current directory may be a clone of someone else's.
+"""Decisions of a person on settings files that start programs, or tell models whom to trust: the current directory may
+be a clone of someone else's.
 
 As with direnv, a decision holds for one path with one content. It is stored in the data directory of the user, never in
 one that the file itself sets. A file of root is trusted by other users: an administrator has put it there.
@@ -17,13 +18,15 @@ from jarvis_workers.settings.schema import default_data_dir
 
 # The settings that run code outside the sandbox, or choose the command that judges a change.
 PROGRAMS = ("agent.after_tool_call_cb_dirs", "mcp", "central_repo", "central_tools", "code.gate")
+# The setting that names a file whose text a model believes.
+NOTES = "sec.notes"
 DATA_DIR = "JARVIS_DATA_DIR"
 FOLDER = "trusted"
 TRUSTED, REFUSED = b"trusted\n", b"refused\n"
 
 
 def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
-    """Return whether the programs of a settings file may be started."""
+    """Return whether the settings of a file that need trust have an effect."""
     return _is_of_administrator(file) or decision(file, environ) is True
 
 
@@ -47,8 +50,8 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
 
 
 def program_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield those of the settings, by full name, that start programs."""
-    return ((name, values[name]) for name in PROGRAMS if values.get(name))
+    """Yield those of the settings, by full name, that need trust."""
+    return ((name, values[name]) for name in (*PROGRAMS, NOTES) if values.get(name))
 
 
 def _record(file: Path, environ: Mapping[str, str]) -> Path:

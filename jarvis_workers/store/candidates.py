@@ -114,6 +114,17 @@ def in_file(session: Session, run_id: str, path: bytes) -> list[Candidate]:
     return [Candidate(*row) for row in session.execute(query.order_by(*_order(session)))]
 
 
+def near(
+    session: Session, run_id: str, files: Collection[str], patterns: Collection[str], most: int
+) -> list[Candidate]:
+    """Return at most `most` candidates in these (shown) files, or of these rules, those in the files first."""
+    in_files = CANDIDATE.c.file.in_(files)
+    query = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
+    query = query.where(CANDIDATE.c.run_id == run_id, sa.or_(in_files, CANDIDATE.c.pattern.in_(patterns)))
+    rows = session.execute(query.order_by(sa.case((in_files, 0), else_=1), *_order(session)).limit(most))
+    return [Candidate(*row) for row in rows]
+
+
 def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str, float]) -> None:
     """Mark the candidates of rules that are superseded by another rule on the same line."""
     ours, place = CANDIDATE.c.run_id == run_id, sa.tuple_(CANDIDATE.c.file_raw, CANDIDATE.c.line)

@@ -6,7 +6,7 @@ A run gets a copy when it is submitted, so that its report does not change later
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from sqlalchemy import case, delete, func, insert, literal, select
+from sqlalchemy import ColumnElement, case, delete, func, insert, literal, select
 from sqlmodel import Session
 
 from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
@@ -93,8 +93,17 @@ def attach(session: Session, run_id: str, more: Iterable[Judgement] = (), *, sto
 
 def attached(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
     """Return the verdicts copied to a run, by fingerprint."""
+    return _copied(session, run_id)
+
+
+def with_reasons(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
+    """Return the verdicts copied to a run that have a reason, by fingerprint."""
+    return _copied(session, run_id, JUDGED.c.reason != "")
+
+
+def _copied(session: Session, run_id: str, *conditions: ColumnElement[bool]) -> Mapping[str, TriageVerdict]:
     query = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in TriageVerdict._fields])
-    rows = session.execute(query.where(JUDGED.c.run_id == run_id))
+    rows = session.execute(query.where(JUDGED.c.run_id == run_id, *conditions))
     return {fingerprint: TriageVerdict(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}
 
 

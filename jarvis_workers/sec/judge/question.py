@@ -13,6 +13,7 @@ from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
+from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import other_callers, read_trail, without_callers
@@ -27,7 +28,8 @@ class ClusterQuestion:
 
     `votes` is the number of conversations if one of the candidates has high severity; `second_look` adds one with
     comments; with `escalates`, what stays open is asked of a stronger model.  `severities` are the configured
-    severities of rules.  `claim` is what a person says against the candidates: something to check, not evidence.
+    severities of rules.  `claim` is what a person says against the candidates, `reasons` what
+    people said about findings nearby: something to check, not evidence.  `notes` state the user's threat model.
     """
 
     verification: str
@@ -38,6 +40,8 @@ class ClusterQuestion:
     escalates: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
     claim: str = ""
+    notes: str = ""
+    reasons: tuple[TriageReason, ...] = ()
 
     @property
     def condition(self) -> str:
@@ -85,7 +89,7 @@ class VerificationQuestion:
             cluster.language,
             *self.texts.values(),
             *(part.text() for part in self.code.parts),
-            *([cluster.claim] if cluster.claim else []),
+            *(text for text in (cluster.claim, cluster.notes, *(one.text for one in cluster.reasons)) if text),
         ]
         return sha256(json.dumps(texts).encode()).hexdigest()
 

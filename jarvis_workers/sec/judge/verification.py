@@ -259,7 +259,8 @@ class Verification:
     def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
         language = self._prepared.cluster.language
         examples = [example.text(language) for example in EXAMPLES]
-        system = fill_from(PROMPTS, "verify_system", language=language, tools=tools.names, examples=examples)
+        facts = {"tools": tools.names, "examples": examples, "notes": self._prepared.cluster.notes}
+        system = fill_from(PROMPTS, "verify_system", language=language, **facts)
         about = Definition(
             system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated
         )
@@ -279,6 +280,7 @@ class Verification:
             left_out=prepared.code.left_out,
             with_comments=view == "commented",
             claim=guard.admit(prepared.cluster.claim) if prepared.cluster.claim else "",
+            reasons=[guard.admit(one.text) for one in prepared.cluster.reasons],
             language=language,
         )
 

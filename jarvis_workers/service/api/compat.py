@@ -20,6 +20,7 @@ from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import CLUSTER_LIMIT, JudgeOptions
@@ -67,6 +68,7 @@ def run_security_analysis(
         model_group=model_name(settings, llm_group),
         agent_limits=wiring.agent_limits_of(settings),
         cluster_limit=cluster_limit,
+        notes=read_notes(settings),
     )
     return _reported(settings, path, agents, report_file)
 

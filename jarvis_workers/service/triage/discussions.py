@@ -12,6 +12,7 @@ from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.runs import SCANS, find_run, is_local, newest_runs
 from jarvis_workers.service.scan_request import options_of
+from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.service.submit import FollowUpRequest
 from jarvis_workers.service.triage.queue import find_finding, findings_of
 from jarvis_workers.settings import Settings
@@ -64,6 +65,7 @@ def discussion_request(
         verification=issue.verification or issue.description,
         verdict=_verdict(issue),
         text=words,
+        notes=read_notes(settings),
         lang=language,
     )
     budget = budget_of(settings, options.model_group)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jarvis_workers.sec.finding import Candidate, Numbered
+from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reasons
 from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.triage import TriageVerdict, moved_by
 from jarvis_workers.steps.sec.options import SecOptions
@@ -17,6 +18,9 @@ from jarvis_workers.store.runs import Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session
+
+# The candidates among which those with a reason are searched.
+NEAR_MAX = 5_000
 
 
 def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
@@ -54,6 +58,19 @@ def baseline_of(session: "Session", run: Run) -> dict[str, int] | None:
 def judged_of(session: "Session", run: Run) -> Mapping[str, TriageVerdict]:
     """Return the triage verdicts at the time of submission, by fingerprint."""
     return judgements.attached(session, run.id)
+
+
+def reasons_for(session: "Session", run: Run, numbered: Collection[Numbered]) -> tuple[TriageReason, ...]:
+    """Return people's reasons on findings of the run in the same files as these candidates, or of the same rules."""
+    judged = judgements.with_reasons(session, run.id)
+    if not judged:
+        return ()
+    files, rules = {one.file for _, one in numbered}, {one.pattern for _, one in numbered}
+    near = candidates.near(session, run.id, files, rules, NEAR_MAX)
+    reasons = ((one, judged.get(one.fingerprint)) for one in near)
+    return closest_reasons(
+        (TriageReason(one.file, one.pattern, *judgement) for one, judgement in reasons if judgement), files, rules
+    )
 
 
 def _weighed(run: Run, numbered: Iterable[tuple[int, Candidate]]) -> Iterator[tuple[int, Candidate]]:

@@ -44,8 +44,9 @@ class DiscussionWork:
     @property
     def cluster(self) -> ClusterQuestion:
         options = self.options
-        claim = options.text if self.disputes else ""
-        return ClusterQuestion(options.verification, ((1, options.candidate),), options.lang, claim=claim)
+        claim, notes = (options.text, options.notes) if self.disputes else ("", "")
+        candidates = ((1, options.candidate),)
+        return ClusterQuestion(options.verification, candidates, options.lang, claim=claim, notes=notes)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:

@@ -20,7 +20,7 @@ def _candidate(fields: Mapping[str, Any]) -> Candidate:
 @dataclass(frozen=True, kw_only=True)
 class DiscussionOptions(ConversationOptions):
     """Options of a run about a finding: the candidate, the condition to verify, the earlier verdict as text, and what a
-    person asks or claims.
+    person asks or claims; `notes` are the user's statements about the threat model.
     """
 
     finding: str = ""
@@ -28,4 +28,5 @@ class DiscussionOptions(ConversationOptions):
     verification: str = ""
     verdict: str = ""
     text: str = ""
+    notes: str = ""
     lang: "Language" = "en"

@@ -24,6 +24,7 @@ from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, c
 from jarvis_workers.sec.judge.cost_model import first_request
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.judge.verification import Verification, votes_of
 from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -94,8 +95,10 @@ class DryRun:
         except StopIteration as end:
             return PlannedClusters(end.value, FirstRequest(estimate_request(first) if first else 0, is_cached=True))
 
-    def verify(self, one: Cluster, candidates: Mapping[int, Candidate]) -> FirstRequest:
-        """Return the first request for a cluster."""
+    def verify(
+        self, one: Cluster, candidates: Mapping[int, Candidate], reasons: tuple[TriageReason, ...] = ()
+    ) -> FirstRequest:
+        """Return the first request for a cluster; `reasons` are those of people on findings nearby."""
         options, severities = self._plan.options, self._plan.severities
         question_text = question.ClusterQuestion(
             one.verification,
@@ -104,6 +107,8 @@ class DryRun:
             votes=options.votes,
             second_look=options.second_look,
             severities=severities,
+            notes=options.notes,
+            reasons=reasons,
         )
         prepared = question.prepare(question_text, self._index)
         marks = make_marks(self._secret, prepared.about)

@@ -27,9 +27,9 @@ class JudgeOptions(SecOptions, ConversationOptions):
     `canary`, a known bug is added. A model is asked about `discover` functions that handle outside data, for defects
     that no rule has found; this may cost `discover_budget` in all, and what it finds is verified like other candidates.
 
-    With `prove`, agents prove confirmed findings of at least this severity by execution, in `proof_attempts` attempts
-    each. The project is built by the command `proof_build` from the archive in the blob `proof_archive`; without a
-    command, its files are compiled one by one.
+    `notes` are the user's statements about the threat model. With `prove`, agents prove confirmed findings of at least
+    this severity by execution, in `proof_attempts` attempts each. The project is built by the command `proof_build`
+    from the archive in the blob `proof_archive`; without a command, its files are compiled one by one.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
@@ -39,6 +39,7 @@ class JudgeOptions(SecOptions, ConversationOptions):
     second_look: bool = False
     max_findings: int | None = None
     canary: bool = False
+    notes: str = ""
     discover: int = 0
     discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
     prove: str | None = None

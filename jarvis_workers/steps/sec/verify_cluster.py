@@ -25,7 +25,7 @@ from jarvis_workers.sec.judge.verdict import SeenDefect, Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.candidates import some_of
+from jarvis_workers.steps.sec.candidates import reasons_for, some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import VerifyPayload
 from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
@@ -75,6 +75,8 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
         second_look=options.second_look,
         escalates=options.escalate is not None,
         severities=options.rules.severity,
+        notes=options.notes,
+        reasons=() if canary else reasons_for(session, run, result),
     )
     return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
 

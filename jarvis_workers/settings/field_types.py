@@ -1,0 +1,74 @@
+"""The types of single settings: how text and lists are read, and their bounds."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from jarvis_workers.mcp_client.config import McpServer, check_servers, read_servers
+from jarvis_workers.ratelimit.budget import read_budget
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _split(value: object) -> object:
+    return tuple(shlex.split(value)) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+def _mapped(value: object) -> object:
+    if isinstance(value, str):
+        parts = (part.partition("=") for part in value.split(",") if part.strip())
+        return {name.strip(): text.strip() for name, _, text in parts}
+    return value
+
+
+def _bare(suffixes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(suffix.removeprefix(".") for suffix in suffixes)
+
+
+def _path(value: object) -> object:
+    if not isinstance(value, str | Path) or not str(value):
+        raise ValueError("should be a path")
+    return Path(value).expanduser()
+
+
+def _search_address(url: str) -> str:
+    is_address = url.startswith(("http://", "https://")) and url.isascii() and url.isprintable()
+    if not is_address or "{query}" not in url:
+        raise ValueError(
+            "should be an address with {query}, such as http://127.0.0.1:8888/search?format=json&q={query}"
+        )
+    return url
+
+
+def _budget(text: str) -> str:
+    read_budget(text)
+    return text
+
+
+SettingPath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)]
+Budget = Annotated[str, AfterValidator(_budget)]
+SearchAddress = Annotated[str, AfterValidator(_search_address)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
+Arguments = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=list[str] | str)]
+Suffixes = Annotated[Names, AfterValidator(_bare)]
+Language = Literal["c/cpp", "rust"]
+Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed, json_schema_input_type=list[Language] | str)]
+Severity = Literal["high", "medium", "low"]
+Severities = Annotated[dict[str, Severity], BeforeValidator(_mapped, json_schema_input_type=dict[str, Severity] | str)]
+Servers = Annotated[
+    tuple[McpServer, ...],
+    BeforeValidator(read_servers, json_schema_input_type=list[McpServer] | str),
+    AfterValidator(check_servers),
+]
+Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
+Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
