@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.completion import runs
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 \b
 Examples:
-  jarvis sec reproduce C3fa81b                on the tree of the last run, as it is now
+  jarvis sec reproduce C3fa81b                on its tree, as it is now
   jarvis sec reproduce C3fa81b --run 1f3a -p ~/src/fixed
   jarvis sec reproduce C3fa81b --json
 
@@ -27,7 +28,10 @@ The exit code is 1 if a sanitizer still reports an error, 0 if it does not, and 
 """
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The finding, as reports name it.")]
-RunId = Annotated[str, typer.Option("--run", metavar="RUN", help='Its run (id, id prefix, or "last").')]
+RunId = Annotated[
+    str | None,
+    typer.Option("--run", metavar="RUN", help="The run; default: the newest with this finding.", autocompletion=runs),
+]
 TreePath = Annotated[str | None, typer.Option("--path", "-p", metavar="PATH", help="Another directory of the tree.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SAYS = {
@@ -39,19 +43,19 @@ SAYS = {
 CODES = {"fires": exits.FINDINGS, "other_error": exits.FINDINGS, "silent": exits.DONE, "not_run": exits.INCOMPLETE}
 
 
-def reproduce(identifier: Id, run: RunId = "last", path: TreePath = None, as_json: AsJson = False) -> int:
+def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json: AsJson = False) -> int:
     """Run the proof of a finding again: build the tree as it is now, run the input or harness, say whether it fires."""
     from jarvis_workers.service import proofs, wiring  # noqa: PLC0415  (slow to import)
-    from jarvis_workers.service.runs import find_run  # noqa: PLC0415
+    from jarvis_workers.service.triage.discussions import find_issue  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line) as store:
-        found = find_run(store, run)
+        blobs = wiring.blobs_of(settings)
+        found, _ = find_issue(store, blobs, identifier, run)
         root = Path(path) if path is not None else Path(os.fsdecode(found.root_raw))
         if not root.is_dir():
             raise UsageError(f"{plain(str(root))}: not a directory on this machine; name the tree with --path")
-        blobs = wiring.blobs_of(settings)
         repeated = proofs.reproduce(settings, store, blobs, found, identifier, root)
     typer.echo(json.dumps(_facts(repeated), indent=2) if as_json else "\n".join(_lines(repeated)))
     return CODES[repeated.repetition.outcome]
