@@ -48,10 +48,10 @@ def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
     yield from _verdict(summary, say)
     if note := depth_note(run):
         yield f"> {say(note)}"
-    yield from _numbers(summary, issues, say)
-    yield from _riskiest(summary, issues, say)
     if judged:
         yield from verdict_findings(issues, say, body.patches)
+    yield from _numbers(summary, issues, say)
+    yield from _riskiest(summary, issues, say)
     yield from _not_checked(summary.not_checked, say)
     yield from _rules(issues, texts, say)
     yield from dismissed_findings(body.dismissed, summary, say) if judged else _findings(issues, texts, say)

@@ -42,8 +42,7 @@ def verdict_findings(
         yield say(MEANS[status])
         if status in DETAILED_STATUSES:
             for issue, others in defect_groups(matches):
-                yield from _finding_lines(issue, say)
-                yield from _patch(patches.get(issue.id), say)
+                yield from _finding_lines(issue, patches.get(issue.id), say)
                 if others:
                     yield "\n".join(same_root_cause(others, say, ""))
         else:
@@ -83,7 +82,7 @@ def _place(place: Issue | TraceLocation | EvidenceQuote, say: Words) -> str:
     return say("{file} line {line}", file=code(place.file), line=place.line)
 
 
-def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
+def _finding_lines(issue: Issue, patch: ReportPatch | None, say: Words) -> Iterator[str]:
     place = _place(issue, say)
     yield say("### {id}: {rule} in {place}", id=issue.id, rule=code(issue.pattern), place=place)
     yield say(
@@ -96,6 +95,7 @@ def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
     yield "\n".join(_facts(issue, say))
     if issue.proof:
         yield from proof_lines(issue.proof, say)
+    yield from _patch(patch, say)
     if issue.quotes:
         yield say("Evidence:")
         yield "\n".join(_quote(quote, say) for quote in issue.quotes).rstrip()

@@ -28,6 +28,7 @@ from jarvis_workers.sec.report.sarif_results import (
     message,
     number,
     result,
+    worst_first,
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.verdicts import missed_canary
@@ -58,7 +59,7 @@ def render_sarif(
     descriptions = rules_of(one.issue for one in numbered)
     rules = {one.pattern: index for index, one in enumerate(descriptions)}
     weaknesses = sorted({one.cwe for one in descriptions if one.cwe})
-    listed = fit(numbered, rules, most, gzipped_max)
+    listed = worst_first(fit(numbered, rules, most, gzipped_max))
     yield f'{{"$schema":{dense(SCHEMA)},"version":"2.1.0","runs":[{{\n"tool":'
     yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in descriptions], weaknesses)})
     if weaknesses:

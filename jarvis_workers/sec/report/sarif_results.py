@@ -15,9 +15,10 @@ from urllib.parse import quote
 
 from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
-from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, verdict_text
+from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, exposure_rank, verdict_text
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, PatchReplacement, ReportBody, ReportPatch
 from jarvis_workers.sec.report_json import proof_to_json, scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
@@ -41,6 +42,8 @@ TEXT_MAX = 2_000
 # A file name that cannot end a link or start a placeholder.
 LABEL = re.compile(r"[\w.+-]{1,100}", re.ASCII)
 BEST_SCORE = max(WEIGHTS.values())
+# The least rank of a verdict, and the room above it for the score.
+RANKS = {"proved": (80, 20), "confirmed": (60, 20)}
 
 
 class Numbered(NamedTuple):
@@ -89,7 +92,7 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
         # GitHub uses only the first name; the second is for consumers of our own fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
-        "rank": round(issue.score / BEST_SCORE * 100, 1),
+        "rank": _rank(issue),
         "properties": _properties(issue),
     }
     if related := [*map(_quoted, issue.quotes), *map(_same_root_cause, others)]:
@@ -99,6 +102,26 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
     if suppressions := list(_suppressions(issue)):
         written["suppressions"] = suppressions
     return written
+
+
+def worst_first(numbered: Sequence[Numbered]) -> list[Numbered]:
+    """Return the findings that a model has proved or confirmed first, by severity, exposure and score."""
+    return sorted(numbered, key=lambda one: _urgency(one.issue))
+
+
+def _urgency(issue: Issue) -> tuple[float, ...]:
+    if issue.suppression or issue.status not in REAL:
+        return (len(REAL),)
+    return REAL.index(issue.status), WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
+
+
+def _rank(issue: Issue) -> float:
+    """Return the priority of a result, from 0 to 100; confirmed findings are above 60, proved ones above 80."""
+    share = issue.score / BEST_SCORE
+    if issue.suppression or not issue.has_verdict:
+        return round(share * 100, 1)
+    least, room = RANKS.get(issue.status, (0, 60))
+    return round(least + share * room, 1)
 
 
 def fixes(patch: ReportPatch | None) -> Part:
@@ -218,11 +241,16 @@ def _place(issue: Issue) -> tuple[bytes, int, str]:
 
 
 def _best(numbered: Sequence[Numbered], most: int) -> Sequence[Numbered]:
-    """Return at most `most` results: suppressed findings are omitted first, then dismissed ones, then low scores."""
+    """Return at most `most` results: suppressed findings are omitted first, then dismissed ones, then low scores.
+
+    Findings that a model has confirmed are omitted last.
+    """
     if len(numbered) <= most:
         return numbered
     issues = [one.issue for one in numbered]
-    worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue in issues]
+    worth = [
+        (not issue.suppression, issue.status != "dismissed", issue.status in REAL, issue.score) for issue in issues
+    ]
     indexes = heapq.nlargest(most, range(len(numbered)), key=lambda place: (worth[place], -place))
     return [numbered[place] for place in sorted(indexes)]
 

@@ -7,7 +7,7 @@ from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.patches import LINES_MAX, patch_lines, patch_summary
 from jarvis_workers.sec.report.sarif import render_sarif
-from jarvis_workers.sec.report_document import PatchReplacement, ReportBody, ReportPatch
+from jarvis_workers.sec.report_document import IssueProof, PatchReplacement, ProofSource, ReportBody, ReportPatch
 from tests.sec.verdicts import EVERY, RUN, judged_body
 
 DIFF = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n int f;\n-<b>gets(s);\n+fgets(s, 8, stdin);\n"
@@ -50,6 +50,27 @@ def test_html_shows_the_patch_escaped_in_the_card_and_for_the_script() -> None:
     assert '"patches":{' in page
     assert "Refused: rule: the rule still fires: a\\x1b.c:3" in refused
     assert '<pre class="code diff"' not in refused
+
+
+def test_the_first_section_has_the_worst_finding_with_its_proof_and_its_patch() -> None:
+    stack = ("heap-buffer-overflow WRITE of size 100", "#0 copy a.c:3", "#1 main a.c:9", "#2 start a.c:11")
+    sources = (ProofSource("stdin", "AAAA"),)
+    proof = IssueProof("proved", "program", 1, "./program < stdin", sources=sources, stack=stack)
+    body = patched(FIXED)
+    first, *rest = body.issues
+    proved = body._replace(issues=[first._replace(status="proved", proof=proof), *rest])
+    worst = "".join(render_html(proved, RUN)).partition('<section class="worst">')[2].partition("</section>")[0]
+    text = "".join(render_markdown(proved, RUN))
+
+    assert "./program &lt; stdin" in worst
+    assert "#1 main a.c:9" in worst
+    assert "#2 start" not in worst
+    assert "AAAA" not in worst
+    assert worst.index("Proved by execution") < worst.index('class="code diff"')
+    assert "What to do" not in worst
+    assert (
+        text.index("./program < stdin") < text.index("```diff") < text.index("## Confirmed") < text.index("## Summary")
+    )
 
 
 def test_markdown_shows_the_patch_as_a_diff() -> None:

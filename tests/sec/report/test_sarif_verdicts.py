@@ -95,10 +95,25 @@ def test_a_finding_stays_who_it_is_when_its_twins_are_dismissed():
 
 
 def test_the_steps_of_a_finding_stay():
-    (flow,) = sarif(judged_body(*EVERY))["results"][0].get("codeFlows", ()) or [None]
+    (flow,) = [flow for one in results(*EVERY) for flow in one.get("codeFlows", ())]
 
-    assert flow is not None
     assert len(flow["threadFlows"][0]["locations"]) == 2
+
+
+def test_proved_and_confirmed_findings_come_first_by_severity_and_exposure_with_a_rank_that_says_so():
+    decided = [
+        (like(COPY, line=41), {"status": "dismissed"}),
+        (like(COPY, line=42), RISK | {"severity": "low", "exposure": "remote"}),
+        (like(COPY, line=43), RISK | {"severity": "high", "exposure": "oom"}),
+        (like(COPY, line=44), RISK | {"severity": "high", "exposure": "file"}),
+        (like(COPY, line=45, confidence=0.5), RISK | {"status": "proved", "severity": "low"}),
+    ]
+    found = results(*decided)
+
+    lines = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in found]
+    assert lines == [45, 44, 43, 42, 41]
+    assert [one["rank"] > 80 for one in found] == [True, False, False, False, False]
+    assert [one["rank"] > 60 for one in found] == [True, True, True, True, False]
 
 
 def test_dismissed_findings_give_way_to_the_others_and_are_counted():

@@ -23,7 +23,7 @@ from jarvis_workers.sec.report.html.about import about_rules
 from jarvis_workers.sec.report.html.card import card
 from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, notes
 from jarvis_workers.sec.report.html.listing import listing
-from jarvis_workers.sec.report.html.verdict_summary import model_usage, worst
+from jarvis_workers.sec.report.html.verdict_summary import model_usage, open_findings, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.verdicts import exposure_rank, has_verdicts, rank
 from jarvis_workers.sec.report_document import Issue, ReportBody
@@ -56,7 +56,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         verdict=written([*overview.verdict(summary, say), *notes(summary, run, say)]),
         numbers=written(overview.numbers(summary, issues, say)),
         charts=written(overview.charts(summary, issues, say)),
-        worst=written(worst(issues, say, body.patches)) if judged else "",
+        worst=written([*worst(issues, say, body.patches), *open_findings(summary, say)]) if judged else "",
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
         findings=written(_cards(issues, body, say, judged=judged, run=named, source_url=url)),

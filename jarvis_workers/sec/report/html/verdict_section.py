@@ -11,6 +11,8 @@ from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXTS, WORDS, capital, rating_texts
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, IssueProof, ReportPatch, ReproScript
 
+# The error and two frames.
+STACK_HEAD = 3
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
 
 
@@ -118,6 +120,13 @@ def proof(one: IssueProof | None, say: Words) -> Iterator[Html]:
                 for name, text in blocks
             ],
         )
+
+
+def proof_head(one: IssueProof | None, say: Words) -> Iterator[Html]:
+    """Yield the command and the first lines of the sanitizer's error of a proof, without its files."""
+    if one:
+        stack = one.stack[:STACK_HEAD]
+        yield from proof(one._replace(stack=stack, sources=(), reason=one.reason if not stack else ""), say)
 
 
 def proof_parts(one: IssueProof, say: Words) -> tuple[str, list[tuple[str, str]]]:

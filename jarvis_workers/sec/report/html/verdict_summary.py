@@ -8,7 +8,7 @@ from typing import Any
 
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
-from jarvis_workers.sec.report.html.verdict_section import patch_part
+from jarvis_workers.sec.report.html.verdict_section import patch_part, proof_head
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import REAL, capital, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
@@ -18,30 +18,34 @@ WORST = """
 <section class="worst"><p class="kind">{kind}</p>
 <h2><a href="{href}"><span class="badge {severity}">{grave}</span>{exposure} {rule}
 <span class="place">{file}:{line}</span></a></h2>
-<p>{consequences}</p><p class="remedy"><b>{title}</b> {remedy}</p>{patch}
+<p>{consequences}</p>{proof}{remedy}{patch}
 <p><a href="{href}">{more}</a></p></section>
 """
 
 
 def verdict_counts(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield a summary of the verdicts, and of the open findings."""
+    """Yield a summary of the verdicts."""
     first, rest = lead(summary, say)
     yield markup('<p class="lead"><b>{first}</b> {rest}</p>', first=first, rest=rest)
+
+
+def open_findings(summary: Summary, say: Words) -> Iterator[Html]:
+    """Yield the counts of findings that a person must decide."""
     open_ones = warnings(summary, say)
     if still := [markup("<p><b>{what}</b> {means}</p>", what=what, means=means) for what, means in open_ones]:
         yield markup('<div class="notice">{still}</div>', still=still)
 
 
 def worst(issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch]) -> Iterator[Html]:
-    """Yield the first confirmed finding, given the issues in display order, with its patch."""
+    """Yield the first confirmed finding, given the issues in display order, with its proof and its patch."""
     issue = next((one for status in REAL for one in issues if one.status == status), None)
     if issue:
+        patch = patches.get(issue.id)
         yield markup(
             WORST,
             kind=say("Most dangerous confirmed findings")
             if issue.status == "confirmed"
             else say("Most dangerous proved finding"),
-            title=say("What to do:"),
             more=say("Evidence, conditions and code"),
             href=link_to(id=issue.id),
             severity=issue.severity,
@@ -51,9 +55,15 @@ def worst(issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch
             file=issue.file,
             line=issue.line,
             consequences=in_lines(issue.consequences or issue.description),
-            remedy=in_lines(issue.suggestions or issue.suggestion),
-            patch=patch_part(patches.get(issue.id), say),
+            proof=proof_head(issue.proof, say),
+            remedy="" if patch and patch.state == "fixed" else _remedy(issue, say),
+            patch=patch_part(patch, say),
         )
+
+
+def _remedy(issue: Issue, say: Words) -> Html:
+    remedy = in_lines(issue.suggestions or issue.suggestion)
+    return markup('<p class="remedy"><b>{title}</b> {remedy}</p>', title=say("What to do:"), remedy=remedy)
 
 
 def model_usage(run: Part, say: Words) -> Iterator[Html]:
