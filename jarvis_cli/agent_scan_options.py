@@ -112,6 +112,6 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         votes=options.votes,
         second_look=options.second_look,
         canary=options.canary,
-        **sec_agent.proof_options(settings, options.prove, options.proof_attempts, options.build),
+        **sec_agent.proof_options(settings, options.prove, options.proof_attempts, options.build, quiet=options.quiet),
         **discovery_of(discover=options.discover, limit=options.discover_limit, budget=options.discover_budget),
     )

@@ -8,6 +8,7 @@ from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
+from rich.table import Column
 
 from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.paths import plain
@@ -92,7 +93,8 @@ class Bars(Verbose):
     def __init__(self) -> None:
         console = Console(stderr=True)
         bar = (BarColumn(),) if console.width >= BAR_WIDTH else ()
-        columns = (SpinnerColumn(), TextColumn("{task.description:<9}"), *bar, TextColumn("{task.fields[says]}"))
+        stage = TextColumn("{task.description:<9}", table_column=Column(min_width=9, no_wrap=True))
+        columns = (SpinnerColumn(), stage, *bar, TextColumn("{task.fields[says]}"))
         self._bars = Progress(*columns, console=console, transient=True)
         self._tasks: dict[str, TaskID] = {}
         self._pace = Pace(time.monotonic)

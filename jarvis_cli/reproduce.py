@@ -30,7 +30,7 @@ The exit code is 1 if a sanitizer still reports an error, 0 if it does not, and 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The finding, as reports name it.")]
 RunId = Annotated[
     str | None,
-    typer.Option("--run", metavar="RUN", help="The run; default: the newest with this finding.", autocompletion=runs),
+    typer.Option("--run", metavar="RUN", help="The run; default: the newest with a proof of it.", autocompletion=runs),
 ]
 TreePath = Annotated[str | None, typer.Option("--path", "-p", metavar="PATH", help="Another directory of the tree.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -52,7 +52,7 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line) as store:
         blobs = wiring.blobs_of(settings)
-        found, _ = find_issue(store, blobs, identifier, run)
+        found, _ = find_issue(store, blobs, identifier, run, with_proof=True)
         root = Path(path) if path is not None else Path(os.fsdecode(found.root_raw))
         if not root.is_dir():
             raise UsageError(f"{plain(str(root))}: not a directory on this machine; name the tree with --path")

@@ -57,7 +57,9 @@ def print_estimate(
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 
 
-def proof_options(settings: Settings, prove: bool | None, attempts: int, build: str | None) -> dict[str, Any]:
+def proof_options(
+    settings: Settings, prove: bool | None, attempts: int, build: str | None, *, quiet: bool
+) -> dict[str, Any]:
     """Return the options of proofs: by default of findings of high severity, if this machine or a worker can compile.
 
     Raises UsageError for options that contradict each other.
@@ -72,6 +74,8 @@ def proof_options(settings: Settings, prove: bool | None, attempts: int, build: 
     least = "low" if prove else None
     if prove is None and settings.agent.prove and may_compile:
         least = "high"
+    elif prove is None and settings.agent.prove and not quiet and models_are_set(settings):
+        write_line("gcc is not installed: confirmed findings are not proved by execution")
     return {"prove": least, "proof_attempts": attempts, "proof_build": build}
 
 

@@ -120,3 +120,28 @@ def test_wrong_options_are_refused(jarvis: Jarvis) -> None:
         ended = jarvis("sec", "agent", "-p", "src", *options)
         assert (ended.code, message in ended.err) == (2, True), ended.err
     assert jarvis("sec", "reproduce", "C1", "-p", str(Path("none"))).code == 2
+
+
+@pytest.mark.slow
+def test_without_a_compiler_it_is_said_that_nothing_is_proved(
+    jarvis: Jarvis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jarvis.tree("src", TREE)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JARVIS_AGENT__PROVE", raising=False)
+    found, err = run(jarvis, prover())
+
+    assert "gcc is not installed: confirmed findings are not proved by execution" in err
+    assert found["summary"]["by_status"] == {"confirmed": 1}
+
+
+@pytest.mark.slow
+def test_the_proof_is_found_after_later_runs_without_one_and_failed_attempts_are_counted(jarvis: Jarvis) -> None:
+    jarvis.tree("src", TREE)
+    attempt = calls("run_proof", way="program", target="main.c", files=[LONG])
+    found, _ = run(jarvis, prover(attempt), "--prove")
+    run(jarvis, prover(), "--no-prove")
+
+    assert jarvis("sec", "reproduce", found["issues"][0]["id"]).code == 1
+    run(jarvis, prover(), "--prove", "--build", "make nothing")
+    assert "Confirmed, but not proved by execution: 1 finding." in jarvis("runs", "report", "last").out

@@ -198,6 +198,7 @@ def _summary(body: ReportBody, hidden: int, options: TextOptions, say: Words) ->
         yield (Span(text),)
     yield from _by_rule(body.issues, summary, say)
     yield from _set_aside(summary, options, say)
+    yield from _unproved(body.issues, say)
     yield from _alarms(summary, options, say)
     yield _total(summary, say)
 
@@ -252,6 +253,13 @@ def _remarks(name: str, label: str, summary: Summary, options: TextOptions, say:
     shown = (f"{one.file}:{one.line}: {_short(one.text)}{why}" for one, why in zip(remarks, whys, strict=True))
     for line in _names(list(shown), options, say):
         yield (Span(f"{INDENT}{line}"),)
+
+
+def _unproved(issues: Sequence[Issue], say: Words) -> Iterator[Line]:
+    """Yield the number of findings that agents tried in vain to prove."""
+    if number := sum(one.proof is not None and one.proof.state == "failed" for one in issues):
+        text = "Confirmed, but not proved by execution: {findings}. Other report formats have the reasons."
+        yield (Span(say(text, findings=say.count(number, "finding"))),)
 
 
 def _names(names: Sequence[str], options: TextOptions, say: Words) -> list[str]:

@@ -27,20 +27,26 @@ TEXT_MAX = 4_000
 VERDICT_FIELDS = ("status", "reason", "preconditions", "trigger_path", "consequences", "suggestions")
 
 
-def find_issue(store: Store, blobs: Blobs, named: str, run: str | None) -> tuple[Run, Issue]:
+def find_issue(
+    store: Store, blobs: Blobs, named: str, run: str | None, *, with_proof: bool = False
+) -> tuple[Run, Issue]:
     """Return a finding by its id or fingerprint, with its run: `run`, or the newest scan that has it.
 
-    Raises UsageError.
+    With `with_proof`, scans in which the finding has a proof take precedence. Raises UsageError.
     """
     if run is not None:
         chosen = find_run(store, run)
         return chosen, find_finding(findings_of(store, blobs, chosen).findings, named)
     scans = newest_runs(store, RUNS_SEARCHED, kinds=SCANS)
-    for scan in scans:
-        for issue in findings_of(store, blobs, scan).findings:
-            if named in (issue.id, issue.fingerprint):
-                return scan, issue
+    listed = ((scan, issue) for scan in scans for issue in findings_of(store, blobs, scan).findings)
+    found = ((scan, issue) for scan, issue in listed if named in (issue.id, issue.fingerprint))
+    if newest := next(found, None):
+        return next((one for one in (newest, *found) if _has_proof(one[1])), newest) if with_proof else newest
     raise UsageError(f'no finding "{plain(named)}" in the newest {len(scans)} scans; name its run with --run')
+
+
+def _has_proof(issue: Issue) -> bool:
+    return issue.proof is not None and issue.proof.state != "failed"
 
 
 def discussion_request(
