@@ -98,6 +98,10 @@ def _described(task: FixTask) -> Iterator[str]:
     for name, title in TITLES.items():
         if text := getattr(finding, name):
             yield f"{title}: {text}"
+    for one in finding.proved:
+        if one.proof:
+            yield f"proved by running {one.proof.command}, which a sanitizer stops with:"
+            yield from (f"  {line}" for line in one.proof.stack_without_lines)
     if finding.others:
         yield "the same root cause, to be fixed as well:"
         yield from (f"- {other.pattern} in {other.place.file}: {other.place.text}" for other in finding.others)

@@ -27,6 +27,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.pipelines import FIX
 from jarvis_workers.steps.sec.verdicts import has_verdicts
@@ -63,11 +64,12 @@ class FixChoice:
 
 @dataclass(frozen=True)
 class FixInput(RunInput):
-    """The input of a run: its options, the archive of the sources, and the findings."""
+    """The input of a run: its options, the archive of the sources, the findings, and the contents of their proofs."""
 
     options: FixOptions
     archive: bytes = b""
     plan: FixPlan = field(default_factory=lambda: FixPlan(findings=()))
+    proofs: tuple[bytes, ...] = ()
     names_paths: ClassVar[bool] = False
 
     @cached_property
@@ -76,12 +78,12 @@ class FixInput(RunInput):
 
     @property
     def contents(self) -> tuple[bytes, ...]:
-        """Return the archive and the findings."""
-        return (self.archive, self._plan_json)
+        """Return the archive, the findings and the proofs."""
+        return (self.archive, self._plan_json, *self.proofs)
 
     def complete(self, selection: Selection, store: "Store | None") -> FixOptions:
         """Return the options with the names of the blobs."""
-        archive, findings = (sha256(content).hexdigest() for content in self.contents)
+        archive, findings = (sha256(content).hexdigest() for content in self.contents[:2])
         return replace(self.options, archive=archive, findings=findings)
 
 
@@ -134,7 +136,8 @@ def fix_request(
     if not choice.tests:
         tell("no test command is set (--test): the patches are not tested")
     fix_plan = _plan(run, blobs, findings, sources)
-    run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan)
+    proofs = tuple(blobs.read(one.proof.blob) for found in fix_plan.findings for one in found.proved if one.proof)
+    run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan, proofs)
     return _request(settings, root, run, executor, run_input)
 
 
@@ -161,6 +164,7 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
         closed=list(sources.closed),
         build=choice.build,
         tests=choice.tests,
+        proof_build=JudgeOptions.of(run).proof_build,
         attempts=choice.attempts,
         gate_seconds=settings.code.gate_seconds,
         gate_memory_mb=settings.code.gate_memory_mb,
