@@ -1,10 +1,8 @@
 """The gate `proof` over real benches: right patches of proved programs land, with a regression test; others do not."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from threading import BoundedSemaphore
 
 import pytest
@@ -15,11 +13,10 @@ from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
 from jarvis_workers.sec.fix.proof_gate import NO_BENIGN
 from jarvis_workers.sec.fix.result import FixResult
-from jarvis_workers.sec.proof.proof import Attempt, ProofFile
 from jarvis_workers.sec.proof.run_tool import report_on
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
 from tests.agents.server import ModelServer, Step
-from tests.sec.proof.cases import CASES, HANDLE, READ_LINE, SINK, TITLE, Case, harness, stdin
+from tests.sec.proof.cases import CASES, SINK, Case, harness, stdin
 from tests.steps.fixing import ANSWER, FixPlace, edit
 from tests.steps.test_fix_finding import make_place
 
@@ -31,7 +28,10 @@ MakePlace = Callable[[Mapping[str, str]], FixPlace]
 COSMETIC = {
     "stack_overflow": ("    strcpy(title", "    title[31] = 0;\n    strcpy(title"),
     "heap_overflow": ("malloc(16)", "malloc(17)"),
-    "use_after_free": ("        current = kept;\n", "        current = kept;\n        if (!current)\n            return;\n"),
+    "use_after_free": (
+        "        current = kept;\n",
+        "        current = kept;\n        if (!current)\n            return;\n",
+    ),
     "double_free": ("    *comma = 0;", "    *comma = '\\0';"),
     "integer_overflow": ("if (!width || !height)", "if (width < 1 || height < 1)"),
     "negative_index": ("if (index > 3)", "if (index >= 4)"),
@@ -116,3 +116,104 @@ def test_right_patches_of_proved_findings_land_and_cosmetic_ones_are_refused_by_
     assert len(names) == 1 + len(case.attempt.files) + bool(case.attempt.code)
     sizes = [len(content) for path, content in result.regression_test.items() if path.endswith(("stdin", "input"))]
     assert sizes <= [len(file.content) for file in case.attempt.files]
+
+
+STACK = BY_NAME["stack_overflow"]
+BOUND = STACK.fix
+CHECKED = "if (strlen(line) >= sizeof title)\n        return;\n    strcpy(title, line)"
+# Patches whose proof is silent, but which are wrong, and words of the reason.
+WRONG = {
+    "refuses every input": (CHECKED.replace(">= sizeof title", ">= 1"), "benign inputs are refused or changed"),
+    "changes every result": ('snprintf(title, sizeof title, "<%s", line)', "benign inputs are refused or changed"),
+    "never ends": (CHECKED.replace("        return;", "        for (;;)\n            title[0] = 1;"), "its limit of"),
+    "only moves the error": (
+        CHECKED.replace("return;", "*(char *)NULL = title[0];"),
+        "a sanitizer reports another error",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRONG)
+def test_a_patch_that_is_silent_but_wrong_is_refused(name: str, proved: Callable[..., ProvedPlace]) -> None:
+    text, words = WRONG[name]
+    place = proved(STACK)
+
+    result, _ = place.fix(place.edit(BOUND[0], text), ANSWER, attempts=1)
+
+    assert (result.state, result.gates[-1].gate, result.regression_test) == ("refused", "proof", {}), result.reason
+    assert words in result.gates[-1].reason
+
+
+@pytest.mark.slow
+def test_the_minimised_input_becomes_a_test_in_the_directory_of_tests(proved: Callable[..., ProvedPlace]) -> None:
+    place = proved(STACK, more={"tests/check.sh": "true\n"})
+
+    first, _ = place.fix(place.edit(*BOUND), ANSWER)
+    second, asked = place.fix()
+
+    (readme, content), (given, sent) = sorted(first.regression_test.items())
+    assert (readme, given) == tuple(
+        f"tests/regressions/lib-{first.finding.id}/{name}" for name in ("README.md", "stdin")
+    )
+    assert len(sent) == 32
+    assert b"    ./program < stdin\n" in content
+    assert b"    stack-buffer-overflow WRITE of size 202\n" in content
+    assert gate(first) == ("passed", "")
+    assert (second, asked) == (first, [])
+
+
+@pytest.mark.slow
+def test_a_proof_that_does_not_fire_without_the_patch_says_nothing(proved: Callable[..., ProvedPlace]) -> None:
+    place = proved(STACK)
+    finding = place.finding()
+    assert finding.proof is not None
+    silent = place.place.pipeline.blobs.put(json.dumps(stdin(b"a\n").to_json()).encode())
+    finding = finding.model_copy(update={"proof": finding.proof.model_copy(update={"blob": silent})})
+
+    result, _ = place.fix(place.edit(*BOUND), ANSWER, finding=finding)
+
+    assert gate(result) == (
+        "not checked",
+        "the proof did not run: it does not fire without the patch: the run ended normally",
+    )
+    assert (result.state, result.regression_test) == ("fixed", {})
+
+
+@pytest.mark.slow
+def test_a_check_in_a_caller_is_right_although_a_harness_on_the_callee_fires(
+    proved: Callable[..., ProvedPlace],
+) -> None:
+    place = proved(STACK)
+    attempt = harness("    char text[99];\n    memset(text, 98, 98);\n    text[98] = 0;\n    handle(text);", "lib.h")
+    place = ProvedPlace(Case("internal", STACK.cwe, STACK.files, STACK.fix, attempt), place.place, place.tier)
+    checked = place.edit("        handle(line);", "        if (strlen(line) < 32)\n            handle(line);")
+    included = place.edit(
+        '#include <stdio.h>\n#include "lib.h"\nint main',
+        '#include <stdio.h>\n#include <string.h>\n#include "lib.h"\nint main',
+    )
+
+    finding = place.finding("reproduced").model_copy(update={"pattern": "flow_buffer_overflow"})
+
+    result, _ = place.fix(checked, included, ANSWER, finding=finding, attempts=1)
+
+    assert result.state == "fixed", result.reason
+    assert gate(result)[0] == "not checked"
+    assert "it calls an internal function" in gate(result)[1]
+    assert result.regression_test == {}
+
+
+@pytest.mark.slow
+def test_a_harness_shows_no_benign_result_and_must_still_be_built(proved: Callable[..., ProvedPlace]) -> None:
+    place = proved(BY_NAME["off_by_one"])
+    more = place.edit("size_t size, const char *text)\n{", "size_t size, const char *text, int flag)\n{")
+    header = place.edit("size_t size, const char *text);", "size_t size, const char *text, int flag);")
+    back = [edit(" int flag)", ")", "src/label.c"), edit(" int flag)", ")", "src/label.h")]
+    comma = [edit("*text,)", "*text)", "src/label.c"), edit("*text,)", "*text)", "src/label.h")]
+    steps = [place.edit(*place.case.fix), more, header, ANSWER, *back, *comma, ANSWER]
+
+    result, told = place.fix(*steps)
+
+    assert "the proof cannot be built any more; keep the interfaces" in told[4]
+    assert (result.state, gate(result)) == ("fixed", ("passed", NO_BENIGN))
+    assert {path.rpartition("/")[2] for path in result.regression_test} == {"harness.c", "README.md"}

@@ -1,7 +1,7 @@
 """The finding that a patch is for, as the job and the model get it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -40,6 +40,9 @@ class FixProof(BaseModel):
     def stack_without_lines(self) -> tuple[str, ...]:
         """The stack, without line numbers."""
         return tuple(LINE_NUMBER.sub("", line) for line in self.stack)
+
+
+NO_PROOFS: Mapping[int, FixProof] = {}
 
 
 class RelatedFinding(BaseModel):
@@ -102,10 +105,16 @@ class FixFinding(RelatedFinding):
         return f"{self.id} {self.pattern} in {self.place.file}"
 
 
-def fix_finding(issue: Issue, others: Sequence[Issue], path_of: Callable[[str], str], digest: str) -> FixFinding:
+def fix_finding(
+    issue: Issue,
+    others: Sequence[Issue],
+    path_of: Callable[[str], str],
+    digest: str,
+    proofs: Mapping[int, FixProof] = NO_PROOFS,
+) -> FixFinding:
     """Return the finding of an issue, with the others of its root cause.
 
-    `path_of` returns the path in the archive for the displayed path of a report.
+    `path_of` returns the path in the archive for the displayed path of a report; `proofs` has them by gid.
     """
     texts: dict[str, Any] = {name: getattr(issue, name) for name in TEXTS}
     return FixFinding(
@@ -118,9 +127,9 @@ def fix_finding(issue: Issue, others: Sequence[Issue], path_of: Callable[[str], 
         severity=issue.severity,
         status=issue.status,
         place=_line(issue, path_of),
-        proof=_proof(issue),
+        proof=proofs.get(issue.gid),
         others=tuple(
-            RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of), proof=_proof(one))
+            RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of), proof=proofs.get(one.gid))
             for one in others
         ),
         description=issue.description,
@@ -133,13 +142,6 @@ def fix_finding(issue: Issue, others: Sequence[Issue], path_of: Callable[[str], 
 
 def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:
     return FixLine(file=path_of(issue.file), line=issue.line, text=issue.evidence.strip())
-
-
-def _proof(issue: Issue) -> FixProof | None:
-    proof = issue.proof
-    if proof is None or proof.blob is None:
-        return None
-    return FixProof(blob=proof.blob, state=proof.state, command=proof.command, stack=proof.stack)
 
 
 def order_of(issue: Issue) -> tuple[int, float, int]:

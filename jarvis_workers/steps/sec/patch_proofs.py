@@ -136,8 +136,8 @@ class PatchProofs:
         try:
             with ExitStack() as resources:
                 runner = self._open(root, baseline.finding, resources)
-                results = [runner.attempt(attempt) for attempt in baseline.attempts]
-                failure = next(filter(None, (_failure(one, baseline.proof) for one in results)), "")
+                failures = (_failure(runner.attempt(one), baseline.proof) for one in baseline.attempts)
+                failure = next(filter(None, failures), "")
                 if not failure:
                     return ProofOutcome(benign_works=_benign_works(runner, baseline))
         except (SandboxError, StepFailed) as error:
