@@ -41,10 +41,10 @@ def regression_test(finding: RelatedFinding, attempt: Attempt, directory: str, b
     if attempt.way == "harness":
         harness = _free(HARNESSES[attempt.language], files)
         files[harness] = attempt.code.encode("utf-8", "surrogateescape")
-    if sum(map(len, files.values())) > BYTES_MAX:
-        return {}
     lines = _readme(finding, attempt, harness, build)
     files[_free(README, files)] = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+    if sum(map(len, files.values())) > BYTES_MAX:
+        return {}
     place = posixpath.join(directory, _name(finding))
     return {posixpath.join(place, name): content for name, content in files.items()}
 
