@@ -54,6 +54,7 @@ COMPILE = (
 STATIC = "-static-libasan -static-libubsan"
 LIBRARIES = "-lm -lpthread -ldl"
 TAIL = 300
+AT_LIMIT = "stopped at its limit of"
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
@@ -276,7 +277,7 @@ def include_flags(paths: Sequence[str]) -> list[str]:
 def failure_of(outcome: CommandOutcome) -> str:
     """Return how a command failed, "" if it succeeded."""
     if outcome.reason:
-        return f"stopped at its limit of {outcome.reason}"
+        return f"{AT_LIMIT} {outcome.reason}"
     if outcome.signal is not None:
         return f"killed by signal {outcome.signal}"
     return f"exit code {outcome.code}" if outcome.code else ""

@@ -16,7 +16,7 @@ from jarvis_workers.bench.proof_link import MADE, BuiltProgram
 from jarvis_workers.sandbox.limits import CommandOutcome
 from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
-from jarvis_workers.sec.proof.proof import INPUT, Attempt, ProofRun, StackFrame
+from jarvis_workers.sec.proof.proof import INPUT, NORMAL_END, Attempt, ProofRun, StackFrame
 from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
 
 LOGS_MAX, LOG_BYTES = 8, 1 << 20
@@ -77,7 +77,7 @@ def _ended(outcome: CommandOutcome, code: int) -> str:
     if outcome.code == code:
         return "was stopped by a sanitizer"
     failure = failure_of(outcome)
-    return f"ended: {failure}" if failure else "ended normally"
+    return f"ended: {failure}" if failure else NORMAL_END
 
 
 def _output(outcome: CommandOutcome, bench: ProofBench) -> str:

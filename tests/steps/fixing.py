@@ -9,6 +9,7 @@ from typing import Any
 
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
 from jarvis_workers.sec.fix.result import FixResult
@@ -216,10 +217,11 @@ class FixPlace:
         job = Claimed(self.pipeline.rows(self.run_id)[-1].id, self.run_id, "fix", "fix", "agent", 1, "", "{}", 0, 0)
         return FixWork(job, made, payload or FixPayload(0, tuple(range(1, len(findings)))), [])
 
-    def commit(self, work: FixWork, server: ModelServer) -> Commit:
-        """Carry the job out."""
+    def commit(self, work: FixWork, server: ModelServer, tier: Tier | None = None) -> Commit:
+        """Carry the job out, in a sandbox of this tier."""
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
         shared = AgentRuntime(self.talking(), setup_of({"m": group}, self.directory / "cache"))
+        shared.tier = tier or shared.tier
         try:
             return asyncio.run(converse(work, self.pipeline.blobs, shared))
         finally:

@@ -8,9 +8,11 @@ import pytest
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.sec.fix.changed_files import FileContents
-from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
+from jarvis_workers.sec.fix.gates import passed
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FixResult, FixResults, PatchedFile
+from jarvis_workers.sec.proof.proof import Attempt
 from jarvis_workers.steps.sec.combine_fixes import CombineWork, converse
 from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, RESULT
@@ -106,6 +108,27 @@ def test_a_patch_that_does_not_build_beside_an_earlier_one_is_refused(place: Fix
         "refused",
         True,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "state"), [("64", "refused"), ("15", "fixed")])
+def test_a_patch_whose_proof_fires_beside_an_earlier_one_is_refused(place: FixPlace, size: str, state: str) -> None:
+    earlier = fixed(
+        place,
+        place.finding("copy_name(name", "src/main.c"),
+        main_c=("name[NAME_SIZE]", "name[16]"),
+        name_h=("NAME_SIZE 16", f"NAME_SIZE {size}"),
+    )
+    attempt = Attempt("program", "main.c", ("a" * 40,))
+    blob = place.pipeline.blobs.put(json.dumps(attempt.to_json()).encode())
+    proof = FixProof(blob=blob, state="proved", stack=("stack-buffer-overflow", "#0 copy_name name.c:11"))
+    finding = place.finding("strcpy(out, name);").model_copy(update={"proof": proof})
+    patch = fixed(place, finding, name_c=(COPY, FIX)).model_copy(update={"gates": (passed("proof"),)})
+
+    _, two, _ = combined(place, earlier, patch, first="main.c")
+
+    assert two.state == state, two.reason
+    assert two.reason.startswith("beside the patches before it: proof: " if state == "refused" else "")
 
 
 @pytest.mark.slow

@@ -1,14 +1,17 @@
 """The finding that a patch is for, as the job and the model get it."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.sec.report_document import Issue
 
+LINE_NUMBER = re.compile(r":\d+$")
 # In the order in which they are fixed.
 FIXABLE = ("proved", "reproduced", "confirmed")
+MOST_PROOFS = 5
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
@@ -23,14 +26,34 @@ class FixLine(BaseModel):
     note: str = ""
 
 
+class FixProof(BaseModel):
+    """The stored proof of a finding: the blob of its attempt, its state, its command, and the sanitizer's error."""
+
+    model_config = ConfigDict(frozen=True)
+
+    blob: str
+    state: str
+    command: str = ""
+    stack: tuple[str, ...] = ()
+
+    @property
+    def stack_without_lines(self) -> tuple[str, ...]:
+        """The stack, without line numbers."""
+        return tuple(LINE_NUMBER.sub("", line) for line in self.stack)
+
+
+NO_PROOFS: Mapping[int, FixProof] = {}
+
+
 class RelatedFinding(BaseModel):
-    """A finding of a root cause, and the place where its rule fired."""
+    """A finding of a root cause, the place where its rule fired, and its proof, if it has one."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
     pattern: str
     place: FixLine
+    proof: FixProof | None = None
 
 
 class FixFinding(RelatedFinding):
@@ -61,10 +84,20 @@ class FixFinding(RelatedFinding):
         return (self.id, *(other.id for other in self.others))
 
     @property
+    def proved(self) -> tuple[RelatedFinding, ...]:
+        """The first findings with different proofs, among those with its root cause."""
+        found = dict[str, RelatedFinding]()
+        for one in (self, *self.others):
+            if one.proof:
+                found.setdefault(one.proof.blob, one)
+        return tuple(found.values())[:MOST_PROOFS]
+
+    @property
     def identity(self) -> str:
         """What a question about the finding depends on; excludes line numbers, so that edits above do not change it."""
         others = (f"{other.pattern} {other.place.file} {other.place.text}" for other in self.others)
-        return "\0".join((self.fingerprint, self.status, *(getattr(self, name) for name in TEXTS), *others))
+        proofs = (one.proof.blob for one in self.proved if one.proof)
+        return "\0".join((self.fingerprint, self.status, *(getattr(self, name) for name in TEXTS), *others, *proofs))
 
     @property
     def label(self) -> str:
@@ -72,10 +105,16 @@ class FixFinding(RelatedFinding):
         return f"{self.id} {self.pattern} in {self.place.file}"
 
 
-def fix_finding(issue: Issue, others: Sequence[Issue], path_of: Callable[[str], str], digest: str) -> FixFinding:
+def fix_finding(
+    issue: Issue,
+    others: Sequence[Issue],
+    path_of: Callable[[str], str],
+    digest: str,
+    proofs: Mapping[int, FixProof] = NO_PROOFS,
+) -> FixFinding:
     """Return the finding of an issue, with the others of its root cause.
 
-    `path_of` returns the path in the archive for the displayed path of a report.
+    `path_of` returns the path in the archive for the displayed path of a report; `proofs` has them by gid.
     """
     texts: dict[str, Any] = {name: getattr(issue, name) for name in TEXTS}
     return FixFinding(
@@ -88,7 +127,11 @@ def fix_finding(issue: Issue, others: Sequence[Issue], path_of: Callable[[str], 
         severity=issue.severity,
         status=issue.status,
         place=_line(issue, path_of),
-        others=tuple(RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of)) for one in others),
+        proof=proofs.get(issue.gid),
+        others=tuple(
+            RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of), proof=proofs.get(one.gid))
+            for one in others
+        ),
         description=issue.description,
         suggestion=issue.suggestion,
         steps=tuple(FixLine(file=path_of(step.file), line=step.line, note=step.note) for step in issue.path),

@@ -21,6 +21,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 # The tool that runs the gates; the model cannot call it.
 GATES_TOOL = "check_patch"
 ATTEMPTS = 3
+COMMAND_LENGTH, STACK_LINES = 200, 12
 NO_ARGUMENTS: Mapping[str, Any] = {}
 TITLES = {
     "preconditions": "conditions",
@@ -98,6 +99,10 @@ def _described(task: FixTask) -> Iterator[str]:
     for name, title in TITLES.items():
         if text := getattr(finding, name):
             yield f"{title}: {text}"
+    for one in finding.proved:
+        if one.proof:
+            yield f"proved by running {one.proof.command[:COMMAND_LENGTH]}, which a sanitizer stops with:"
+            yield from (f"  {line}" for line in one.proof.stack_without_lines[:STACK_LINES])
     if finding.others:
         yield "the same root cause, to be fixed as well:"
         yield from (f"- {other.pattern} in {other.place.file}: {other.place.text}" for other in finding.others)

@@ -30,7 +30,7 @@ MEANS = {
 
 
 class PatchGateResult(BaseModel):
-    """The result of a gate; `reason` says why it failed or was not checked.
+    """The result of a gate; `reason` says why it failed, or what was not checked.
 
     `fault` is "patch" if the patch is at fault, "tree" if no patch of this tree could pass.
     """
@@ -46,9 +46,9 @@ class PatchGateResult(BaseModel):
 RESULTS = TypeAdapter(tuple[PatchGateResult, ...])
 
 
-def passed(gate: str) -> PatchGateResult:
-    """Return the result of a gate that passed."""
-    return PatchGateResult(gate=gate, state="passed")
+def passed(gate: str, remark: str = "") -> PatchGateResult:
+    """Return the result of a gate that passed; `remark` says what it could not check."""
+    return PatchGateResult(gate=gate, state="passed", reason=remark)
 
 
 def failed(gate: str, reason: str) -> PatchGateResult:

@@ -32,7 +32,8 @@ class PatchedFile(BaseModel):
 class FixResult(BaseModel):
     """The result for a finding: `patch` is empty without a change; it is relative to the earlier patches of its file.
 
-    `reason` says why the patch did not land, `message` is that of its commit.
+    `reason` says why the patch did not land, `message` is that of its commit, `regression_test` has the contents of new
+    files of the commit by path.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
@@ -46,6 +47,7 @@ class FixResult(BaseModel):
     text: str = ""
     patch: bytes = b""
     files: Mapping[str, PatchedFile] = {}
+    regression_test: Mapping[str, bytes] = {}
 
     def refused(self, reason: str, gates: tuple[PatchGateResult, ...] = ()) -> "FixResult":
         """Return the result with the reason why its patch did not land after all."""

@@ -16,6 +16,8 @@ State = Literal["proved", "reproduced", "failed"]
 Language = Literal["c", "c++"]
 Owner = Literal["tree", "harness", "system"]
 
+# How a run ended without an error.
+NORMAL_END = "ended normally"
 STDIN = "stdin"
 INPUT = "input"
 # A harness on an internal function shows a defect that callers may prevent.

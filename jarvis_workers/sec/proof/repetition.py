@@ -28,8 +28,8 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
     same = next((lines for lines in found if _key(lines) == _key(stack)), None)
     if same and (not result.runs[1:] or any(_key(lines) == _key(stack) for lines in again)):
         return Repetition("fires", stack=same)
-    if found:
-        return Repetition("other_error", stack=found[-1])
+    if errors := found or again:
+        return Repetition("other_error", stack=errors[-1])
     return Repetition("silent", f"the run {result.runs[0].ended}")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from jarvis_workers.sec.fix.gates import PROOF
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import ReportPatch
 
@@ -17,7 +18,8 @@ def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
         return (
             say("Refused: {reason}", reason=patch.reason) if refused else say("Not done: {reason}", reason=patch.reason)
         )
-    parts = [say("Passed: {gates}.", gates=", ".join(patch.passed))]
+    parts = [say("Its proof no longer fires.")] if PROOF in patch.passed else []
+    parts.append(say("Passed: {gates}.", gates=", ".join(patch.passed)))
     if patch.unchecked:
         parts.append(say("Not checked: {gates}.", gates=", ".join(patch.unchecked)))
     return " ".join(parts)

@@ -1,7 +1,8 @@
 """Submit a run that fixes the findings of another run."""
 
+import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
-from jarvis_workers.sec.fix.fixable import FIXABLE, fix_finding, order_of
+from jarvis_workers.sec.fix.fixable import FIXABLE, FixProof, fix_finding, order_of
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.budgets import budget_of
@@ -27,9 +28,11 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.pipelines import FIX
 from jarvis_workers.steps.sec.verdicts import has_verdicts
+from jarvis_workers.store import proofs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.gittree import TreeBounds
@@ -63,11 +66,12 @@ class FixChoice:
 
 @dataclass(frozen=True)
 class FixInput(RunInput):
-    """The input of a run: its options, the archive of the sources, and the findings."""
+    """The input of a run: its options, the archive of the sources, the findings, and the contents of their proofs."""
 
     options: FixOptions
     archive: bytes = b""
     plan: FixPlan = field(default_factory=lambda: FixPlan(findings=()))
+    proofs: tuple[bytes, ...] = ()
     names_paths: ClassVar[bool] = False
 
     @cached_property
@@ -76,12 +80,12 @@ class FixInput(RunInput):
 
     @property
     def contents(self) -> tuple[bytes, ...]:
-        """Return the archive and the findings."""
-        return (self.archive, self._plan_json)
+        """Return the archive, the findings and the proofs."""
+        return (self.archive, self._plan_json, *self.proofs)
 
     def complete(self, selection: Selection, store: "Store | None") -> FixOptions:
         """Return the options with the names of the blobs."""
-        archive, findings = (sha256(content).hexdigest() for content in self.contents)
+        archive, findings = (sha256(content).hexdigest() for content in self.contents[:2])
         return replace(self.options, archive=archive, findings=findings)
 
 
@@ -133,8 +137,9 @@ def fix_request(
         tell("no build command is set (--build): only the changed files are compiled, if that is possible")
     if not choice.tests:
         tell("no test command is set (--test): the patches are not tested")
-    fix_plan = _plan(run, blobs, findings, sources)
-    run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan)
+    fix_plan = _plan(run, blobs, findings, sources, _proofs(store, run, findings))
+    attempts = tuple(blobs.read(one.proof.blob) for found in fix_plan.findings for one in found.proved if one.proof)
+    run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan, attempts)
     return _request(settings, root, run, executor, run_input)
 
 
@@ -161,6 +166,7 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
         closed=list(sources.closed),
         build=choice.build,
         tests=choice.tests,
+        proof_build=JudgeOptions.of(run).proof_build,
         attempts=choice.attempts,
         gate_seconds=settings.code.gate_seconds,
         gate_memory_mb=settings.code.gate_memory_mb,
@@ -172,7 +178,21 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
     )
 
 
-def _plan(run: Run, blobs: Blobs, findings: Sequence[DefectGroup], sources: FixSources) -> FixPlan:
+def _proofs(store: Store, run: Run, findings: Sequence[DefectGroup]) -> dict[int, FixProof]:
+    """Return the stored proofs of findings by gid."""
+    gids = [issue.gid for first, others in findings for issue in (first, *others)]
+    with store.read() as session:
+        rows = proofs.of_gids(session, run.id, gids)
+    return {
+        row.gid: FixProof(blob=row.files, state=row.state, command=row.command, stack=tuple(json.loads(row.stack)))
+        for row in rows
+        if row.files is not None
+    }
+
+
+def _plan(
+    run: Run, blobs: Blobs, findings: Sequence[DefectGroup], sources: FixSources, by_gid: Mapping[int, FixProof]
+) -> FixPlan:
     """Return the findings with the hashes of their files, and the files to scan."""
     with open_snapshot(blobs, run.snapshot_id) as reader:
         entries = {shown(entry.path): entry for entry in reader.files()}
@@ -184,7 +204,9 @@ def _plan(run: Run, blobs: Blobs, findings: Sequence[DefectGroup], sources: FixS
 
     digests = {file: entry.digest for file, entry in entries.items()}
     return FixPlan(
-        findings=tuple(fix_finding(issue, others, path_of, digests.get(issue.file, "")) for issue, others in findings),
+        findings=tuple(
+            fix_finding(issue, others, path_of, digests.get(issue.file, ""), by_gid) for issue, others in findings
+        ),
         files=tuple(as_text(entry.path) for entry in entries.values()) if is_small else (),
     )
 

@@ -129,6 +129,7 @@ def publish_branch(report: FixReport) -> str | None:
 def _commits(options: FixOptions, fixed: Sequence[FixResult], seconds: int) -> Iterator[BranchCommit]:
     for number, result in enumerate(fixed):
         files = {path: FileVersion(file.after, file.mode) for path, file in result.files.items()}
+        files |= {path: FileVersion(content) for path, content in result.regression_test.items()}
         base = None if number else options.base
         yield BranchCommit(base, result.message, Author(*options.author), seconds, files)
 
@@ -163,6 +164,8 @@ def report_lines(report: FixReport) -> Iterator[str]:
         if result.reason:
             yield plain(f"  {result.reason}")
         yield from (plain(f"  {gate.gate}: {_gate_text(gate)}") for gate in result.gates)
+        if result.regression_test:
+            yield plain(f"  regression test: {', '.join(sorted(result.regression_test))}")
         if result.patch:
             text = result.patch.decode("utf-8", "backslashreplace").rstrip("\n")
             yield from ("", *(plain(line.expandtabs()) for line in text.split("\n")), "")
@@ -171,7 +174,7 @@ def report_lines(report: FixReport) -> Iterator[str]:
 def _gate_text(gate: PatchGateResult) -> str:
     """Return the result of a gate on one line."""
     if gate.state == "passed":
-        return MEANS[gate.gate]
+        return f"{MEANS[gate.gate]}; {gate.reason}" if gate.reason else MEANS[gate.gate]
     return f"{gate.state}: {short_reason(gate.reason)}"
 
 
@@ -200,5 +203,6 @@ def _fields(result: FixResult) -> Mapping[str, Any]:
         "gates": [{"gate": gate.gate, "state": gate.state, "reason": gate.reason or None} for gate in result.gates],
         "message": result.message if result.state == FIXED else None,
         "text": result.text or None,
+        "regression_test": sorted(result.regression_test),
         "patch": result.patch.decode("utf-8", "backslashreplace") or None,
     }

@@ -14,7 +14,7 @@ from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources
 from jarvis_workers.sec.fix.changed_files import FileContents
-from jarvis_workers.sec.fix.gates import APPLIES, failed
+from jarvis_workers.sec.fix.gates import APPLIES, PROOF, failed
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FIXED, FixResult, FixResults, PatchedFile, reason_of
@@ -23,6 +23,7 @@ from jarvis_workers.steps.sec.fix_finding import SCRATCH, scope_of
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.patch_gates import PatchGates
+from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, StageJob
@@ -109,8 +110,11 @@ class _Combination:
             for path, file in files.items():
                 (root / path).write_bytes(file.after)
             files_to_scan = scope_of(self._plan, result.finding, self._options.below, base)
+            is_checked = any(gate.gate == PROOF and gate.state == "passed" for gate in result.gates)
+            proved = result.finding.proved if is_checked else ()
+            proofs = PatchProofs(self._runtime, self._blobs, self._options, proved, archive, minimise=False)
             gates = PatchGates(
-                self._runtime, self._blobs, self._options, result.finding, base, root, files_to_scan, NOTHING
+                self._runtime, self._blobs, self._options, result.finding, base, root, files_to_scan, NOTHING, proofs
             )
             results = gates.run_again({path: FileContents(file.before, file.after) for path, file in files.items()})
         reason = reason_of(results, 1)

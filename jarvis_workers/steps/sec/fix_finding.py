@@ -44,6 +44,8 @@ from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
 from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
+from jarvis_workers.steps.sec.patch_proofs import PatchProofs
+from jarvis_workers.steps.sec.regression_tests import regression_tests
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
@@ -111,6 +113,7 @@ async def converse(work: FixWork, blobs: Blobs, runtime: AgentRuntime) -> Commit
                 place / "tree",
                 await in_thread(scope_of, fix_plan, finding, options.below, place / "base"),
                 _protected(earlier),
+                PatchProofs(runtime, blobs, options, finding.proved, archive),
             )
             result = await _fix(work, runtime, gates, content or b"")
     return await in_thread(_commit, work, blobs, fix_plan, result)
@@ -208,7 +211,11 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
     changes = {path: FileContents(file.before, file.after) for path, file in workspace.changes().items()}
-    return _result(finding, outcome, reason, changes, gates.root)
+    result = _result(finding, outcome, reason, changes, gates.root)
+    if result.state != FIXED:
+        return result
+    tests = await in_thread(regression_tests, gates.proof.baselines, gates.base, options)
+    return result.model_copy(update={"regression_test": tests})
 
 
 def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, options: FixOptions) -> Agent:

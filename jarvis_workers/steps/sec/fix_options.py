@@ -26,7 +26,8 @@ class FixOptions(ConversationOptions):
     """The findings of the run `scanned`, the sources, and the commands of the gates.
 
     `archive` is the blob of the sources, which are those of the commit `base` ("" without a repository); `copied` is
-    the commit that holds uncommitted changes of the user. The scanned tree is the directory `below` of the archive.
+    the commit that holds uncommitted changes of the user. The scanned tree is the directory `below` of the archive; for
+    proofs, the command `proof_build` builds it there, if there is one.
     `findings` is the blob of the FixPlan, `build_flags` that of the flags of the scan. No file in the directories
     `closed` is edited. The commands `build` and `tests` run at the top. The commits have an author (name, address).
     """
@@ -40,6 +41,7 @@ class FixOptions(ConversationOptions):
     closed: Sequence[str] = field(default_factory=list)
     build: str = ""
     tests: str = ""
+    proof_build: str | None = None
     attempts: int = ATTEMPTS
     gate_seconds: float = 600
     gate_memory_mb: float = 4096

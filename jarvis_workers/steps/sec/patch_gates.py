@@ -28,11 +28,12 @@ from jarvis_workers.sec.fix.gates import (
 )
 from jarvis_workers.sec.fix.kept_functions import check_function
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.proof import ProofRunner, check_proof
+from jarvis_workers.sec.fix.proof_gate import check_proof
 from jarvis_workers.sec.fix.rule_counts import RuleSite, check_rule
 from jarvis_workers.sec.scanner import is_header, language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
+from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.patched_scan import ScanRequest, files_for_scan, scan_trees
 from jarvis_workers.toolchain.git_apply import apply_patch
 from jarvis_workers.toolchain.gitstream import GitFailed
@@ -59,27 +60,31 @@ class PatchGates:
     root: Path
     files: Sequence[str]
     protected: Mapping[str, Sequence[bytes]]
-    proof: ProofRunner | None = None
+    proof: PatchProofs
 
     def run(self, changes: Changes) -> tuple[PatchGateResult, ...]:
         """Return the results of the gates, up to the first that fails."""
+        return self._up_to_failure(self._results(changes))
+
+    def run_again(self, changes: Changes) -> tuple[PatchGateResult, ...]:
+        """Return the results of the gates that depend on other patches in the tree."""
+        return self._up_to_failure(self._repeated(changes))
+
+    def _up_to_failure(self, gates: Iterator[PatchGateResult]) -> tuple[PatchGateResult, ...]:
         results = list[PatchGateResult]()
-        for result in self._results(changes):
+        for result in gates:
             results.append(result)
             if result.state == "failed":
                 break
         return tuple(results)
 
-    def run_again(self, changes: Changes) -> tuple[PatchGateResult, ...]:
-        """Return the results of the gates that depend on other patches in the tree."""
-        results = [self._build(changes)]
-        results += [self._rule(changes)] if results[-1].state != "failed" else []
-        return (*results, self._tests()) if results[-1].state != "failed" else tuple(results)
-
     def _results(self, changes: Changes) -> Iterator[PatchGateResult]:
         yield self._applies(changes)
         yield check_files(changes, self.options.below)
         yield check_function(changes, self.finding.cwe, self.protected)
+        yield from self._repeated(changes)
+
+    def _repeated(self, changes: Changes) -> Iterator[PatchGateResult]:
         yield self._build(changes)
         yield check_proof(self.proof, str(self.root))
         yield self._rule(changes)

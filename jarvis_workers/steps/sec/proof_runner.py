@@ -5,12 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
-from jarvis_workers.bench.proof_link import build_attempt
+from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
 from jarvis_workers.bench.proof_run import run_attempt
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed
 from jarvis_workers.sandbox.sandbox import open_sandbox
-from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget
 from jarvis_workers.sec.proof.run_tool import BYTES_MAX, AttemptResult
 from jarvis_workers.tools.tool import ToolFailed
 
@@ -37,15 +37,24 @@ class BenchRunner:
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
         """Build an attempt and run it twice."""
-        with self._slots:
-            try:
-                program = build_attempt(self._bench, attempt, self._target.sink.file)
-                if program.problem:
-                    return AttemptResult(problem=program.problem)
-                runs = tuple(run_attempt(self._bench, attempt, program) for _ in range(RUNS))
-            except (SandboxError, StepFailed) as error:
-                return AttemptResult(problem=str(error))
+        try:
+            program = self.build(attempt)
+            if program.problem:
+                return AttemptResult(problem=program.problem)
+            runs = tuple(self.run(attempt, program) for _ in range(RUNS))
+        except (SandboxError, StepFailed) as error:
+            return AttemptResult(problem=str(error))
         return AttemptResult(runs, internal=program.internal)
+
+    def build(self, attempt: Attempt) -> BuiltProgram:
+        """Make the program of an attempt, which does not depend on its files and arguments."""
+        with self._slots:
+            return build_attempt(self._bench, attempt, self._target.sink.file)
+
+    def run(self, attempt: Attempt, program: BuiltProgram) -> ProofRun:
+        """Run the program of an attempt once, with the files and arguments of the attempt."""
+        with self._slots:
+            return run_attempt(self._bench, attempt, program)
 
 
 def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, resources: ExitStack) -> BenchRunner:

@@ -11,7 +11,7 @@ from jarvis_workers.sec.fix.changed_files import FileContents, check_applies, ch
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.proof import ProofOutcome, check_proof
+from jarvis_workers.sec.fix.proof_gate import ProofOutcome, check_proof
 from jarvis_workers.sec.fix.result import commit_message
 from jarvis_workers.sec.fix.rule_counts import RuleSite, RuleSites, check_rule
 from jarvis_workers.toolchain.git_apply import apply_patch
@@ -25,9 +25,9 @@ BASE = b"1\n2\n3\n4\n5\n6\n"
 class Runner(NamedTuple):
     """A proof with a fixed outcome."""
 
-    outcome: ProofOutcome
+    outcome: ProofOutcome | None
 
-    def run(self, root: str) -> ProofOutcome:
+    def run(self, root: str) -> ProofOutcome | None:
         return self.outcome
 
 
@@ -98,18 +98,18 @@ def test_a_rule_that_could_not_be_compared_is_not_checked() -> None:
 @pytest.mark.parametrize(
     ("outcome", "state", "words"),
     [
-        (ProofOutcome(fires=False, benign_works=True), "passed", ""),
-        (ProofOutcome(fires=False), "passed", ""),
-        (ProofOutcome(fires=True, benign_works=True), "failed", "still fires"),
-        (ProofOutcome(fires=False, benign_works=False), "failed", "benign input is refused"),
-        (ProofOutcome(fires=False, benign_works=False, problem="no compiler"), "not checked", "no compiler"),
+        (ProofOutcome(benign_works=True), "passed", ""),
+        (ProofOutcome(), "passed", "no benign input is known"),
+        (ProofOutcome("the proof still fires", benign_works=True), "failed", "still fires"),
+        (ProofOutcome(benign_works=False), "failed", "benign inputs are refused"),
+        (ProofOutcome(benign_works=False, problem="no compiler"), "not checked", "no compiler"),
         (None, "not checked", "no proof"),
     ],
 )
 def test_a_proof_must_not_fire_and_a_benign_input_must_work(
     outcome: ProofOutcome | None, state: str, words: str
 ) -> None:
-    result = check_proof(Runner(outcome) if outcome else None, "/tree")
+    result = check_proof(Runner(outcome), "/tree")
 
     assert (result.state, words in result.reason) == (state, True)
 

@@ -29,6 +29,9 @@ def patched(patch: ReportPatch) -> ReportBody:
 
 def test_the_gates_of_a_patch_are_named_in_the_language_of_the_report() -> None:
     assert patch_summary(FIXED) == "Passed: build, rule. Not checked: proof."
+    proved = FIXED._replace(passed=("proof", "rule"), unchecked=())
+    assert patch_summary(proved) == "Its proof no longer fires. Passed: proof, rule."
+    assert patch_summary(proved, words_of({"lang": "zh"})).startswith("其证明不再触发。")
     assert patch_summary(REFUSED) == "Refused: rule: the rule still fires: a\x1b.c:3"
     assert patch_summary(ReportPatch("not done", "stopped"), words_of({"lang": "zh"})) == "未完成：stopped"
 

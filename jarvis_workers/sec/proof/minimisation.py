@@ -1,0 +1,126 @@
+"""Minimise the input of a proof by delta debugging, and choose benign inputs among those that were tried.
+
+The algorithm is ddmin (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002), over the bytes
+of each file and the characters of each argument. The result depends on what the runs report alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from jarvis_workers.sec.proof.proof import NORMAL_END, Attempt, ProofRun
+
+RUNS_MAX = 150
+BENIGN_MAX = 5
+BENIGN_BYTES = 64_000
+
+Content = TypeVar("Content", bytes, str)
+
+
+class ObservedRun(NamedTuple):
+    """An attempt and its run without a patch."""
+
+    attempt: Attempt
+    run: ProofRun
+
+    @property
+    def result(self) -> tuple[str, str]:
+        """What a user sees of the run: how it ended, and the end of its output."""
+        return self.run.ended, self.run.output
+
+
+class _RunsSpent(Exception):
+    """No run is left."""
+
+
+@dataclass
+class Minimisation:
+    """The smallest attempt so far; `left` is the number of runs that may follow."""
+
+    attempt: Attempt
+    fires: Callable[[Attempt], bool]
+    left: int = RUNS_MAX
+
+    def run(self) -> Attempt:
+        """Return the smallest attempt that still fires, after a bounded number of runs."""
+        with suppress(_RunsSpent):
+            for number, file in enumerate(self.attempt.files):
+                _ddmin(file.content, partial(self._try_file, number))
+            for number, word in enumerate(self.attempt.args):
+                _ddmin(word, partial(self._try_argument, number))
+        return self.attempt
+
+    def _try_file(self, number: int, content: bytes) -> bool:
+        files = list(self.attempt.files)
+        files[number] = files[number]._replace(content=content)
+        return self._try(replace(self.attempt, files=tuple(files)))
+
+    def _try_argument(self, number: int, text: str) -> bool:
+        words = list(self.attempt.args)
+        words[number] = text
+        return self._try(replace(self.attempt, args=tuple(words)))
+
+    def _try(self, smaller: Attempt) -> bool:
+        if not self.left:
+            raise _RunsSpent
+        self.left -= 1
+        if not self.fires(smaller):
+            return False
+        self.attempt = smaller
+        return True
+
+
+def emptied(attempt: Attempt) -> Attempt:
+    """Return an attempt with empty files and arguments."""
+    files = tuple(file._replace(content=b"") for file in attempt.files)
+    return replace(attempt, files=files, args=("",) * len(attempt.args))
+
+
+def benign_runs(observed: Sequence[ObservedRun], nothing: ProofRun) -> list[ObservedRun]:
+    """Return runs of several sizes that no sanitizer stops, and whose result differs from that of an empty input.
+
+    `nothing` is the run with the empty input. Only the results of programs can be seen.
+    """
+    empty = nothing.ended, nothing.output
+    found = [one for one in observed if _is_benign(one) and one.result != empty]
+    found.sort(key=lambda one: (_size(one.attempt), one.attempt.args, one.attempt.files))
+    last = len(found) - 1
+    if last < BENIGN_MAX:
+        return found
+    return [found[last * number // (BENIGN_MAX - 1)] for number in range(BENIGN_MAX)]
+
+
+def _is_benign(one: ObservedRun) -> bool:
+    is_program, run = one.attempt.way == "program", one.run
+    return is_program and not run.errors and run.ended == NORMAL_END and _size(one.attempt) <= BENIGN_BYTES
+
+
+def _size(attempt: Attempt) -> int:
+    return sum(len(file.content) for file in attempt.files) + sum(map(len, attempt.args))
+
+
+def _ddmin(content: Content, fires: Callable[[Content], bool]) -> None:
+    """Reduce a content, as far as `fires` accepts it."""
+    if not content or fires(content[:0]):
+        return
+    pieces = 2
+    while len(content) > 1:
+        size = -(-len(content) // pieces)
+        smaller = next((one for one in _reductions(content, size) if fires(one)), None)
+        if smaller is not None:
+            pieces = 2 if len(smaller) <= size else max(pieces - 1, 2)
+            content = smaller
+        elif size == 1:
+            return
+        else:
+            pieces = min(pieces * 2, len(content))
+
+
+def _reductions(content: Content, size: int) -> Iterator[Content]:
+    """Yield the pieces of a content, then what remains without each."""
+    starts = range(0, len(content), size)
+    yield from (content[start : start + size] for start in starts)
+    if len(starts) > 2:
+        yield from (content[:start] + content[start + size :] for start in starts)

@@ -1,0 +1,248 @@
+"""Run the stored proofs of a finding over a patched tree, for the gate `proof` and for the regression test.
+
+A proof says something of a patch only if it fires on the same machine without the patch: that run, the minimised input
+and the results of benign inputs are determined once, over the sources without any patch.
+"""
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from jarvis_workers.bench.proof_bench import AT_LIMIT, ProofTree
+from jarvis_workers.bench.proof_link import BuiltProgram
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.conversations.working_copy import unpack_sources
+from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.fix.fixable import FixProof, RelatedFinding
+from jarvis_workers.sec.fix.proof_gate import ProofOutcome
+from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
+from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.repetition import compare
+from jarvis_workers.sec.proof.run_tool import AttemptResult
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.fix_options import FixOptions
+from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
+from jarvis_workers.toolchain.temporary import temporary_directory
+
+SCRATCH = "jarvis-proofs"
+LINES_SHOWN = 8
+# The files of an archive have the same time, so that make does not make committed files anew.
+FILE_TIME = 1_000_000_000
+# A hanging run is slow, so that only a few are tried.
+HANGS_MAX = 2
+NO_SANDBOX = "this machine has no sandbox to run it in"
+INTERNAL = "it calls an internal function, which a check in the callers does not change"
+
+
+@dataclass(frozen=True)
+class BaselineProof:
+    """A proof without a patch: its attempts, all of which fire there, and benign inputs with their results.
+
+    The last attempt has the minimised input. `problem` says why the proof does not fire.
+    """
+
+    finding: RelatedFinding
+    proof: FixProof
+    attempts: tuple[Attempt, ...]
+    benign: tuple[ObservedRun, ...] = ()
+    problem: str = ""
+
+
+@dataclass
+class PatchProofs:
+    """The proofs of `findings` (`sec.fix.proof_gate.PatchProofRunner`); `archive` has the sources without patches.
+
+    Without `minimise`, only the stored attempts run, and only over patched trees.
+    """
+
+    runtime: AgentRuntime
+    blobs: Blobs
+    options: FixOptions
+    findings: Sequence[RelatedFinding]
+    archive: bytes
+    minimise: bool = True
+
+    @cached_property
+    def baselines(self) -> tuple[BaselineProof, ...]:
+        """The proofs without a patch; blocks."""
+        stored = [(one, one.proof) for one in self.findings if one.proof]
+        if not self.minimise or not stored or self.runtime.tier == Tier.C:
+            return tuple(BaselineProof(one, proof, (self._attempt(proof),)) for one, proof in stored)
+        with self._sources() as root:
+            return tuple(self._baseline(root, one, proof) for one, proof in stored)
+
+    def run(self, root: str) -> ProofOutcome | None:
+        """Run the proofs over a patched tree, up to the first that fires; None if the finding has none."""
+        outcomes = list[ProofOutcome]()
+        for baseline in self.baselines:
+            outcomes.append(self._outcome(baseline, Path(root)))
+            if outcomes[-1].failure:
+                return outcomes[-1]
+        if not outcomes:
+            return None
+        if problem := next((one.problem for one in outcomes if one.problem), ""):
+            return ProofOutcome(problem=problem)
+        works = {one.benign_works for one in outcomes} - {None}
+        return ProofOutcome(benign_works=all(works) if works else None)
+
+    def _attempt(self, proof: FixProof) -> Attempt:
+        return Attempt.from_json(json.loads(self.blobs.read(proof.blob)))
+
+    @contextmanager
+    def _sources(self) -> Iterator[Path]:
+        with temporary_directory(SCRATCH) as directory:
+            unpack_sources(self.archive, directory / "sources")
+            yield directory / "sources"
+
+    def _baseline(self, root: Path, finding: RelatedFinding, proof: FixProof) -> BaselineProof:
+        attempt = self._attempt(proof)
+        try:
+            with ExitStack() as resources:
+                runner = self._open(root, finding, resources)
+                first = compare(runner.attempt(attempt), proof.stack)
+                if first.outcome != "fires":
+                    why = first.reason or "another error is reported"
+                    return BaselineProof(
+                        finding, proof, (attempt,), problem=f"it does not fire without the patch: {why}"
+                    )
+                minimal, benign = _Observations(runner, attempt, runner.build(attempt), proof.stack).conclude()
+        except (SandboxError, StepFailed) as error:
+            return BaselineProof(finding, proof, (attempt,), problem=str(error))
+        return BaselineProof(finding, proof, tuple(dict.fromkeys((attempt, minimal))), benign)
+
+    def _open(self, root: Path, finding: RelatedFinding, resources: ExitStack) -> BenchRunner:
+        tree = root / self.options.below
+        file = Path(finding.place.file).relative_to(self.options.below)
+        target = ProofTarget(TreeLine(str(file), finding.place.line), 0, 0, 0)
+        command = self.options.proof_build
+        archive = _pack(tree) if command is not None else b""
+        state = sha256(archive).hexdigest() if archive else _digest(tree)
+        return open_runner(self.runtime, ProofTree(tree, state, command, archive), target, resources)
+
+    def _outcome(self, baseline: BaselineProof, root: Path) -> ProofOutcome:
+        """Return the result of a proof over a patched tree."""
+        if self.runtime.tier == Tier.C:
+            return ProofOutcome(problem=NO_SANDBOX)
+        if baseline.problem:
+            return ProofOutcome(problem=baseline.problem)
+        try:
+            with ExitStack() as resources:
+                runner = self._open(root, baseline.finding, resources)
+                failures = (_failure(runner.attempt(one), baseline.proof) for one in baseline.attempts)
+                failure = next(filter(None, failures), "")
+                if not failure:
+                    return ProofOutcome(benign_works=_benign_works(runner, baseline))
+        except (SandboxError, StepFailed) as error:
+            if isinstance(error, SandboxError) or not self._opens(baseline):
+                return ProofOutcome(problem=str(error))
+            failure = f"the proof cannot be built any more: {error}"
+        return ProofOutcome(problem=INTERNAL) if baseline.proof.state != "proved" else ProofOutcome(failure=failure)
+
+    def _opens(self, baseline: BaselineProof) -> bool:
+        """Return whether this machine can still build the sources without a patch."""
+        try:
+            with self._sources() as root, ExitStack() as resources:
+                self._open(root, baseline.finding, resources)
+        except (SandboxError, StepFailed):
+            return False
+        return True
+
+
+@dataclass
+class _Observations:
+    """The runs of a program without a patch."""
+
+    runner: BenchRunner
+    attempt: Attempt
+    program: BuiltProgram
+    stack: Sequence[str]
+    hangs: int = 0
+    runs: dict[Attempt, ProofRun] = field(default_factory=dict)
+
+    def conclude(self) -> tuple[Attempt, tuple[ObservedRun, ...]]:
+        """Return the attempt with the smallest input that fires reliably, and benign inputs with reliable results."""
+        minimal = Minimisation(self.attempt, self._fires).run()
+        if not self._fires_again(minimal):
+            minimal = self.attempt
+        nothing = self._run(emptied(self.attempt))
+        benign = benign_runs([ObservedRun(*one) for one in self.runs.items()], nothing)
+        return minimal, tuple(one for one in benign if _same(one, self.runner.run(one.attempt, self.program)))
+
+    def _fires(self, attempt: Attempt) -> bool:
+        return self._is_error(self._run(attempt)) if self.hangs < HANGS_MAX else False
+
+    def _fires_again(self, attempt: Attempt) -> bool:
+        return attempt == self.attempt or self._is_error(self.runner.run(attempt, self.program))
+
+    def _is_error(self, run: ProofRun) -> bool:
+        return compare(AttemptResult((run,)), self.stack).outcome == "fires"
+
+    def _run(self, attempt: Attempt) -> ProofRun:
+        if attempt not in self.runs:
+            run = self.runs[attempt] = self.runner.run(attempt, self.program)
+            self.hangs += AT_LIMIT in run.ended
+        return self.runs[attempt]
+
+
+def _failure(result: AttemptResult, proof: FixProof) -> str:
+    """Return why the runs over a patched tree show that the defect remains, or ""."""
+    again = compare(result, proof.stack)
+    stack = "\n".join(again.stack[:LINES_SHOWN])
+    if again.outcome == "fires":
+        return f"the proof still fires: the defect can still be reached:\n{stack}"
+    if again.outcome == "other_error":
+        return f"with the input of the proof, a sanitizer reports another error:\n{stack}"
+    if again.outcome == "not_run":
+        return f"the proof cannot be built any more; keep the interfaces: {again.reason}"
+    hangs = next((run.ended for run in result.runs if AT_LIMIT in run.ended), "")
+    return f"with the input of the proof, the run {hangs}" if hangs else ""
+
+
+def _benign_works(runner: BenchRunner, baseline: BaselineProof) -> bool | None:
+    """Return whether at least half of the benign inputs have the same results as before; None if none is known."""
+    if not baseline.benign:
+        return None
+    program = runner.build(baseline.attempts[0])
+    same = [_same(one, runner.run(one.attempt, program)) for one in baseline.benign]
+    return 2 * sum(same) >= len(same)
+
+
+def _same(one: ObservedRun, again: ProofRun) -> bool:
+    return one.result == (again.ended, again.output)
+
+
+def _digest(root: Path) -> str:
+    """Return the hash of the files of a tree."""
+    digest = sha256()
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            name, content = str(path.relative_to(root)), path.read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
+    return digest.hexdigest()
+
+
+def _pack(root: Path) -> bytes:
+    """Return a tree as an archive; equal trees have equal archives."""
+    buffer = io.BytesIO()
+    with (
+        gzip.GzipFile("", "wb", 1, buffer, mtime=0) as compressed,
+        tarfile.open(mode="w", fileobj=compressed, format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for path in sorted(root.rglob("*")):
+            archive.add(path, str(path.relative_to(root)), recursive=False, filter=_plain_entry)
+    return buffer.getvalue()
+
+
+def _plain_entry(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mtime = FILE_TIME
+    return entry

@@ -1,0 +1,84 @@
+"""Delta debugging of the input of a proof, and the benign inputs among what was tried."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.sec.proof.minimisation import (
+    BENIGN_MAX,
+    RUNS_MAX,
+    Minimisation,
+    ObservedRun,
+    benign_runs,
+    emptied,
+)
+from jarvis_workers.sec.proof.proof import NORMAL_END, Attempt, ProofFile, ProofRun, SanitizerError
+
+ERROR = SanitizerError("heap-buffer-overflow")
+
+
+def program(content: bytes, *words: str) -> Attempt:
+    return Attempt("program", "main.c", words, files=(ProofFile("stdin", content),))
+
+
+def content(attempt: Attempt) -> bytes:
+    return attempt.files[0].content
+
+
+def counted(fires: Callable[[Attempt], bool], tried: list[Attempt]) -> Callable[[Attempt], bool]:
+    def run(attempt: Attempt) -> bool:
+        tried.append(attempt)
+        return fires(attempt)
+
+    return run
+
+
+def test_what_the_error_does_not_need_is_removed_from_files_and_arguments() -> None:
+    attempt = replace(program(b"header;key=%s;trailer", "-v", "--name=abc"), files=())
+    attempt = replace(attempt, files=(ProofFile("unused", b"x" * 99), ProofFile("stdin", b"header;key=%s;trailer")))
+
+    found = Minimisation(attempt, lambda one: b"%s" in one.files[1].content and "n" in one.args[1]).run()
+
+    assert found.files == (ProofFile("unused", b""), ProofFile("stdin", b"%s"))
+    assert found.args == ("", "n")
+
+
+def test_the_number_of_runs_is_bounded() -> None:
+    tried: list[Attempt] = []
+    fires = counted(lambda one: content(one).count(b"(") >= 1000, tried)
+
+    found = Minimisation(program(b"(" * 4000), fires).run()
+
+    assert (len(tried), content(found).count(b"(") < 1100) == (RUNS_MAX, True)
+
+
+@given(st.binary(max_size=60), st.binary(min_size=1, max_size=3))
+def test_the_result_fires_is_no_larger_and_is_the_same_again(around: bytes, needed: bytes) -> None:
+    attempt = program(around + needed + around)
+
+    first, second = (Minimisation(attempt, lambda one: needed in content(one)).run() for _ in range(2))
+
+    assert needed in content(first)
+    assert len(content(first)) <= len(content(attempt))
+    assert first == second
+
+
+def test_benign_inputs_are_those_with_a_visible_result_of_several_sizes() -> None:
+    observed = [ObservedRun(program(b"a" * size), ProofRun(NORMAL_END, f"{size}\n")) for size in range(1, 12)]
+    bad = [
+        ObservedRun(program(b"b" * 3), ProofRun(NORMAL_END, "other", (ERROR,))),
+        ObservedRun(program(b"c" * 3), ProofRun("ended: exit code 1", "refused")),
+        ObservedRun(program(b"d" * 3), ProofRun(NORMAL_END, "")),
+        ObservedRun(program(b"e" * 99_000), ProofRun(NORMAL_END, "large")),
+        ObservedRun(Attempt("harness", code="int main;"), ProofRun(NORMAL_END, "silent")),
+    ]
+    nothing = ProofRun(NORMAL_END, "")
+
+    found = benign_runs([*bad, *reversed(observed)], nothing)
+
+    assert [len(content(one.attempt)) for one in found] == [1, 3, 6, 8, 11]
+    assert len(found) == BENIGN_MAX
+    assert benign_runs(bad, nothing) == []
+    assert emptied(program(b"abc", "x", "y")) == program(b"", "", "")
