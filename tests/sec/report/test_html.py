@@ -591,10 +591,13 @@ def test_all_rules_that_fired_are_counted_also_those_of_findings_that_are_not_li
 @pytest.mark.timing
 @pytest.mark.slow
 def test_three_hundred_findings_take_forty_pages_with_heads_and_the_filters_named(page, opened):
-    trail = trail_of(
-        [("src/list.c", line, "the value comes from outside and is kept") for line in range(4)], "src/list.c"
-    )
-    opened(report(*(one._replace(trail=trail) for one in many(400))), "#file=module")
+    def trail(number: int) -> str | None:
+        steps = range(4 * number, 4 * number + 4)
+        return trail_of(
+            [("src/list.c", line, "the value comes from outside and is kept") for line in steps], "src/list.c"
+        )
+
+    opened(report(*(one._replace(trail=trail(number)) for number, one in enumerate(many(400)))), "#file=module")
     paper = base64.b64decode(page.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 40
