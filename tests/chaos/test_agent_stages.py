@@ -1,4 +1,4 @@
-"""The stages discover, verify, verify_seen and prove end in the same report on a fleet whose workers are killed."""
+"""Discovery, verification, proofs and discussions end as on one machine on a fleet with killed workers or a budget."""
 
 import json
 import re
@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import newest
+from jarvis_workers.store.stages import progress
 from tests.agents.server import Body, ModelServer, Step, calls, late, says
 from tests.chaos.commands import PATIENCE_SECONDS, command, crowd
 from tests.chaos.fleet import Fleet, fleet_of, kill_worker_at
@@ -21,6 +23,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 FILES = 4
 SECONDS = 0.4
+ANSWER = "No check stands before p0.c#main:7."
+INCOMPLETE = 3
+# Where a budget ends: the worst case of the answers that are under way is reserved.
+BUDGETS = ("25ktok", "40ktok", "78ktok")
 STAGES = ("discover", "verify", "verify_seen", "prove")
 CODE = """\
 #include <stdio.h>
@@ -50,7 +56,16 @@ AT = re.compile(r"^.at ([^\s#]+)", re.MULTILINE)
 
 def model(body: Body) -> Step:
     """Find, confirm and prove: the first of two models is not sure, and each sees another defect."""
+    if any(text in str(body["messages"]) for text in ("The question:", "disputes the finding")):
+        return late(SECONDS, _discuss(body))
     return late(SECONDS, _prove(body) if "run_proof" in str(body.get("tools", "")) else _judge(body))
+
+
+def _discuss(body: Body) -> Step:
+    """Read code, and then answer or dismiss."""
+    if not any(message["role"] == "assistant" for message in body["messages"]):
+        return calls("read_code", path="p0.c#main")
+    return says(ANSWER) if "The question:" in str(body["messages"]) else judge(body, "dismissed")
 
 
 def _judge(body: Body) -> Step:
@@ -138,6 +153,67 @@ def test_a_report_is_the_same_if_a_worker_is_killed_in_each_stage(fleet: Fleet, 
     assert theirs["summary"]["by_status"] == {"proved": FILES, "confirmed": 2 * FILES}
     assert len(again) == len(asked)
     assert again.total() - len(again) <= in_flight
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("words", [("ask", "who checks the length?"), ("dispute", "the length is known")])
+def test_a_discussion_is_the_same_if_its_worker_is_killed(
+    fleet: Fleet, server: ModelServer, words: tuple[str, str]
+) -> None:
+    with command(fleet.home / "local", *options(fleet)[:11]) as scan:
+        assert scan.process.wait(4 * PATIENCE_SECONDS * crowd()) == 0, scan.ends()
+    (finding,) = (one["id"] for one in scan.body()["issues"] if (one["file"], one["line"]) == ("p0.c", 19))
+    discuss = ("sec", words[0], finding, words[1], "-q", "--format", "text")
+    take_requests(server)
+    with command(fleet.home / "local", *discuss) as alone:
+        assert alone.process.wait(PATIENCE_SECONDS * crowd()) == 0, alone.ends()
+    asked = take_requests(server)
+    fleet.waiting = fleet.command(*options(fleet)[:11])
+    fleet.wait(0, 4 * PATIENCE_SECONDS)
+    take_requests(server)
+
+    fleet.waiting = fleet.command(*discuss, "-o", "desk/answer.txt")
+    in_flight = kill_worker_at(fleet, "discuss")
+    fleet.wait(0)
+    again = take_requests(server)
+
+    assert (fleet.home / "desk" / "answer.txt").read_bytes() == alone.report.read_bytes()
+    assert len(asked) == len(again) == asked.total()
+    assert again.total() - len(again) <= in_flight == 1
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_a_spent_budget_pauses_each_stage_and_the_resumed_run_pays_nothing_twice(
+    fleet: Fleet, server: ModelServer
+) -> None:
+    with command(fleet.home / "local", *options(fleet)) as alone:
+        assert alone.process.wait(4 * PATIENCE_SECONDS * crowd()) == 0, alone.ends()
+    asked = take_requests(server)
+
+    fleet.waiting = fleet.command(*options(fleet), "--budget", BUDGETS[0])
+    stages = list[str]()
+    for budget in (*BUDGETS[1:], "1mtok"):
+        fleet.wait(INCOMPLETE, 4 * PATIENCE_SECONDS)
+        stages.append(paused_stage(fleet))
+        fleet.waiting = fleet.command("runs", "resume", "last", "--budget", budget, "-q", "-o", "desk/report.json")
+    fleet.wait(0, 4 * PATIENCE_SECONDS)
+    again = take_requests(server)
+
+    theirs = json.loads((fleet.home / "desk" / "report.json").read_text())
+    del theirs["run"]
+    assert json.dumps(theirs) == json.dumps(alone.body())
+    assert stages == ["discover", "verify", "prove"]
+    assert again.total() == len(again) == len(asked)
+
+
+def paused_stage(fleet: Fleet) -> str:
+    """Return the stage in which the newest run is paused."""
+    with fleet.store.read() as session:
+        run = newest(session, 1)[0]
+        assert (run.state, run.reason) == ("paused", "budget")
+        return next(one.name for one in progress(session, run.id) if one.state == "open")
 
 
 def take_requests(server: ModelServer) -> Counter[str]:
