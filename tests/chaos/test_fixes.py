@@ -31,7 +31,7 @@ int copy_{n}(char out[16], const char *name)
     return {n};
 }}
 """
-NAMED = re.compile(r"^.file: (\S+)", re.MULTILINE)
+NAMED = re.compile(r"^\Wfile: (\S+)", re.MULTILINE)
 
 
 def answer(body: Body) -> Step:

@@ -33,6 +33,7 @@ def test_the_keys_of_the_document_are_those_of_a_team() -> None:
     assert read_message(block, {"reader": ""}).content.startswith("Which functions")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_document_run_its_team(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     (jarvis.place / "team.yaml").write_text(blocks(TEAM, "yaml")[0])
     command = shlex.split(blocks(TEAM, "sh")[0].splitlines()[0])[1:]

@@ -110,6 +110,9 @@ def slot(name: str) -> str:
     return "program__count" if name == "count" else name
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build("gcc", Built(tmp_path_factory.mktemp("shadow")))
@@ -258,7 +261,6 @@ def test_varied_calls_of_a_right_body_show_no_difference_and_change_nothing(buil
     assert log.compared == built.run("right", name, *arguments_of(name))[2].compared
 
 
-@pytest.mark.slow
 def test_a_heap_of_100_mb_costs_less_than_a_second(built: Built):
     _, output, log = built.run("right", "touch")
 
@@ -267,7 +269,6 @@ def test_a_heap_of_100_mb_costs_less_than_a_second(built: Built):
     assert built.run("wrong", "touch")[2].differences
 
 
-@pytest.mark.slow
 def test_aarch64_under_an_emulator(tmp_path: Path):
     built = build(AARCH64, Built(tmp_path, EMULATOR))
 
