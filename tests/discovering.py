@@ -8,14 +8,14 @@ from tests.agents.server import Body, Step, calls, says
 from tests.judging import judge, usage_of
 
 ASKED = "Look for defects in this function:"
-FUNCTION = re.compile(r"\|([^|\n]+)#(\w+)$", re.MULTILINE)
-COPY = re.compile(r"^[^|\n]*\| *(\d+)\| *(memcpy\(.*\w\);)$", re.MULTILINE)
+FUNCTION = re.compile(r"^.(\S+)#(\w+)$", re.MULTILINE)
+COPY = re.compile(r"^.(\d+)\| *(memcpy\(.*\w\);)$", re.MULTILINE)
 
 
 def search(body: Body) -> Step:
     """Answer a question about a function with its copies; other questions as `judge` does, always confirming."""
     task = task_of(body)
-    return found(body, defects(task)) if task.startswith(ASKED) else judge(body, always="confirmed")
+    return found(body, defects(task)) if ASKED in task else judge(body, always="confirmed")
 
 
 def task_of(body: Body) -> str:
@@ -26,7 +26,7 @@ def task_of(body: Body) -> str:
 def function_of(body: Body) -> str:
     """Return the name of the function in question, empty for other questions."""
     task = task_of(body)
-    return FUNCTION.findall(task)[0][1] if task.startswith(ASKED) else ""
+    return FUNCTION.findall(task)[0][1] if ASKED in task else ""
 
 
 def defects(task: str) -> list[dict[str, Any]]:

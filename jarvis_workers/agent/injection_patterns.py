@@ -123,16 +123,18 @@ ENGLISH = (
     _ways(
         "answer_to_the_model",
         "review",
-        "has_risk,has-risk,hasrisk,has risk,no_risk,not_a_risk,not a risk,candidate,verdict,reviewer,security team,"
-        "security_team,false_positive",
+        "has_risk,has-risk,hasrisk,has risk,no_risk,norisk,not_a_risk,not a risk,candidate,verdict,reviewer,"
+        "security team,security_team,false_positive,false positive,finding,vulnerable",
         r"has[_-]?risk|has risk\W{0,3}\s?(?:false|no|0)\b",
-        r"no_risk|not_a_risk|\bis not a risk\b",
+        r"no_?risk|not_a_risk|\bis not a risk\b",
         rf"candidate{GAP_OR_NOT}\d+[ _]?(?:[:=]|{GAP}(?:is|was|has|withdrawn|safe|false|no|not)(?![a-z]))",
         rf"verdict{GAP_OR_NOT}(?:is|are|was|=|:|should be)?{GAP_OR_NOT}"
         r"[\"'`]?(?:safe|benign|harmless|false|no[ _-]risk|risk|unclear|dismiss)",
         rf"reviewers?{GAP_OR_NOT}(?:please|must|should|can|may|answer|ignore|skip|report|mark|say)(?![a-z])",
         rf"security{GAP}team{GAP}(?:has|have|checked|verified|approved|reviewed|says?)",
-        rf"(?:is|are|was){GAP}(?:an?{GAP})?false_positive",
+        rf"(?:is|are|was|mark|mark{GAP}as){GAP}(?:an?{GAP})?false{GAP}positive",
+        rf"(?:ignore|dismiss|skip|drop){GAP}(?:all|any|this|these|the|every){GAP}(?:candidates?|findings?)(?![a-z])",
+        rf"(?:is{GAP})?not{GAP}vulnerable(?![a-z])",
     ),
     _ways("insists", "warn", "important,crucial", r"\b(?:very )?important\s*[:!]", r"\bcrucial\s*:"),
 )

@@ -70,6 +70,12 @@ def escape(text: str) -> str:
     return text.translate(str.maketrans(hidden)) if hidden else text
 
 
+# Letters of other alphabets that look like Latin ones (confusables of UTS 39).
+LOOK_ALIKES = str.maketrans("аеорсухіѕјԁνοαАВЕКМНОРСТХ", "aeopcyxisjdvoaABEKMHOPCTX")
+# What splits a word, and shows nothing or not much: escaped zero-width characters, and adjacent literals.
+SPLITS_WORDS = re.compile(r"\\(?:u200[b-f]|u206[0-4]|ufeff|xad)|\"[ \t]+\"")
+
+
 def _is_hidden(letter: str) -> bool:
     if letter in "\t\n":
         return False
@@ -104,7 +110,8 @@ def _join(lines: list[str]) -> tuple[list[int], str]:
         starts.append(at)
         piece = LEAD.sub("", line, count=1)
         if not piece.isascii():
-            piece = unicodedata.normalize("NFKC", piece)
+            piece = unicodedata.normalize("NFKC", piece).translate(LOOK_ALIKES)
+        piece = SPLITS_WORDS.sub("", piece)
         bare.append(piece)
         at += len(piece) + 1
     return starts, "\n".join(bare)

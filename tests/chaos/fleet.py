@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from sqlalchemy import select, text
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
+from jarvis_workers.store.values import AGENT_QUEUE
 from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, crowd, until
 from tests.proxy import Proxy, proxy_to
 from tests.servers import Postgres, Redis
@@ -235,6 +237,26 @@ def kill_worker(fleet: Fleet, dice: random.Random) -> None:
     fleet.workers[place] = Worker(gone.home, fleet.environ, gone.queues)
     # A server that is missing when it starts would end it, as it should.
     until(fleet.workers[place].pools)
+
+
+def kill_worker_at(fleet: Fleet, stage: str) -> int:
+    """Kill a pool in conversations of a stage, and its worker's parent; start a new worker. Return their number."""
+    held = until(lambda: _held(fleet, stage))
+    pid = max(held, key=held.__getitem__)
+    place = next(n for n, worker in enumerate(fleet.workers) if pid in [pool.pid for pool in worker.pools()])
+    gone = fleet.workers[place]
+    psutil.Process(pid).kill()
+    fleet.doomed += gone.kill()
+    fleet.workers[place] = Worker(gone.home, fleet.environ, gone.queues)
+    until(fleet.workers[place].pools)
+    return held[pid]
+
+
+def _held(fleet: Fleet, stage: str) -> dict[int, int]:
+    """Return the number of running conversations of a stage by process."""
+    running = select(JOB.c.process).where(JOB.c.state == "running", JOB.c.stage == stage, JOB.c.queue == AGENT_QUEUE)
+    with fleet.store.read() as session:
+        return Counter(int(process.rpartition("/")[2]) for process in session.execute(running).scalars())
 
 
 def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:

@@ -2,7 +2,8 @@
 
 A function is API if a header of the tree declares it, and the tree itself does not call it or the header is public.
 Otherwise the callers within the tree may check what the harness does not.  Each call goes through a generated function
-that records whether its pointers are valid, for as many bytes as the following length says.
+that records whether its pointers are valid, for as many bytes as the following length says, and whether the harness
+changed memory of the tree since the last call.
 """
 
 import re
@@ -42,6 +43,8 @@ TABLE = """
 extern void jarvis_handle(const char *, int, const void *);
 extern void jarvis_memory(const char *, int, const void *, unsigned long);
 extern void jarvis_string(const char *, int, const char *);
+extern void jarvis_enter(const char *);
+extern void jarvis_leave(void);
 """
 
 
@@ -166,8 +169,11 @@ def _checked(name: str, declaration: ApiDeclaration, names: Sequence[str], membe
     parameters = ", ".join(f"__typeof__({one}) a{number}" for number, one in enumerate(types, 1)) or "void"
     checks = "".join(f"  {line}\n" for line in [*_checks(name, types, names), *_member_checks(name, types, members)])
     passed = ", ".join(f"a{number}" for number, _ in enumerate(types, 1))
-    call = f"{name}({passed});" if declaration.result == "void" else f"return {name}({passed});"
-    return f"__typeof__({declaration.result}) jarvis_{name}({parameters})\n{{\n{checks}  {call}\n}}\n"
+    result = f"__typeof__({declaration.result})"
+    is_void = declaration.result == "void"
+    call = f"{name}({passed});" if is_void else f"{result} result = {name}({passed});"
+    body = f'  jarvis_enter("{name}");\n{checks}  {call}\n  jarvis_leave();\n{"" if is_void else "  return result;"}\n'
+    return f"{result} jarvis_{name}({parameters})\n{{\n{body}}}\n"
 
 
 def _checks(name: str, types: Sequence[str], names: Sequence[str]) -> Iterator[str]:

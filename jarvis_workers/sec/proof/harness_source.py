@@ -22,18 +22,18 @@ FORBIDDEN = re.compile(r"\b(?:asm|_Pragma|import|module)\b|\[\s*\[|\?\?|<::|__ha
 LINE_MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"', re.MULTILINE)
 CALLS = frozenset(
     (
-        *("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign", "memcpy", "memmove", "memset"),
+        *("malloc", "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memmove", "memset"),
         *("memcmp", "memchr", "strlen", "strnlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat", "strncat"),
         *("strchr", "strrchr", "strstr", "strdup", "strndup", "snprintf", "sprintf", "fopen", "fmemopen", "fclose"),
         *("fread", "fseek", "ftell", "rewind", "feof", "fgetc", "getc", "fgets", "ungetc", "open", "close", "read"),
         *("lseek", "exit", "abort", "atoi", "atol", "strtol", "strtoul", "setlocale", "stdin", "stdout", "stderr"),
-        *("setvbuf", "setbuf", "htons", "htonl", "ntohs", "ntohl", "tolower", "toupper"),
+        *("htons", "htonl", "ntohs", "ntohl", "tolower", "toupper"),
     )
 )
-# Functions that write are replaced by one that does nothing.
+# Functions that write, or set where files are read to, are replaced by one that does nothing.
 SILENCED = (
     *("printf", "fprintf", "puts", "fputs", "putchar", "fputc", "putc", "fwrite", "perror", "fflush"),
-    *("vprintf", "vfprintf"),
+    *("vprintf", "vfprintf", "setvbuf", "setbuf"),
 )
 # What the compiler adds.
 INSTRUMENTATION = re.compile(

@@ -17,6 +17,12 @@ NEAR_CALL = 2
 NULL_PAGE = 4096
 UNCHECKED = "the memory belongs to the harness, and was not passed as an argument with its size"
 
+# What the checks around the calls of a harness found about the memory of the tree.
+OF_MEMORY = {
+    "changed": "the harness changes memory that the tree allocated",
+    "unchecked": "it could not be checked whether the harness changes memory that the tree allocated",
+}
+
 
 @dataclass(frozen=True)
 class AttemptJudgement:
@@ -46,11 +52,23 @@ def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
     for error in run.errors:
         if refusal := _refusal(error, target) or _misuse(error, run.arguments):
             refusals.append(refusal)
-        elif _is_of_harness(error) and not any(_is_whole(error, one) for one in run.arguments):
-            weaker = weaker or AttemptJudgement(error, internal=UNCHECKED)
+        elif why := _internal_reason(error, run.arguments):
+            weaker = weaker or AttemptJudgement(error, internal=why)
         else:
             return AttemptJudgement(error)
     return weaker or AttemptJudgement(None, refusals[-1])
+
+
+def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
+    """Return why an error only reproduces the finding, "" if it proves it."""
+    if fault := next((one.fault for one in arguments if one.fault in OF_MEMORY), None):
+        return OF_MEMORY[fault]
+    owners = (_owner(error.allocated), _owner(error.freed))
+    if owners == ("tree", "harness"):
+        return "the harness frees memory that the tree allocated"
+    if _is_of_harness(error) and not any(_is_whole(error, one) for one in arguments):
+        return UNCHECKED
+    return ""
 
 
 def _refusal(error: SanitizerError, target: ProofTarget) -> str:
@@ -100,12 +118,16 @@ def _misuse(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
 
 def _is_of_harness(error: SanitizerError) -> bool:
     """Return whether the harness allocated, or defines, the object of an error."""
-    owner = next((frame for frame in error.allocated if frame.owner != "system"), None)
     return bool(
-        (owner and owner.owner == "harness")
+        _owner(error.allocated) == "harness"
         or (error.frame and error.frame[0].owner == "harness")
         or error.variable.endswith(("harness.c", "harness.cc"))
     )
+
+
+def _owner(stack: Sequence[StackFrame]) -> str:
+    """Return whose function allocated or freed memory, "" if that is not known."""
+    return next((frame.owner for frame in stack if frame.owner != "system"), "")
 
 
 def _is_whole(error: SanitizerError, argument: CallArgument) -> bool:

@@ -112,7 +112,8 @@ class SanitizerError:
 class CallArgument(NamedTuple):
     """An argument of a call of the tree's API, recorded when it was called.
 
-    `fault` is "" for valid memory, else "null" or "invalid"; `start` and `end` are the addresses of the memory.
+    `fault` is "" for valid memory, else "null" or "invalid"; `start` and `end` are the addresses of the memory. Of
+    argument 0, it is "changed" if the harness changed memory of the tree before the call, or "unchecked".
     """
 
     function: str

@@ -5,6 +5,7 @@ gets only its text.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -143,9 +144,9 @@ def _attempt(arguments: RunProof, runner: ProofRunner) -> Attempt:
     if len({file.name for file in files}) != len(files):
         raise ToolFailed("two files have the same name")
     code = arguments.code if arguments.way == "harness" else ""
-    return Attempt(
-        arguments.way, arguments.target.removeprefix("./"), tuple(arguments.args), code, arguments.language, files
-    )
+    # The question names functions as FILE#FUNCTION.
+    target = re.sub(r"#\w+$", "", arguments.target.removeprefix("./"))
+    return Attempt(arguments.way, target, tuple(arguments.args), code, arguments.language, files)
 
 
 def _content(file: InputFile, runner: ProofRunner) -> bytes:

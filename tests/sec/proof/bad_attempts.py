@@ -4,11 +4,14 @@ CHEATS break a rule of harnesses, fail in themselves, or misbehave; MISUSES call
 caller of its API may pass, and may at most reproduce the finding.
 """
 
-from jarvis_workers.sec.proof.proof import Attempt, ProofTarget, TreeLine
+from dataclasses import replace
+
+from jarvis_workers.sec.proof.proof import Attempt, ProofFile, ProofTarget, TreeLine
 from tests.sec.proof.cases import Case, harness
 
 RECORD = "record.h"
 DATA = "    unsigned char *data = malloc(101);\n    memset(data, 'a', 101);\n    data[0] = 100;\n"
+DECODE = "record_decode(data, 101)"
 CALL = f"{DATA}    record_decode(data, 101);"
 REPORT = (
     "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000015 at pc 0x4e1f8f bp 0x7ffd sp 0x7ffd\\n"
@@ -19,6 +22,13 @@ REPORT = (
 def source(code: str) -> Attempt:
     """Return a harness with this text."""
     return Attempt("harness", code=code)
+
+
+def pushes(change: str, *files: ProofFile) -> Attempt:
+    """Return a harness that changes a queue of two letters, and then pushes nine."""
+    push = "    for (int i = 0; i < 9; i++)\n        queue_push(queue, 'a');"
+    made = harness(f"    struct queue *queue = queue_make(2);\n{change}\n{push}", "queue.h")
+    return replace(made, files=files)
 
 
 CHEATS: dict[str, Attempt] = {
@@ -44,6 +54,28 @@ CHEATS: dict[str, Attempt] = {
     "fails in itself": harness("    volatile int *p = 0;\n    *p = 1;", RECORD),
     "overflows its own buffer": harness(
         f'{DATA}    unsigned char *p = malloc(4);\n    memcpy(p, data, 101);\n    printf("%c", p[3]);', RECORD
+    ),
+    "leaves no stack": harness(
+        "    char big[1 << 23];\n    memset(big, 1, sizeof big);\n"
+        f'    unsigned char *data = malloc(101);\n    memset(data, 100, 101);\n    printf("%c%d", big[9], {DECODE});',
+        RECORD,
+    ),
+    "has a weak function": source(
+        '#include "record.h"\n__attribute__((weak)) int record_decode(const unsigned char *data, size_t size)\n{\n'
+        "    return *(volatile int *)0;\n}\nint main(void)\n{\n    return record_decode(0, 0);\n}\n"
+    ),
+    "calls the middle of a function": harness(
+        "    ((int (*)(long, long))((char *)record_decode + 20))(8, 100);", RECORD
+    ),
+    "jumps out of an error": source(
+        "static void *place[5];\nint main(void)\n{\n    if (!__builtin_setjmp(place))\n"
+        "        __builtin_longjmp(place, 1);\n}\n"
+    ),
+    "handles signals": source(
+        "#include <signal.h>\nstatic void end(int number)\n{\n}\nint main(void)\n{\n    signal(SIGSEGV, end);\n}\n"
+    ),
+    "starts a thread": source(
+        "#include <pthread.h>\nint main(void)\n{\n    pthread_t thread;\n    pthread_create(&thread, 0, 0, 0);\n}\n"
     ),
     "aborts": harness("    abort();", RECORD),
     "calls the runtime": source(
@@ -123,11 +155,21 @@ MISUSES: dict[str, dict[str, Attempt]] = {
     "use_after_free": {"a static function": source("int who(void);\nint main(void)\n{\n    return who();\n}\n")},
     "null_dereference": {"an internal function": harness("    handle(NULL);", "lib.h")},
     "queue": {
-        "a changed structure": harness(
-            "    struct queue *queue = queue_make(2);\n    queue->room = 100;\n    for (int i = 0; i < 9; i++)\n"
-            "        queue_push(queue, 'a');",
-            "queue.h",
-        )
+        "a changed structure": pushes("    queue->room = 100;"),
+        "a structure changed through a cast": pushes("    ((int *)queue)[3] = 100;"),
+        "a structure changed through an address": pushes("    int *room = &(queue->room);\n    *room = 100;"),
+        "a structure changed by a macro": pushes("#define SET =\n    queue->room SET 100;"),
+        "a structure that is copied into": pushes("    int n = 100;\n    memcpy((char *)queue + 12, &n, sizeof n);"),
+        "a structure that is printed into": pushes('    sprintf((char *)queue + 12, "zzz");'),
+        "a structure that is read into": pushes(
+            '    FILE *f = fmemopen("dddd", 4, "r");\n    fgets((char *)queue + 12, 4, f);'
+        ),
+        "a structure that is a buffer of a file": pushes(
+            '    FILE *f = fopen("input", "r");\n    setvbuf(f, (char *)queue + 12, _IOFBF, 4);\n    fgetc(f);',
+            ProofFile("input", b"dddd"),
+        ),
+        "freed memory of a structure": pushes("    free(queue->items);"),
+        "shrunk memory of a structure": pushes("    realloc(queue->items, 1);"),
     },
 }
 # A heap overflow in the function of the record, but the finding is elsewhere, or of another class.

@@ -67,7 +67,7 @@ def test_a_harness_that_cheats_proves_nothing_even_of_a_vulnerable_program(tier:
         reports = {name: prove(attempt) for name, attempt in CHEATS.items()}
 
     assert {name: report.text for name, report in reports.items() if report.proof} == {}
-    assert len(reports) == 30
+    assert len(reports) == 36
     assert not any(SECRET in report.text or "root:" in report.text for report in reports.values())
 
 
