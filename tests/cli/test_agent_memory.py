@@ -1,6 +1,7 @@
 """The memories of `jarvis agent`: they are those of the project, in the results store."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ def test_what_an_agent_saves_the_next_one_on_the_project_finds(jarvis: Jarvis) -
     assert [one.code for one in ended] == [0, 0, 0]
     first, _, second, found, other = (request["messages"][-1]["content"] for request in server.requests)
     assert "save_memory" in first and "retrieve_memory" not in first and "global_long_term" not in first
-    assert "|build" in second and "retrieve_memory" not in other
-    (mark,) = (line.removesuffix("build") for line in second.splitlines() if line.endswith("|build"))
+    assert "retrieve_memory" not in other
+    (mark,) = (line.removesuffix("build") for line in second.splitlines() if re.fullmatch(r"\Wbuild", line))
     assert found.splitlines()[-1] == f"{mark}Use meson."
     assert stored(jarvis) == ["Use meson."]
     assert stored(jarvis, "other") == []

@@ -77,7 +77,7 @@ def test_an_agent_saves_a_methodology_that_the_next_one_gets(jarvis: Jarvis, tre
     with ModelServer(says("Still none.")) as server:
         model(jarvis, server)
         assert ask(jarvis, "-q")[1] == "Still none.\n"
-    assert "|List the allocations." in last(server.requests[0])
+    assert re.search(r"^\WList the allocations\.$", last(server.requests[0]), re.MULTILINE)
 
     with ModelServer(says("None.")) as server:
         model(jarvis, server, use_methodology=False)

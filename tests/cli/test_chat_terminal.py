@@ -34,9 +34,9 @@ def conversation(jarvis: Jarvis, server: ModelServer, *args: str, columns: int =
 def saved(jarvis: Jarvis) -> list[str]:
     """Return the messages of the saved session."""
     text = (jarvis.place / ".jarvis" / "saved_session_Jarvis_openai_m.json").read_text()
-    return [
-        re.split("\n\n(?:Save what|Use one tool)", message["content"])[0] for message in json.loads(text)["messages"]
-    ]
+    contents = [message["content"] for message in json.loads(text)["messages"]]
+    opening = re.compile(r"\ALines that begin with [^\n]*\n\n")
+    return [re.split("\n\n(?:Save what|Use one tool|Tools that)", opening.sub("", one))[0] for one in contents]
 
 
 def test_a_conversation_at_a_terminal_of_40_columns(jarvis: Jarvis) -> None:
@@ -150,7 +150,7 @@ def test_without_prompt_toolkit_a_blank_line_ends_an_input(jarvis: Jarvis) -> No
             terminal.type("/quit\n")
             assert terminal.wait() == 0
 
-    assert server.requests[0]["messages"][-1]["content"].endswith("\n\none\ntwo")
+    assert server.requests[0]["messages"][-1]["content"].split("\n\n")[1] == "one\ntwo"
 
 
 def test_a_conversation_starts_in_a_second_of_cpu_time(jarvis: Jarvis) -> None:
