@@ -61,10 +61,11 @@ number=${1%%:*} file=${1#*:}
 case $file in *.c) compiler=gcc;; *) compiler=g++;; esac
 exec $compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
 """
+# With one more object, readelf names each.
 LIST = """\
 find {where} -type f \\( -name '*.o' -o -name '*.a' \\) | LC_ALL=C sort | head -{most} > tools/objects
 xargs -r -d '\\n' nm -A -P < tools/objects > tools/symbols 2>/dev/null
-xargs -r -d '\\n' readelf -rW < tools/objects > tools/relocations 2>/dev/null
+xargs -r -d '\\n' readelf -rW tools/support.o < tools/objects > tools/relocations 2>/dev/null
 true
 """
 WRAPPER = """\
@@ -132,7 +133,15 @@ class ProofTree:
     @property
     def state(self) -> str:
         """The hash of everything that the objects depend on."""
-        parts = [self.snapshot_id, self.command or "", sha256(self.archive).hexdigest(), SANITIZE, COMPILE, COMPILE_ONE]
+        parts = [
+            self.snapshot_id,
+            self.command or "",
+            sha256(self.archive).hexdigest(),
+            SANITIZE,
+            COMPILE,
+            COMPILE_ONE,
+            LIST,
+        ]
         return sha256("\0".join([*parts, SUPPORT.read_text(), WRAPPER]).encode()).hexdigest()
 
 

@@ -179,9 +179,9 @@ class _Harness:
         if data := sorted(name for name in self._used if symbols[name] not in "TtWw"):
             return f"{data[0]} is a variable of the tree", set()
         headers = included_headers(self._preprocessed, PROJECT)
-        callers = bench.compiled.callers
+        callers, shared = bench.compiled.callers, bench.compiled.shared
         public = api_calls.public_headers(headers, dict(self._build_files()))
-        public |= api_calls.library_headers(declared, PROJECT, callers, symbols.keys())
+        public |= api_calls.library_headers(declared, PROJECT, callers, symbols.keys(), shared)
         internal = api_calls.internal_use(self._used, declared, PROJECT, callers, public)
         if internal:
             return internal, set()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 MAIN, FUZZ_TARGET = "main", "LLVMFuzzerTestOneInput"
 # The output of `nm -A -P`: FILE: NAME TYPE …, or FILE[MEMBER]: NAME TYPE …
 SYMBOL = re.compile(r"^([^\n]*?)(?:\[[^\]\n]*\])?: (\S+) ([A-Za-z])\b", re.MULTILINE)
+DEFINED = re.compile(r"^([^\n]*?): (\S+) [TW]\b", re.MULTILINE)
 # Functions of the sanitizers' interface that no compiler adds: a program that uses them may fake a report.
 INTERFACE = re.compile(
     r"__(?:asan|ubsan|lsan|sanitizer)_(?!report_|load|store|init|version_|register_|unregister_|stack_|handle_|option_"
@@ -18,6 +19,8 @@ SECTION = re.compile(
     r"^Relocation section '\.rela?\.(?:text\.(?:unlikely\.|startup\.|exit\.|hot\.)?(\w+)|(data|rodata)\S*)'"
 )
 TARGET = re.compile(r"^[0-9a-f]+ +[0-9a-f]+ +R_\S+ +[0-9a-f]+ +(?:\.text\.)?(\w+)( [+-] (?!0$)[0-9a-f]+)?")
+# A member of a library, as readelf writes it; nm writes brackets.
+MEMBER = re.compile(r"\(([^()]*)\)$")
 TABLE = "a table"
 
 
@@ -35,13 +38,15 @@ class CompiledObject(NamedTuple):
 class CompiledTree(NamedTuple):
     """The objects of a tree, the functions that call each function, and the source of each object by its path.
 
-    `interface` is a function of the sanitizers that the tree itself uses, "" if there is none.
+    `interface` is a function of the sanitizers that the tree itself uses, "" if there is none.  `shared` are the
+    functions that are used within the tree outside the object that defines them, and those of its programs.
     """
 
     objects: tuple[CompiledObject, ...]
     callers: Mapping[str, Set[str]]
     sources: Mapping[str, str]
     interface: str = ""
+    shared: Set[str] = frozenset()
 
     @property
     def symbols(self) -> dict[str, str]:
@@ -69,20 +74,30 @@ def read_objects(symbols: str, relocations: str, sources: Mapping[str, str]) -> 
             defined[path][name] = kind
     objects = tuple(CompiledObject(path, found) for path, found in sorted(defined.items()))
     functions = {name for one in objects for name, kind in one.symbols.items() if kind in "TtWw"}
+    units = defaultdict[str, set[str]](set)
+    for unit, name in DEFINED.findall(symbols):
+        units[name].add(unit)
+    programs = units[MAIN] | units[FUZZ_TARGET]
     callers = defaultdict[str, set[str]](set)
-    for caller, called in _calls(relocations.split("\n")):
+    shared = {name for name, places in units.items() if places & programs}
+    for unit, caller, called in _calls(relocations.split("\n")):
         if called in functions and called != caller:
             callers[called].add(caller)
-    return CompiledTree(objects, callers, sources, interface)
+            if unit not in units[called]:
+                shared.add(called)
+    return CompiledTree(objects, callers, sources, interface, shared)
 
 
-def _calls(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of caller and called function; a table of functions is a caller, too."""
+def _calls(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the object or member of a library, caller, and called function; a table of functions is a caller, too."""
+    unit = ""
     caller: str | None = None
     for line in lines:
-        if section := SECTION.match(line):
+        if line.startswith("File: "):
+            unit, caller = MEMBER.sub(r"[\1]", line.removeprefix("File: ")), None
+        elif section := SECTION.match(line):
             caller = section[1] or TABLE
-        elif line.startswith(("Relocation section", "File:")):
+        elif line.startswith("Relocation section"):
             caller = None
         elif caller and (target := TARGET.match(line)) and not (caller == TABLE and target[2]):
-            yield caller, target[1]  # an offset in a table is one of the cases of a switch
+            yield unit, caller, target[1]  # an offset in a table is one of the cases of a switch

@@ -107,16 +107,25 @@ def changed_member(code: str, *, is_public: bool) -> str:
 
 
 def library_headers(
-    declarations: Mapping[str, ApiDeclaration], project: str, callers: Mapping[str, Set[str]], defined: Set[str]
+    declarations: Mapping[str, ApiDeclaration],
+    project: str,
+    callers: Mapping[str, Set[str]],
+    defined: Set[str],
+    shared: Set[str],
 ) -> set[str]:
-    """Return the headers that are made for users: the tree itself calls less than half of their functions."""
-    counts: dict[str, list[bool]] = {}
+    """Return the headers that are made for users: the tree itself calls less than half of their functions.
+
+    Or none of them is `shared`, that is called outside the object that defines it: the header of an amalgamation.
+    """
+    functions: dict[str, list[str]] = {}
     for name, declared in declarations.items():
         if name in defined and declared.file.startswith(f"{project}/"):
-            counts.setdefault(declared.file.removeprefix(f"{project}/").removeprefix("./"), []).append(
-                bool(callers.get(name))
-            )
-    return {header for header, called in counts.items() if 2 * sum(called) < len(called)}
+            functions.setdefault(declared.file.removeprefix(f"{project}/").removeprefix("./"), []).append(name)
+    return {
+        header
+        for header, names in functions.items()
+        if 2 * sum(bool(callers.get(name)) for name in names) < len(names) or shared.isdisjoint(names)
+    }
 
 
 def public_headers(headers: Sequence[str], build_files: Mapping[str, str]) -> set[str]:

@@ -64,9 +64,14 @@ def test_records_are_read_and_other_lines_ignored() -> None:
 
 
 def test_a_header_most_of_whose_functions_the_tree_does_not_call_is_public() -> None:
-    defined = {"parse", "set", "make"}
-    assert library_headers(DECLARED, "project", {"parse": {"set"}}, defined) == {"api.h"}
-    assert library_headers(DECLARED, "project", {"parse": {"set"}, "set": {"main"}}, defined) == set()
+    defined, few, many = {"parse", "set", "make"}, {"parse": {"set"}}, {"parse": {"set"}, "set": {"main"}}
+    assert library_headers(DECLARED, "project", few, defined, {"parse"}) == {"api.h"}
+    assert library_headers(DECLARED, "project", many, defined, {"set"}) == set()
+
+
+def test_a_header_whose_functions_are_called_only_in_the_object_that_defines_them_is_public() -> None:
+    callers = {"parse": {"set"}, "set": {"make"}, "make": {"hidden"}}
+    assert library_headers(DECLARED, "project", callers, {"parse", "set", "make"}, {"hidden"}) == {"api.h"}
 
 
 @pytest.mark.parametrize(
