@@ -32,7 +32,7 @@ def reports(library: PublishedLibrary, place: Path, *, fixed: bool) -> dict[str,
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.sample(0, 1)
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
 def test_a_published_vulnerability_is_proved_and_its_fixed_version_is_not(
