@@ -96,7 +96,7 @@ def gate(result: FixResult, name: str = "proof") -> tuple[str, str]:
     return next((one.state, one.reason) for one in result.gates if one.gate == name)
 
 
-@pytest.mark.slow
+@pytest.mark.sample(0, 8)
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_patches_of_proved_findings_land_and_cosmetic_ones_are_refused_by_the_proof(
