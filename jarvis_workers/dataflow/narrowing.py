@@ -16,6 +16,7 @@ from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+LENGTHS = frozenset(("strlen", "wcslen"))
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
@@ -65,12 +66,30 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         value = evaluate(path, e)
     place = _place_of_operand(path, e)
     if place is None:
-        if type(e) is ir.CallExpr and value.null == MAYBE_NULL:
-            _note_null(path, value, _null(compare, value, other))
+        if type(e) is ir.CallExpr:
+            _keep_call(path, compare, e, value, other)
     elif not place[1].endswith(SOMEWHERE):
         _keep_at(path, compare, place, value, other)
     elif value.taint is not None and _limits(compare, other.range):
         path.cells[place] = value._replace(checked=True)
+
+
+def _keep_call(path: PathState, compare: str, call: ir.CallExpr, value: Value, other: Value) -> None:
+    """Narrow what a call returned: whether it is NULL, and the length of the string that it measured."""
+    if value.null == MAYBE_NULL:
+        _note_null(path, value, _null(compare, value, other))
+    if type(call.callee) is not ir.NameExpr or call.callee.name not in LENGTHS or not call.args:
+        return
+    pointer = without_casts(call.args[0])
+    text = evaluate(path.copy(), pointer) if type(pointer) in VARIABLES else None
+    measured, (start, end) = (path.object_of(text), text.at) if text else (None, UNKNOWN)
+    if text is None or measured is None or start is None or start != end:
+        return
+    before = start // measured.element
+    most = _reach(compare, value.range, other.range)[1]
+    known = measured.length[1]
+    if most is not None and not in_units((None, most)) and (known is None or most + before < known):
+        path.objects[text.target or ""] = measured._replace(length=(measured.length[0], most + before))
 
 
 def _place_of_operand(path: PathState, e: ir.Expression) -> Place | None:

@@ -124,10 +124,10 @@ def test_what_cannot_be_discussed_is_told_in_one_line(jarvis: Jarvis) -> None:
         set_model(jarvis, server)
         jarvis.tree(".", TREE)
         assert jarvis("sec", "ask", "C000000", "why?").line == (
-            'jarvis: no finding "C000000" in the newest 0 scans; name its run with --run'
+            'jarvis: no finding "C000000" in the newest scans (0); name its run with --run'
         )
         jarvis("sec", "fast", "-p", "src", "-q")
-        assert 'no finding "C000000" in the newest 1 scans' in jarvis("sec", "ask", "C000000", "why?").line
+        assert 'no finding "C000000" in the newest scans (1)' in jarvis("sec", "ask", "C000000", "why?").line
         (issue, *_) = json.loads(jarvis("sec", "fast", "-p", "src", "--format", "json").out)["issues"]
         empty = jarvis("sec", "ask", issue["id"], " ")
         long = jarvis("sec", "dispute", issue["id"], "x" * 4_001)

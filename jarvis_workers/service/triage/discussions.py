@@ -42,7 +42,7 @@ def find_issue(
     found = ((scan, issue) for scan, issue in listed if named in (issue.id, issue.fingerprint))
     if newest := next(found, None):
         return next((one for one in (newest, *found) if _has_proof(one[1])), newest) if with_proof else newest
-    raise UsageError(f'no finding "{plain(named)}" in the newest {len(scans)} scans; name its run with --run')
+    raise UsageError(f'no finding "{plain(named)}" in the newest scans ({len(scans)}); name its run with --run')
 
 
 def _has_proof(issue: Issue) -> bool:

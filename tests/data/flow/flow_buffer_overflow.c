@@ -264,3 +264,31 @@ void as_many_as_in_table(void)
     list[4] = NULL; /* ruleid: flow_buffer_overflow */
     free(list);
 }
+
+static int length_is_tested(struct badge *out, const char *line)
+{
+    if (strlen(line) >= sizeof out->name)
+        return -1;
+    strcpy(out->name, line); /* ok: flow_buffer_overflow */
+    return 0;
+}
+
+static int length_is_tested_too_late(struct badge *out, const char *line)
+{
+    if (strlen(line) > sizeof out->name)
+        return -1;
+    strcpy(out->name, line); /* ruleid: flow_buffer_overflow */
+    return 0;
+}
+
+void lines_of_input(void)
+{
+    char line[256];
+    struct badge one;
+    while (fgets(line, sizeof line, stdin)) {
+        if (length_is_tested(&one, line) == 0)
+            puts(one.name);
+        if (length_is_tested_too_late(&one, line) == 0)
+            puts(one.name);
+    }
+}
