@@ -87,8 +87,8 @@ def _keep_call(path: PathState, compare: str, call: ir.CallExpr, value: Value, o
         return
     before = start // measured.element
     most = _reach(compare, value.range, other.range)[1]
-    known = measured.length[1]
-    if most is not None and not in_units((None, most)) and (known is None or most + before < known):
+    longest = measured.length[1]
+    if most is not None and not in_units((None, most)) and (longest is None or most + before < longest):
         path.objects[text.target or ""] = measured._replace(length=(measured.length[0], most + before))
 
 
