@@ -81,7 +81,7 @@ class Agent:
     @property
     def rule_of_calls(self) -> str:
         """The number of calls that an answer may contain, as an instruction; empty if there are no tools."""
-        return fill("calls", names=self.tools.names, readers=self.readers, language=self.about.language)
+        return self.about.prompt("calls", names=self.tools.names, readers=self.readers)
 
     @property
     def report_form(self) -> str:

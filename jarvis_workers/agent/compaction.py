@@ -22,13 +22,13 @@ def compact(agent: Agent) -> Conversation[None]:
     """Upload or summarize the history, then clear it."""
     uploaded: bool = yield Upload(agent.session.history())
     if uploaded:
-        continuation = fill("uploaded", language=agent.about.language)
+        continuation = agent.about.prompt("uploaded")
     else:
-        summary = yield from ask_aside(agent, fill("summary", language=agent.about.language))
+        summary = yield from ask_aside(agent, agent.about.prompt("summary"))
         summary = summary or _excerpt(agent)
         # the summary may paraphrase untrusted text, so it is untrusted too
         marked = agent.guard.mark_lines(iter(summary.split("\n")))
-        continuation = fill("continue", summary=marked, language=agent.about.language)
+        continuation = agent.about.prompt("continue", summary=marked)
     yield from agent.announce(events.BEFORE_HISTORY_CLEAR)
     agent.session.clear(continuation)
     agent.compactions += 1
@@ -58,7 +58,7 @@ def ask_aside(agent: Agent, prompt: str) -> Conversation[str]:
         problem = _problem(agent, reply)
         if problem is None:
             return reply.content.strip()
-        asks = f"{prompt}\n\n{fill('refused', problem=problem, call=None)}"
+        asks = f"{prompt}\n\n{agent.about.prompt('refused', problem=problem, call=None)}"
     return ""
 
 

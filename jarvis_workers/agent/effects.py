@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
 from jarvis_workers.tools.tool import Language, ToolOutcome
@@ -83,6 +84,10 @@ class Definition:
     escalated: bool = False
     plan_depth: int = 0
     plan_max_depth: int = 2
+
+    def prompt(self, name: str, **values: Any) -> str:
+        """Return a prompt template, filled, in the language of the agent."""
+        return fill(name, language=self.language, **values)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from jarvis_workers.agent.effects import Conversation, Ending, Note, RunTool, Ta
 from jarvis_workers.agent.filtering import filter_tools
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.output_handler import OutputHandler, find_handler
-from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT, BadReport
 from jarvis_workers.agent.text_tool_call import find_call
 from jarvis_workers.agent.untrusted_text import QUOTED, Suspicion
@@ -77,13 +76,7 @@ def _begin(agent: Agent, task: str) -> Conversation[None]:
     added = yield from agent.announce(
         events.BEFORE_ADDON_PROMPT, need_complete=need_complete, current_message=task, has_session_addon=False
     )
-    addon = fill(
-        "addon",
-        rule=agent.rule_of_calls,
-        need_complete=need_complete,
-        report=agent.report_form,
-        language=agent.about.language,
-    )
+    addon = agent.about.prompt("addon", rule=agent.rule_of_calls, need_complete=need_complete, report=agent.report_form)
     addon = join_prompts(added, addon)
     message = join_prompts(task, addon)
     agent.session.set_tools(agent.specs)
@@ -118,7 +111,7 @@ def _round(agent: Agent) -> Conversation[None]:
 
 def _refusal(agent: Agent, problem: Exception, call: tuple[str, str] | None = None) -> str:
     """Return the message about an unusable answer; `call` are the tags of a call in text form."""
-    return fill("refused", problem=str(problem), call=call, language=agent.about.language)
+    return agent.about.prompt("refused", problem=str(problem), call=call)
 
 
 def read_calls(agent: Agent, reply: Reply) -> tuple[ToolCall, ...]:
@@ -204,9 +197,7 @@ def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:
 def _result(agent: Agent, call: ToolCall, text: str) -> Message:
     due = agent.limits.reminder_rounds and agent.spent.asks % agent.limits.reminder_rounds == 0
     if due:
-        language = agent.about.language
-        reminder = fill("reminder", rule=agent.rule_of_calls, names=agent.tools.names, language=language)
-        text = join_prompts(text, reminder)
+        text = join_prompts(text, agent.about.prompt("reminder", rule=agent.rule_of_calls, names=agent.tools.names))
     if agent.profile.tools == "native":
         return Message("tool", text, call_id=call.id)
     return Message("user", f"Result of {call.name}:\n{text}")
