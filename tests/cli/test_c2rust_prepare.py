@@ -387,7 +387,7 @@ def test_enums_and_errors_of_a_plan_reach_the_bodies(jarvis: Jarvis) -> None:
     assert (planned.code, ended.code) == (0, 0), planned.err + ended.err + ended.out
     heads = {name: f"fn forward_{name}{head}" for name, head in ENUM_HEADS.items()}
     assert {name: one["rust_signature"] for name, one in found.items() if one["rust_signature"]} == heads
-    assert "|plain | ON = 0" in questions[0] and "|mode | READ = 1, WRITE = 2" in questions[0]
+    assert "plain | ON = 0" in questions[0] and "mode | READ = 1, WRITE = 2" in questions[0]
     asked = next(one for one in questions if "How are the parameters" in one)
     assert "parameter return: proposed status; possible: value, result, status" in asked
     plan_file = (library / ".jarvis" / "c2rust" / "crate_plan.yaml").read_text()
