@@ -46,11 +46,20 @@ class Guard:
         """Return the text for the model: escaped, with suspicious lines masked and each line marked."""
         return self.mark_lines(iter(self.screen(text).split("\n")))
 
-    def screen(self, text: str) -> str:
-        """Return a text of another agent: escaped and with suspicious lines masked, but not marked."""
+    def admit_claim(self, text: str) -> str:
+        """Return what a person says of a finding, as `admit` does; words about verdicts raise no suspicion there."""
+        return self.mark_lines(iter(self.screen(text, ignored="review").split("\n")))
+
+    def screen(self, text: str, *, ignored: Level | None = None) -> str:
+        """Return a text of another agent: escaped and with suspicious lines masked, but not marked.
+
+        Lines of the level `ignored` are not recorded.
+        """
         lines = escape(text).split("\n")
         masked: dict[int, str] = {}
         for level, rule, touched in _suspicious(lines):
+            if level == ignored:
+                continue
             self.suspicions.append(Suspicion(level, rule, "\n".join(lines[place] for place in touched)[:QUOTED]))
             if level == "block":
                 masked |= dict.fromkeys(touched, rule)

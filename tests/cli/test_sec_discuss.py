@@ -134,3 +134,16 @@ def test_what_cannot_be_discussed_is_told_in_one_line(jarvis: Jarvis) -> None:
 
     assert (empty.code, empty.line) == (2, "jarvis: the text is empty")
     assert (long.code, long.line) == (2, "jarvis: the text has 4,001 characters; limit 4,000")
+
+
+@pytest.mark.slow
+def test_an_undecided_verdict_is_shown_with_its_reason(jarvis: Jarvis) -> None:
+    with ModelServer(forever=lambda body: says("It is open.")) as server:
+        jarvis.tree(".", TREE)
+        set_model(jarvis, server)
+        (issue, *_) = json.loads(jarvis("sec", "agent", "-p", "src", "--format", "json").out)["issues"]
+        ended = jarvis("sec", "ask", issue["id"], "Why is it open?")
+        asked = server.requests[-1]["messages"][-1]["content"]
+
+    assert "there is no report between" in asked
+    assert "look like instructions" not in ended.err

@@ -8,6 +8,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines
@@ -41,7 +42,8 @@ def answer_question(agent: Agent, question: FindingQuestion) -> Conversation[str
         PROMPTS,
         "ask",
         finding=admit(prepared.texts[1]),
-        verdict=admit(question.verdict) if question.verdict else "",
+        # A model wrote the verdict; words of the report form are what it is about.
+        verdict=agent.guard.mark_lines(iter(escape(question.verdict).split("\n"))) if question.verdict else "",
         parts=[(ROLES[language][part.role], admit(part.text())) for part in prepared.code.parts],
         question=question.text,
         language=language,

@@ -279,8 +279,8 @@ class Verification:
             parts=[(roles[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
             with_comments=view == "commented",
-            claim=guard.admit(prepared.cluster.claim) if prepared.cluster.claim else "",
-            reasons=[guard.admit(one.text) for one in prepared.cluster.reasons],
+            claim=guard.admit_claim(prepared.cluster.claim) if prepared.cluster.claim else "",
+            reasons=[guard.admit_claim(one.text) for one in prepared.cluster.reasons],
             language=language,
         )
 
