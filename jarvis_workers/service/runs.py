@@ -75,7 +75,7 @@ def label_of(run: Run) -> str:
 
 
 def target_of(run: Run) -> tuple[str | None, str | None]:
-    """Return where the command that started a run was told to write its result, and in which format."""
+    """Return where the command that started a run was told to write its result, and the format, or None."""
     options = RunOptions.of(run)
     return options.output, options.output_format
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from jarvis_cli.scan import ScanCommand
+from jarvis_workers.service.targets import ScanTarget
 from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
@@ -380,6 +382,28 @@ def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path)
     assert 0 < len(judged(found)) <= len(judged(whole)) == 16
     assert whole["run"]["state"] == "done"
     assert len(server.requests) == whole["run"]["model"]["calls"]
+
+
+@pytest.mark.slow
+def test_a_resumed_scan_writes_the_report_where_the_first_command_was_told_to(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"f.c": CALL.format(n=0)})
+    with ModelServer(forever=confirm) as server:
+        set_models(jarvis, only=server)
+        first = jarvis("sec", "agent", "-p", "src", "-o", "report.md", "--format", "json", "--budget", "1tok")
+        stopped = json.loads((jarvis.place / "report.md").read_text())
+        again = jarvis("runs", "resume", "last", "--budget", "9mtok")
+
+    assert (first.code, stopped["run"]["state"]) == (3, "paused")
+    assert (again.code, again.out) == (0, "")
+    found = json.loads((jarvis.place / "report.md").read_text())
+    assert {issue["status"] for issue in found["issues"]} == {"confirmed"}
+
+
+def test_the_scan_of_a_baseline_writes_no_report() -> None:
+    command = ScanCommand(ScanTarget("src")).with_options(output="/report.md", output_format="markdown")
+
+    assert command.scan_input.options.output == "/report.md"
+    assert command.without_agents.scan_input.options == ScanCommand(ScanTarget("src")).scan_input.options
 
 
 @pytest.mark.slow
