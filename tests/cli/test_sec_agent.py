@@ -195,10 +195,14 @@ def test_only_what_is_confirmed_or_to_review_fails_a_build(jarvis: Jarvis, tree:
 
 
 @pytest.mark.slow
-def test_the_worst_alone_are_judged_when_there_is_a_most(jarvis: Jarvis, tree: Path) -> None:
+def test_the_worst_alone_are_judged_when_there_is_a_most(
+    jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
         _, found, _ = report(jarvis, "--max-findings", 5)
+    monkeypatch.setattr("jarvis_workers.service.conversations.RUNS_SEARCHED", 1)
+    assert jarvis("sec", "fast", "-p", "src", "-q").code == 0  # a run without conversations
 
     unasked = [issue for issue in found["issues"] if "--max-findings" in (issue["reason"] or "")]
     asked = [issue for issue in judged(found) if issue not in unasked]
