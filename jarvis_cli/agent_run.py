@@ -10,7 +10,7 @@ from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import STDOUT, Delivery
+from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
@@ -25,7 +25,6 @@ from jarvis_workers.service.configured_tools import check_search_key
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.named_runs import RunName, request_hash
-from jarvis_workers.service.report_objects import is_object_url
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.sources import SourceTree, is_address, open_source, project_name
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
@@ -83,7 +82,7 @@ def give_task(options: AgentOptions) -> int:
     check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
-    task = _task_options(settings, options)
+    task = replace(_task_options(settings, options), output=where_to.target, output_format=where_to.form)
     if settings.place == "cluster":
         return _on_cluster(settings, options, task, None if options.detach else where_to)
     return _here(settings, options, task, where_to, answers)
@@ -95,8 +94,6 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
         "task": read_task(options.task),
         "model_group": model_name(settings, options.group),
         "agent_limits": wiring.agent_limits_of(settings),
-        "output": _absolute(options.output),
-        "output_format": options.form,
     }
     if team:
         return wiring.options_of(settings, TeamOptions, team=team, **facts)
@@ -114,11 +111,6 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
         use_analysis=settings.agent.use_analysis,
         **facts,
     )
-
-
-def _absolute(output: str | None) -> str | None:
-    """Return the target of the answer for a command in another directory."""
-    return output if output in (None, STDOUT) or is_object_url(output) else str(Path(output).absolute())
 
 
 def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery, answers: Path | None) -> int:

@@ -36,7 +36,8 @@ class Delivery:
 
     In formats for CI services, paths are relative to `relative_to`, by default the top of the git repository. With
     `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. For a run that is not stored,
-    no follow-up commands are suggested. A command that names neither target nor format `is_default`.
+    no follow-up commands are suggested. A command that names neither target nor format `is_default`. `target` is
+    the text of -o for a command in another directory, None for the default.
     """
 
     output: Path | ReportObject | None
@@ -46,6 +47,7 @@ class Delivery:
     is_stored: bool = True
     relative_to: Path | None = None
     is_default: bool = False
+    target: str | None = None
 
     @property
     def is_brief(self) -> bool:
@@ -73,7 +75,12 @@ def delivery(
         quiet,
         relative_to=base_directory(relative_to),
         is_default=output is None and form is None,
+        target=_absolute(str(default_output) if output is None and default_output else output),
     )
+
+
+def _absolute(output: str | None) -> str | None:
+    return output if output in (None, STDOUT) or is_object_url(output) else str(Path(output).absolute())
 
 
 def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:

@@ -52,11 +52,11 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line) as store:
         blobs = wiring.blobs_of(settings)
-        found, _ = find_issue(store, blobs, identifier, run, with_proof=True)
+        found, issue = find_issue(store, blobs, identifier, run, with_proof=True)
         root = Path(path) if path is not None else Path(os.fsdecode(found.root_raw))
         if not root.is_dir():
             raise UsageError(f"{plain(str(root))}: not a directory on this machine; name the tree with --path")
-        repeated = proofs.reproduce(settings, store, blobs, found, identifier, root)
+        repeated = proofs.reproduce(settings, store, blobs, found, issue, root)
     typer.echo(json.dumps(_facts(repeated), indent=2) if as_json else "\n".join(_lines(repeated)))
     return CODES[repeated.repetition.outcome]
 

@@ -21,7 +21,7 @@ from jarvis_cli import (
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import Delivery, conclude, form_for, output_target
+from jarvis_cli.report_target import Delivery, conclude, output_target
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import Display, write_line
@@ -152,8 +152,7 @@ def _as_started(run: Run, delivery: Delivery) -> Delivery:
     target, form = runs.target_of(run)
     if not delivery.is_default or target is None:
         return delivery
-    path = output_target(target)
-    return replace(delivery, output=path, form=form or form_for(path, delivery.form))
+    return replace(delivery, output=output_target(target), form=form or delivery.form)
 
 
 def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:

@@ -59,8 +59,9 @@ class ScanCommand:
 
     @property
     def without_agents(self) -> "ScanCommand":
-        """Return the command without agents, labels, name and remark, for the scan of a baseline."""
-        return replace(self, agents=None, labels={}, name=None).with_remark(None)
+        """Return the command without agents, labels, name, remark and target, for the scan of a baseline."""
+        command = replace(self, agents=None, labels={}, name=None)
+        return command.with_options(remark=None, output=None, output_format=None)
 
     @property
     def kind(self) -> str:
@@ -88,14 +89,18 @@ class ScanCommand:
 
     def with_remark(self, remark: str | None) -> "ScanCommand":
         """Return the command with a remark, which also appears in the report."""
-        return replace(
-            self, scan_input=replace(self.scan_input, options=replace(self.scan_input.options, remark=remark))
-        )
+        return self.with_options(remark=remark)
+
+    def with_options(self, **options: Any) -> "ScanCommand":
+        """Return the command with other options of its run."""
+        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, **options))
+        return replace(self, scan_input=scan_input, agents=self.agents and replace(self.agents, **options))
 
 
 def scan_tree(settings: Settings, command: ScanCommand, delivery: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan locally or on the cluster, as the settings say, and report unless the run is detached from this command."""
     require_extras(settings)
+    command = command.with_options(output=delivery.target, output_format=delivery.form)
     if (remark := command.scan_input.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":

@@ -1,8 +1,7 @@
 """`jarvis sec ask` and `jarvis sec dispute`: talk about a finding with an agent that has the code at hand."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import typer
 
@@ -10,9 +9,6 @@ from jarvis_cli.agent_options import Form, Output
 from jarvis_cli.completion import runs
 from jarvis_cli.language import TextLanguage, language_of
 from jarvis_cli.options import Budget, FormJson, Group, Quiet, Where, form_of
-
-if TYPE_CHECKING:
-    pass
 
 ASK_EXAMPLES = """\
 \b
@@ -67,22 +63,22 @@ def dispute(ctx: typer.Context, options: DiscussOptions, finding: FindingId, cla
 
 def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     from jarvis_cli.agent_output import check_format, deliver_answer  # noqa: PLC0415
-    from jarvis_cli.project_run import FollowUpCommand, execute_run  # noqa: PLC0415
+    from jarvis_cli.project_run import FollowUpCommand, execute_run, project_settings  # noqa: PLC0415
     from jarvis_cli.report_target import delivery as delivery_of  # noqa: PLC0415
     from jarvis_cli.status_output import write_line  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.service.triage.discussions import discussion_request, find_issue  # noqa: PLC0415
-    from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    settings = load_settings({"where": options.where, "agent.budget": options.budget}, directory=Path.cwd())
+    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=False)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     with wiring.store_of(settings, tell=write_line) as store:
         found = find_issue(store, wiring.blobs_of(settings), named, options.run)
     request = discussion_request(settings, kind, found, text, options.group, language_of(options.lang))
+    run_options = replace(request.options, output=target.target, output_format=target.form)
     command = FollowUpCommand(
         found[0],
-        request,
+        replace(request, options=run_options),
         lambda store, blobs, run, screen: deliver_answer(settings.data_dir, store, blobs, run, target, screen),
         quiet=options.quiet,
     )

@@ -4,13 +4,11 @@ Conversations run as ever, on the cached answers of a store, which stays as it i
 answer is counted, and ends its conversation as if the model were unavailable.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
-from jarvis_workers.conversations.budget import SpendingCap
-from jarvis_workers.conversations.conversation import JobConversation
+from jarvis_workers.conversations.platform_stack import PlatformStack
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import ModelUnavailable
@@ -79,21 +77,9 @@ class CountingRuntime(AgentRuntime):
         super().__init__(scratch, replace(setup, recorded=ReadAnswers(answers), offline=True))
         self._counts, self._ended = counts, frozenset(ended)
 
-    @contextmanager
-    def open(
-        self,
-        job: Claimed,
-        group: str,
-        about: str,
-        lines: Sequence[bytes] = (),
-        second: str | None = None,
-        escalate: str | None = None,
-        cap: SpendingCap | None = None,
-    ) -> Iterator[JobConversation]:
-        """Open the conversation of a job; see `AgentRuntime.open`."""
-        with super().open(job, group, about, lines, second, escalate, cap) as talk:
-            talk.platform = _CountingPlatform(talk.platform, job, self._counts, ends=job.stage in self._ended)
-            yield talk
+    def platform_of(self, job: Claimed, stack: PlatformStack) -> Platform:
+        """Return a platform that counts the requests."""
+        return _CountingPlatform(stack.platform, job, self._counts, ends=job.stage in self._ended)
 
 
 class _CountingPlatform:

@@ -22,6 +22,7 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.platforms.answer_cache import AnswerStore
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.platforms.protocol import Platform
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import SandboxLimits, Tier
@@ -88,7 +89,13 @@ class AgentRuntime:
             self.setup.observer.conversation_opened(job)
             resources.callback(self.setup.observer.conversation_closed, job)
             log, marks = StoredLog(self.journal, job, lines), self.marks(about)
-            yield JobConversation(log, marks, stack, self.setup, self._open_scripts, resources)
+            talk = JobConversation(log, marks, stack, self.setup, self._open_scripts, resources)
+            talk.platform = self.platform_of(job, stack)
+            yield talk
+
+    def platform_of(self, job: Claimed, stack: PlatformStack) -> Platform:
+        """Return the platform that the conversation of a job asks."""
+        return stack.platform
 
     def marks(self, about: str) -> Marks:
         """Return the marks of a conversation with this identity."""

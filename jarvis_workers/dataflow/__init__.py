@@ -120,7 +120,7 @@ def summarize(
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
     selection = FunctionSelection(text, names)
-    made = model(content, text, language, selection.includes, header=header, cpp=_is_cpp(path), defines=defines)
+    made = model(content, text, language, selection.includes, header=header, cpp=is_cpp(path), defines=defines)
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)
@@ -161,7 +161,7 @@ def _statics_behind(exported: dict[str, Any], made: dict[str, Any]) -> dict[str,
     return behind
 
 
-def _is_cpp(path: str) -> bool | None:
+def is_cpp(path: str) -> bool | None:
     """Return whether a file is C++ by its name; None if that depends on its content."""
     ending = path.rpartition(".")[2]
     return False if ending == "c" else None if ending in ("h", "inl") else True

@@ -9,9 +9,8 @@ from typing import Any
 from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import list_issues
 from jarvis_workers.store import artifacts, jobs, transcripts, verdicts
 from jarvis_workers.store.engine import Store
@@ -69,14 +68,14 @@ def find_job(store: Store, named: str) -> int:
 
 def _job_about(store: Store, finding_id: str) -> int:
     """Return the newest conversation in which a finding was verified. Raises UsageError."""
-    judged = [run for run in newest_runs(store, RUNS_SEARCHED) if has_verdicts(run)]
+    scans = newest_runs(store, RUNS_SEARCHED, kinds=[AGENT_SCAN])
     with store.read() as session:
-        for run in judged:
+        for run in scans:
             gid = next((issue.gid for issue in list_issues(session, run) if issue.id == finding_id), None)
             if gid is not None and (job := verdicts.job_of(session, run.id, gid)):
                 return job
     raise UsageError(
-        f"no conversation about finding {finding_id} in the last {RUNS_SEARCHED} runs; to list those of a run:"
+        f"no conversation about finding {finding_id} in the last {RUNS_SEARCHED} agent scans; to list those of a run:"
         " jarvis runs show RUN"
     )
 

@@ -19,7 +19,6 @@ from jarvis_workers.sec.report_document import Issue, IssueProof
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_request import selection_of
-from jarvis_workers.service.triage.queue import find_finding, findings_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
@@ -55,9 +54,8 @@ class Reproduction(NamedTuple):
     repetition: Repetition
 
 
-def reproduce(settings: Settings, store: Store, blobs: Blobs, run: Run, named: str, root: Path) -> Reproduction:
+def reproduce(settings: Settings, store: Store, blobs: Blobs, run: Run, issue: Issue, root: Path) -> Reproduction:
     """Run the proof of a finding of a run again, on the tree at `root`. Raises UsageError if it has no proof."""
-    issue = find_finding(findings_of(store, blobs, run).findings, named)
     with store.read() as session:
         found = proofs.of_gids(session, run.id, [issue.gid])
     if not found or found[0].files is None or issue.proof is None:

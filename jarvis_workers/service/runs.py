@@ -28,7 +28,8 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 LABEL_MAX = 60
 PATIENCE_SECONDS = 600.0
 # The kinds of runs that have findings.
-SCANS = ("sec.fast", "sec.agent")
+AGENT_SCAN = "sec.agent"
+SCANS = ("sec.fast", AGENT_SCAN)
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
 
@@ -75,7 +76,7 @@ def label_of(run: Run) -> str:
 
 
 def target_of(run: Run) -> tuple[str | None, str | None]:
-    """Return where the command that started a run was told to write its result, and in which format."""
+    """Return where the command that started a run was told to write its result, and the format, or None."""
     options = RunOptions.of(run)
     return options.output, options.output_format
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from jarvis_cli.scan import ScanCommand
+from jarvis_workers.service.targets import ScanTarget
 from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
@@ -193,10 +195,14 @@ def test_only_what_is_confirmed_or_to_review_fails_a_build(jarvis: Jarvis, tree:
 
 
 @pytest.mark.slow
-def test_the_worst_alone_are_judged_when_there_is_a_most(jarvis: Jarvis, tree: Path) -> None:
+def test_the_worst_alone_are_judged_when_there_is_a_most(
+    jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
         _, found, _ = report(jarvis, "--max-findings", 5)
+    monkeypatch.setattr("jarvis_workers.service.conversations.RUNS_SEARCHED", 1)
+    assert jarvis("sec", "fast", "-p", "src", "-q").code == 0  # a run without conversations
 
     unasked = [issue for issue in found["issues"] if "--max-findings" in (issue["reason"] or "")]
     asked = [issue for issue in judged(found) if issue not in unasked]
@@ -380,6 +386,28 @@ def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path)
     assert 0 < len(judged(found)) <= len(judged(whole)) == 16
     assert whole["run"]["state"] == "done"
     assert len(server.requests) == whole["run"]["model"]["calls"]
+
+
+@pytest.mark.slow
+def test_a_resumed_scan_writes_the_report_where_the_first_command_was_told_to(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"f.c": CALL.format(n=0)})
+    with ModelServer(forever=confirm) as server:
+        set_models(jarvis, only=server)
+        first = jarvis("sec", "agent", "-p", "src", "-o", "report.md", "--format", "json", "--budget", "1tok")
+        stopped = json.loads((jarvis.place / "report.md").read_text())
+        again = jarvis("runs", "resume", "last", "--budget", "9mtok")
+
+    assert (first.code, stopped["run"]["state"]) == (3, "paused")
+    assert (again.code, again.out) == (0, "")
+    found = json.loads((jarvis.place / "report.md").read_text())
+    assert {issue["status"] for issue in found["issues"]} == {"confirmed"}
+
+
+def test_the_scan_of_a_baseline_writes_no_report() -> None:
+    command = ScanCommand(ScanTarget("src")).with_options(output="/report.md", output_format="markdown")
+
+    assert command.scan_input.options.output == "/report.md"
+    assert command.without_agents.scan_input.options == ScanCommand(ScanTarget("src")).scan_input.options
 
 
 @pytest.mark.slow

@@ -110,6 +110,20 @@ def test_a_claim_that_the_code_bears_out_dismisses_the_finding_and_the_report_st
 
 
 @pytest.mark.slow
+def test_notes_without_effect_are_told_and_a_resumed_answer_is_written_where_it_was_told(jarvis: Jarvis) -> None:
+    with ModelServer(forever=then(lambda _: says("Nobody does."))) as server:
+        issue = confirmed(jarvis, server)
+        file = jarvis.place / "jarvis.yaml"
+        file.write_text(json.dumps({**json.loads(file.read_text()), "sec": {"notes": "notes.md"}}))
+        first = jarvis("sec", "ask", issue["id"], "Who checks it?", "--budget", "1tok", "-o", "answer.md")
+        again = jarvis("runs", "resume", "last", "--budget", "9mtok")
+
+    assert "jarvis.yaml of this directory sets sec.notes" in first.err
+    assert (first.code, again.code, again.out) == (3, 0, "")
+    assert (jarvis.place / "answer.md").read_text() == "Nobody does.\n"
+
+
+@pytest.mark.slow
 def test_a_finding_without_a_second_verdict_is_incomplete(jarvis: Jarvis) -> None:
     with ModelServer(forever=then(lambda _: says("I cannot tell."))) as server:
         issue = confirmed(jarvis, server)

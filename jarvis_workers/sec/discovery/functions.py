@@ -1,5 +1,6 @@
 """The metrics of the functions of a C or C++ file: of all, not only of those that the data-flow analysis selects."""
 
+from jarvis_workers.dataflow import is_cpp
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics, metrics_of
 from jarvis_workers.sec.scanner import is_header, language_of, source_text
@@ -14,6 +15,6 @@ def functions_of(content: bytes, path: str) -> list[FunctionMetrics]:
     if language_of(raw) != LANGUAGE:
         return []
     text = source_text(content, LANGUAGE)
-    cpp = False if path.endswith(".c") else None if is_header(raw) else True
-    lowered = model(text, mask(text, LANGUAGE).text, LANGUAGE, lambda *_: True, header=is_header(raw), cpp=cpp)
+    masked, header = mask(text, LANGUAGE).text, is_header(raw)
+    lowered = model(text, masked, LANGUAGE, lambda *_: True, header=header, cpp=is_cpp(path))
     return list(metrics_of(lowered))

@@ -124,6 +124,12 @@ def test_of_too_many_functions_the_most_dangerous_are_ranked_and_all_are_counted
     assert shortlist(functions)[1] == 10
 
 
+def test_a_header_with_an_ending_of_cpp_is_read_as_cpp() -> None:
+    code = b"struct S { int g(char *p, int n) { for (auto i : p) n += i; return p[n]; } };"
+
+    assert functions_of(code, "a.hpp") == functions_of(code, "a.cc") != functions_of(code, "a.h")
+
+
 def test_a_file_in_another_language_and_a_broken_one_have_no_facts_or_some() -> None:
     assert functions_of(b"fn main() { read(1); }", "a.rs") == []
     assert [one.name for one in functions_of(b"int f(char *p) { while (*p++ { g(p[", "a.c")] in ([], ["f"])
