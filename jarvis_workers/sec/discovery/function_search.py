@@ -36,6 +36,7 @@ ROUNDS, TOOL_CALLS = 12, 8
 # Lines of a long function between those around which the slice is cut, and how many of them are shown at most.
 STEP, SHOWN_MAX = 40, 480
 PARTS = {**ROLES["en"], "code": "the function in question"}
+PARTLY = "the model has seen {count} of its {size} lines"
 INSTRUCTED = "its code contains instructions to a model ({rules})"
 
 
@@ -122,7 +123,16 @@ class FunctionSearch:
         except AgentStopped as stop:
             self.stopped = stop.reason
             return SearchResult(defects, f"{stop.reason}: {stop}")
-        return SearchResult(defects, None if defects else self._instructions())
+        return SearchResult(defects, self._unseen() or (None if defects else self._instructions()))
+
+    def _unseen(self) -> str | None:
+        """Return that the model has seen only a part of the function: it was shown no more, and read nothing."""
+        place, parts = self._question.place, self._question.code.parts
+        count = sum(last - first + 1 for part in parts if part.place == place for first, last in part.lines)
+        size = place.last - place.first + 1
+        if count >= size or self.agent.executed:
+            return None
+        return PARTLY.format(count=count, size=size)
 
     def _instructions(self) -> str | None:
         """Return that the code may have told the model to report nothing, if it contains a prompt injection."""

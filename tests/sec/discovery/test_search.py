@@ -174,6 +174,15 @@ def test_a_long_function_is_shown_from_its_head_on() -> None:
     assert "int f(int n)" in shown and "n += 299;" in shown
 
 
+def test_a_function_of_which_only_a_part_was_seen_is_not_searched() -> None:
+    lines = "\n".join(f"    total_of_all_the_numbers += {number};" for number in range(2_000))
+    asked = question(line=1, a=f"int f(int total_of_all_the_numbers)\n{{\n{lines}\n}}\n")
+
+    assert (search(report(), of=asked)[0].reason or "").endswith(" of its 2003 lines")
+    read = call("read_code", json.dumps({"path": "src/a.c#f", "start_line": 900}))
+    assert search(read, report(), of=asked)[0].reason is None
+
+
 def test_there_is_no_question_outside_of_functions() -> None:
     index = CodeIndex(Files(FILES))
 
