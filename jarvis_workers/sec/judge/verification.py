@@ -169,7 +169,7 @@ class Verification:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
-        self.others += answers.others
+        self.others += map(self._with_lines, answers.others)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
         self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
@@ -225,7 +225,8 @@ class Verification:
 
     def _final(self, verdict: Verdict, gid: int) -> Verdict:
         index = self._prepared.index
-        texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in TEXTS}
+        names = (*TEXTS, "analysis", *(["reason"] if verdict.reason else []))
+        texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in names}
         verdict = replace(verdict, gid=gid, **texts)
         if verdict.status == "dismissed" and any(self._is_cut(one) for one in verdict.evidence):
             return verdict.for_review("it was dismissed with a line of which only the beginning was shown")
@@ -235,6 +236,10 @@ class Verification:
                 f"it was dismissed, and the code that was read contains instructions to a model ({rules})"
             )
         return verdict
+
+    def _with_lines(self, seen: SeenDefect) -> SeenDefect:
+        """Return a defect whose description names lines of files."""
+        return replace(seen, description=called_lines(seen.description, self._prepared.index))
 
     def _follow_up(self, agent: Agent, again: AskAgain) -> str:
         """Return the question about what is missing or wrong in a report; lines of code in it are admitted as such."""
