@@ -7,8 +7,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.markdown import render_markdown
-from jarvis_workers.sec.report_document import CanaryOutcome
+from jarvis_workers.sec.report.markdown_proof import proof_lines
+from jarvis_workers.sec.report_document import CanaryOutcome, IssueProof, ProofSource
 from jarvis_workers.sec.trace import trail_of
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
@@ -170,3 +172,9 @@ def test_a_confirmed_root_cause_is_told_once_with_its_places():
     assert text.startswith("# Security report\n\n**3 confirmed findings, 2 root causes in 3 files.**")
     assert text.count("\n### C") == 2
     assert re.search(r"\n- Same root cause:\n  - \*\*\w+\*\* `b.c` line 40, `flow_null_dereference`\n", text)
+
+
+def test_an_empty_file_of_a_proof_is_text():
+    proof = IssueProof("proved", sources=(ProofSource("stdin", ""), ProofSource("image", base64="AAA=")))
+
+    assert list(proof_lines(proof, ENGLISH))[1:] == ["`stdin`:", "```\n\n```", "`image`:", "```base64\nAAA=\n```"]
