@@ -7,6 +7,7 @@ a report, so that it never suggests that the code is safe.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
@@ -73,7 +74,12 @@ def rank(issue: Issue) -> int:
 
 def exposure_rank(issue: Issue) -> int:
     """Return the position of findings with this exposure among those of the same severity."""
-    return [*EXPOSURES, ""].index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
+    return list(EXPOSURES).index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
+
+
+def by_severity(issue: Issue) -> tuple[float, ...]:
+    """Sort key of findings with the same status: severity, exposure and score, the worst first."""
+    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
