@@ -422,6 +422,18 @@ def test_what_dismisses_is_code_and_no_word_about_it(file: str, line: int, quote
     assert all("//" not in one.quote for one in verdict.evidence)
 
 
+@pytest.mark.parametrize(("length", "status"), [(200, "dismissed"), (700, "review")])
+@pytest.mark.parametrize("before", ["", "strcpy(d, s);\n\n    "])
+def test_the_beginning_of_a_long_line_dismisses_nothing(before: str, length: int, status: str) -> None:
+    line = f"return checked(d) == 0 || d[{'0 + ' * (length // 4)}0];"
+    files = {**FILES, "src/a.c": COPY.replace("// it fits\n", "\n\n").replace("return checked(d);", line)}
+    quote = {"file": "src/a.c", "line": 10, "quote": f"{before}return checked(d) == 0 ||"}
+
+    (verdict,) = verify(Scripted(report(item(1, SAFE, evidence=[quote]))), prepared(files=files))
+
+    assert (verdict.status, len(verdict.evidence)) == (status, 1)
+
+
 def test_who_dismisses_without_a_reason_is_asked_for_it() -> None:
     platform = Scripted(report(item(1, SAFE, preconditions="")), report(SAFE))
 

@@ -8,6 +8,7 @@ asked about what the model left open (`escalation`).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -258,8 +259,11 @@ class Verification:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _is_cut(self, evidence: Evidence) -> bool:
+        """Return whether only the beginning of a quoted line was shown; views omit the blank lines between."""
         file = self._prepared.index.file(evidence.file)
-        return file is not None and len(file.decided[evidence.line - 1]) > LONGEST_LINE
+        written = filter(str.strip, file.decided[evidence.line - 1 :]) if file else ()
+        count = sum(bool(line.strip()) for line in evidence.quote.split("\n"))
+        return any(len(line) > LONGEST_LINE for line in islice(written, count))
 
     def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
         language = self._prepared.cluster.language
