@@ -100,11 +100,11 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     by_status = counts(summary)
     dismissed, confirmed = by_status.pop("dismissed", 0), by_status.pop("confirmed", 0)
     proved = by_status.pop("proved", 0)
-    first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
-    first += root_causes_text(confirmed, summary.confirmed_root_causes, say)
-    if proved:
-        others = say.count(confirmed, "confirmed finding") if confirmed else ""
-        first = say(", ").join(filter(None, (say.count(proved, "proved finding"), others)))
+    first = [say.count(proved, "proved finding")] if proved else []
+    if confirmed:
+        causes = root_causes_text(confirmed, summary.confirmed_root_causes, say)
+        first.append(say.count(confirmed, "confirmed finding") + causes)
+    found = say(", ").join(first) or say("No confirmed finding")
     rest = "".join(
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
@@ -119,7 +119,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     if not summary.total:
         sentences.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary.scanned_files, "file")
-    text = say("{findings} in {files}.", findings=first + rest, files=files)
+    text = say("{findings} in {files}.", findings=found + rest, files=files)
     if summary.not_checked and not (confirmed or proved):
         text = say(" ").join([say("Incomplete: not everything was checked."), text])
     return text, say(" ").join(sentences)
