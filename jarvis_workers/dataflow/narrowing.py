@@ -10,7 +10,7 @@ from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_of_variab
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, in_units, is_exact, meet, without
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, is_in_units
 from jarvis_workers.dataflow.tainting import note_check
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
@@ -88,7 +88,7 @@ def _keep_call(path: PathState, compare: str, call: ir.CallExpr, value: Value, o
     before = start // measured.element
     most = _reach(compare, value.range, other.range)[1]
     longest = measured.length[1]
-    if most is not None and not in_units((None, most)) and (longest is None or most + before < longest):
+    if most is not None and not is_in_units(most) and (longest is None or most + before < longest):
         path.objects[text.target or ""] = measured._replace(length=(measured.length[0], most + before))
 
 

@@ -15,14 +15,13 @@ from pydantic import Field
 
 from jarvis_workers.source.bounded_regex import LINE_MAX, compile_bounded
 from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
-from jarvis_workers.tools.reading import code_text
+from jarvis_workers.tools.reading import code_text, short_line
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.tools.tree import Tree
 
 MATCHES_MAX = 100
 MOST_BYTES = 64 << 20
 MOST_SECONDS = 30.0
-LONGEST_LINE = 300
 BINARY_LOOK = 8192
 SPECIAL = frozenset(".^$*+?{}[]\\|()")
 DESCRIPTION = "Search the project's files for a {}, line by line; at most {} lines are shown."
@@ -120,7 +119,7 @@ def _matches(tree: Tree, arguments: SearchCode, search: Search, view: SearchedVi
         text = view.text(path, content)
         for number, line in enumerate(text.split(b"\n") if b"\0" not in text[:BINARY_LOOK] else (), 1):
             if search(line):
-                shown = line[:LONGEST_LINE].decode("utf-8", "backslashreplace").strip()
+                shown = short_line(line.decode("utf-8", "backslashreplace").strip())
                 yield f"{view.name_line(path, number)}: {shown}"
             if time.monotonic() > end:
                 yield f"[… stopped at {path}: the search took {MOST_SECONDS:.0f} s; limit it to some files …]"

@@ -30,12 +30,14 @@ def gids(*candidates: Candidate, limit: int = 50) -> list[tuple[int, ...]]:
     return [batch.gids for batch in batches(placed(*candidates), limit)]
 
 
-some_shared = st.none() | st.builds(
+something = st.builds(
     Shared, pattern=st.sampled_from(["x", "y"]), place=st.sampled_from(["1:h", "2:h"]), name=st.just("h")
 )
-some_places = st.lists(
-    st.tuples(st.sampled_from(["a.c", "b.c", "c.c"]), st.floats(0, 3), some_shared), max_size=30
-).map(lambda rows: [Member(gid, *row) for gid, row in enumerate(rows, 1)])
+some_rows = st.lists(
+    st.tuples(st.sampled_from(["a.c", "b.c", "c.c"]), st.floats(0, 3), st.none() | something, something), max_size=30
+)
+some_places = some_rows.map(lambda rows: [Member(gid, *row, defect=gid) for gid, row in enumerate(rows, 1)])
+some_defects = some_rows.map(lambda rows: [Member(gid, *row, (row[3], gid % 3)) for gid, row in enumerate(rows, 1)])
 
 
 @given(some_places, st.integers(1, 6))
@@ -47,6 +49,20 @@ def test_every_candidate_is_in_one_batch_and_no_batch_is_too_large(places: list[
     assert all(1 <= len(batch.gids) <= limit for batch in made)
     assert all(batch.shared or {file_of[gid] for gid in batch.gids} == {batch.file} for batch in made)
     assert len({(batch.file, batch.batch_index) for batch in made}) == len(made)
+
+
+@given(some_defects, st.integers(2, 6))
+def test_a_defect_of_several_files_is_in_one_batch(places: list[Member], limit: int) -> None:
+    made = batches(places, limit)
+    defect_of = {place.gid: place.defect for place in places}
+    across = {one.cause for one in places if len({other.file for other in places if other.cause == one.cause}) > 1}
+    batches_of = [{number for number, batch in enumerate(made) if one.gid in batch.gids} for one in places]
+
+    assert sorted(gid for batch in made for gid in batch.gids) == [place.gid for place in places]
+    assert all(len({defect_of[gid] for gid in batch.gids}) <= limit for batch in made)
+    for one, its in zip(places, batches_of, strict=True):
+        same = [those for other, those in zip(places, batches_of, strict=True) if other.defect == one.defect]
+        assert one.cause not in across or all(those == its for those in same)
 
 
 def test_a_file_is_cut_into_batches_that_are_counted() -> None:

@@ -351,6 +351,15 @@ def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
     )
 
 
+def test_all_texts_of_a_verdict_name_lines_of_the_files() -> None:
+    said, kept = "src/main.c#main:4 calls src/a.c#copy_it:4.", "src/main.c:6 calls src/a.c:8."
+
+    (verdict,) = verify(Scripted(report(item(1, UNCLEAR, analysis=said, preconditions=said))))
+
+    assert (verdict.analysis, verdict.preconditions) == (kept, kept)
+    assert verdict.reason == f"unclear: {kept}"
+
+
 @pytest.mark.parametrize(
     ("file", "line", "quote", "at"),
     [
@@ -411,6 +420,18 @@ def test_what_dismisses_is_code_and_no_word_about_it(file: str, line: int, quote
 
     assert verdict.status == status
     assert all("//" not in one.quote for one in verdict.evidence)
+
+
+@pytest.mark.parametrize(("length", "status"), [(200, "dismissed"), (700, "review")])
+@pytest.mark.parametrize("before", ["", "strcpy(d, s);\n\n    "])
+def test_the_beginning_of_a_long_line_dismisses_nothing(before: str, length: int, status: str) -> None:
+    line = f"return checked(d) == 0 || d[{'0 + ' * (length // 4)}0];"
+    files = {**FILES, "src/a.c": COPY.replace("// it fits\n", "\n\n").replace("return checked(d);", line)}
+    quote = {"file": "src/a.c", "line": 10, "quote": f"{before}return checked(d) == 0 ||"}
+
+    (verdict,) = verify(Scripted(report(item(1, SAFE, evidence=[quote]))), prepared(files=files))
+
+    assert (verdict.status, len(verdict.evidence)) == (status, 1)
 
 
 def test_who_dismisses_without_a_reason_is_asked_for_it() -> None:
@@ -712,12 +733,14 @@ def test_the_condition_of_a_cluster_that_no_model_has_formed_is_kept() -> None:
 
 
 def test_what_is_seen_beside_the_candidates_is_kept_if_its_quote_is_in_the_files() -> None:
-    other = {"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);", "description": "argc"}
+    other = {"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);"}
+    other["description"] = "argc is not checked at src/main.c#main:4"
     gone = {**other, "quote": "return other();"}
     ready = prepared()
-    verification = Verification(ready, toolbox(ready), profiles=(PROFILES["deepseek"],) * 2, marks=MARKS)
+    verification = Verification(ready, toolbox(ready), profiles=(PROFILES["deepseek"],) * 3, marks=MARKS)
     platform = Scripted(report(item(1, other_findings=[other, gone, {**other, "description": " "}])))
 
     drive(verification.run(), AgentWorld(platform, verification.agent.tools))
 
-    assert verification.others == [SeenDefect("src/main.c", 6, "return copy_it(box.room, argv[1]);", "argc")]
+    seen = SeenDefect("src/main.c", 6, "return copy_it(box.room, argv[1]);", "argc is not checked at src/main.c:6")
+    assert verification.others == [seen]

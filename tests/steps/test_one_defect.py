@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.snapshots.resources import open_blobs
-from jarvis_workers.steps.sec.write_report import list_issues
+from jarvis_workers.steps.sec.write_report import list_issues, load
 from jarvis_workers.store.engine import Store
 from tests.agents.server import ModelServer
 from tests.judging import CANDIDATE, judge
@@ -125,3 +126,17 @@ def test_an_edit_of_a_function_asks_about_that_function_alone(
 
     assert "strcpy(to, from + 2);" in str(new["messages"])
     assert "a.c#name_a" not in str(new["messages"])
+
+
+@pytest.mark.slow
+def test_a_report_reads_the_clusters_once(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
+    server.forever = lambda body: judge(body, "dismissed")
+    (tmp_path / "a.c").write_text(USER.format(n="a"))
+    run, statements = pipeline.do(tmp_path, kind="sec.agent", model_group="m"), list[str]()
+    with pipeline.store.read() as session:
+        event.listen(session.get_bind(), "before_cursor_execute", lambda *about: statements.append(about[2]))
+        findings = load(session, pipeline.run(run)).findings
+
+    assert findings.dismissed
+    assert all(issue.verification for issue in (*findings.issues, *findings.dismissed))
+    assert sum("FROM cluster" in statement for statement in statements) == 1

@@ -171,6 +171,15 @@ def test_matching_lines_are_found_in_order(root: Path) -> None:
     assert search(root, pattern="^}$") == ["a.c:5: }"]
 
 
+def test_of_a_long_line_that_matches_the_beginning_is_shown_and_the_rest_is_counted(root: Path) -> None:
+    (root / "wide.c").write_text(f"int fit[] = {{{'0,' * 150}}};\n  int wide[] = {{{'0,' * 400}}};\n")
+
+    fit, wide = search(root, pattern="int", files="wide.c")
+
+    assert fit == f"wide.c:1: int fit[] = {{{'0,' * 150}}};"
+    assert wide == f"wide.c:2: int wide[] = {{{'0,' * 293}[… 216 characters more]"
+
+
 def test_a_search_is_bounded(root: Path) -> None:
     (root / "many.c").write_text("int x;\n" * 1_000)
     (root / "binary.c").write_bytes(b"int x;\0")

@@ -20,7 +20,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.discovery.defects import DEFECTS_MAX, FORM, DefectItem, DiscoveredDefect, check, finding_lines
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.quotes import find_quote
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
@@ -116,7 +116,7 @@ class FunctionSearch:
                 result: TaskResult = yield from run_task(self.agent, message)
                 items: Sequence[DefectItem] = result.report or ()
                 checked = check(items, lines, self._find, self._question.findings, self._question.file.decided)
-                defects = checked.defects
+                defects = tuple(map(self._with_lines, checked.defects))
                 if not checked.problems:
                     break
                 message = fill_from(PROMPTS, "discover_again", problems=checked.problems)
@@ -133,6 +133,13 @@ class FunctionSearch:
         if count >= size or self.agent.executed:
             return None
         return PARTLY.format(count=count, size=size)
+
+    def _with_lines(self, defect: DiscoveredDefect) -> DiscoveredDefect:
+        """Return a defect whose texts name lines of files."""
+        description, suggestion = (
+            called_lines(text, self._question.index) for text in (defect.description, defect.suggestion)
+        )
+        return defect._replace(description=description, suggestion=suggestion)
 
     def _instructions(self) -> str | None:
         """Return that the code may have told the model to report nothing, if it contains a prompt injection."""

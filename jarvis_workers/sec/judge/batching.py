@@ -39,9 +39,9 @@ class Member(NamedTuple):
     gid: int
     file: str
     score: float
-    shared: Shared | None = None
-    cause: Shared | None = None
-    defect: Hashable = None
+    shared: Shared | None
+    cause: Shared
+    defect: Hashable
 
 
 class CandidateBatch(NamedTuple):
@@ -110,7 +110,7 @@ def kind_of(candidate: Candidate) -> tuple[str, str | None]:
     return candidate.pattern, _sink(candidate)
 
 
-def _cause(place: Member) -> Shared | None:
+def _cause(place: Member) -> Shared:
     return place.cause
 
 
@@ -132,7 +132,7 @@ def _by_defect(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:
     """Divide candidates into groups of at most `limit` defects, in order; those of one defect stay together."""
     defects: defaultdict[Hashable, list[Member]] = defaultdict(list)
     for place in places:
-        defects[place.gid if place.defect is None else place.defect].append(place)
+        defects[place.defect].append(place)
     those = list(defects.values())
     for start in range(0, len(those), limit):
         yield sorted(chain(*those[start : start + limit]), key=lambda place: place.gid)

@@ -265,7 +265,7 @@ class VerdictCollector:
 
     def _seen(self, item: ReportItem) -> Iterator[SeenDefect]:
         for other in item.other_findings[:OTHERS_MAX]:
-            place = self._find(Quote(file=other.file, line=other.line, quote=other.quote), False)
+            place = self._find(other, False)
             if isinstance(place, Evidence) and _says_something(other.description):
                 yield SeenDefect(place.file, place.line, place.quote, short(other.description, DESCRIPTION_MAX))
 

@@ -8,6 +8,7 @@ asked about what the model left open (`escalation`).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -169,7 +170,7 @@ class Verification:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
-        self.others += answers.others
+        self.others += map(self._with_lines, answers.others)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
         self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
@@ -225,7 +226,8 @@ class Verification:
 
     def _final(self, verdict: Verdict, gid: int) -> Verdict:
         index = self._prepared.index
-        texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in TEXTS}
+        names = (*TEXTS, "analysis", *(["reason"] if verdict.reason else []))
+        texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in names}
         verdict = replace(verdict, gid=gid, **texts)
         if verdict.status == "dismissed" and any(self._is_cut(one) for one in verdict.evidence):
             return verdict.for_review("it was dismissed with a line of which only the beginning was shown")
@@ -235,6 +237,10 @@ class Verification:
                 f"it was dismissed, and the code that was read contains instructions to a model ({rules})"
             )
         return verdict
+
+    def _with_lines(self, seen: SeenDefect) -> SeenDefect:
+        """Return a defect whose description names lines of files."""
+        return replace(seen, description=called_lines(seen.description, self._prepared.index))
 
     def _follow_up(self, agent: Agent, again: AskAgain) -> str:
         """Return the question about what is missing or wrong in a report; lines of code in it are admitted as such."""
@@ -253,8 +259,11 @@ class Verification:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _is_cut(self, evidence: Evidence) -> bool:
+        """Return whether only the beginning of a quoted line was shown; views omit the blank lines between."""
         file = self._prepared.index.file(evidence.file)
-        return file is not None and len(file.decided[evidence.line - 1]) > LONGEST_LINE
+        written = filter(str.strip, file.decided[evidence.line - 1 :]) if file else ()
+        count = sum(bool(line.strip()) for line in evidence.quote.split("\n"))
+        return any(len(line) > LONGEST_LINE for line in islice(written, count))
 
     def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
         language = self._prepared.cluster.language

@@ -16,7 +16,7 @@ def proof_lines(proof: IssueProof, say: Words) -> Iterator[str]:
     for source in proof.sources:
         title = code(source.name) if source.is_whole else say("{name} (the beginning)", name=code(source.name))
         yield f"{title}:"
-        yield fenced(source.text if source.text is not None else source.base64 or "", "" if source.text else "base64")
+        yield fenced(source.base64, "base64") if source.base64 is not None else fenced(source.text or "")
 
 
 def _facts(proof: IssueProof, say: Words) -> Iterator[str]:

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
-from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.markdown_proof import proof_lines
@@ -18,8 +17,8 @@ from jarvis_workers.sec.report.verdicts import (
     OPEN,
     TEXTS,
     WORDS,
+    by_severity,
     capital,
-    exposure_rank,
     rating_texts,
     verdict_text,
 )
@@ -35,7 +34,7 @@ def verdict_findings(
 ) -> Iterator[str]:
     """Yield the findings that are not dismissed, by status, severity, exposure and score, with their patches."""
     for status in OPEN:
-        matches = sorted((one for one in issues if one.status == status), key=_worst_first)
+        matches = sorted((one for one in issues if one.status == status), key=by_severity)
         if not matches:
             continue
         yield f"## {capital(say(WORDS[status]))}"
@@ -47,10 +46,6 @@ def verdict_findings(
                     yield "\n".join(same_root_cause(others, say, ""))
         else:
             yield from _by_reason(matches, say)
-
-
-def _worst_first(issue: Issue) -> tuple[float, ...]:
-    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
 
 
 def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words) -> Iterator[str]:

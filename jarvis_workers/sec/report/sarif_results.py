@@ -15,10 +15,9 @@ from urllib.parse import quote
 
 from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
-from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, exposure_rank, verdict_text
+from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, by_severity, verdict_text
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, PatchReplacement, ReportBody, ReportPatch
 from jarvis_workers.sec.report_json import proof_to_json, scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
@@ -112,7 +111,7 @@ def worst_first(numbered: Sequence[Numbered]) -> list[Numbered]:
 def _urgency(issue: Issue) -> tuple[float, ...]:
     if issue.suppression or issue.status not in REAL:
         return (len(REAL),)
-    return REAL.index(issue.status), WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
+    return REAL.index(issue.status), *by_severity(issue)
 
 
 def _rank(issue: Issue) -> float:

@@ -7,6 +7,7 @@ a report, so that it never suggests that the code is safe.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
@@ -73,7 +74,12 @@ def rank(issue: Issue) -> int:
 
 def exposure_rank(issue: Issue) -> int:
     """Return the position of findings with this exposure among those of the same severity."""
-    return [*EXPOSURES, ""].index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
+    return list(EXPOSURES).index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
+
+
+def by_severity(issue: Issue) -> tuple[float, ...]:
+    """Sort key of findings with the same status: severity, exposure and score, the worst first."""
+    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
@@ -94,11 +100,11 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     by_status = counts(summary)
     dismissed, confirmed = by_status.pop("dismissed", 0), by_status.pop("confirmed", 0)
     proved = by_status.pop("proved", 0)
-    first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
-    first += root_causes_text(confirmed, summary.confirmed_root_causes, say)
-    if proved:
-        others = say.count(confirmed, "confirmed finding") if confirmed else ""
-        first = say(", ").join(filter(None, (say.count(proved, "proved finding"), others)))
+    first = [say.count(proved, "proved finding")] if proved else []
+    if confirmed:
+        causes = root_causes_text(confirmed, summary.confirmed_root_causes, say)
+        first.append(say.count(confirmed, "confirmed finding") + causes)
+    found = say(", ").join(first) or say("No confirmed finding")
     rest = "".join(
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
@@ -113,7 +119,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     if not summary.total:
         sentences.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary.scanned_files, "file")
-    text = say("{findings} in {files}.", findings=first + rest, files=files)
+    text = say("{findings} in {files}.", findings=found + rest, files=files)
     if summary.not_checked and not (confirmed or proved):
         text = say(" ").join([say("Incomplete: not everything was checked."), text])
     return text, say(" ").join(sentences)

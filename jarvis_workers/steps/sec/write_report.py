@@ -4,6 +4,7 @@ Files that were not scanned are listed with the reason.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.single_job import single_job
@@ -41,8 +42,8 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         judged=judged_of(session, run),
         verdicts=verdicts_of(session, run),
     )
-    findings.issues = list(with_verdicts(session, run, findings.issues))
-    findings.dismissed = list(with_verdicts(session, run, findings.dismissed))
+    judged, listed = list(with_verdicts(session, run, chain(findings.issues, findings.dismissed))), len(findings.issues)
+    findings.issues, findings.dismissed = judged[:listed], judged[listed:]
     theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
     outcomes = Jobs(**{"scan": []} | theirs)
     return ReportWork(run, findings, outcomes, canary_of(session, run), escalation_of(session, run))

@@ -52,6 +52,14 @@ def test_a_defect_becomes_one_of_its_line_in_the_file() -> None:
     assert "src/a.c#copy_it" in task and "Rules have already reported" not in task
 
 
+def test_the_texts_of_a_defect_name_lines_of_files() -> None:
+    told = {"description": "From src/main.c#main:4.", "suggestion": "See src/a.c#copy_it:4."}
+
+    result, _ = search(report({**SINK, **told}))
+
+    assert [one[2:4] for one in result.defects] == [("From src/main.c:6.", "See src/a.c:8.")]
+
+
 def test_a_function_without_defects_is_searched() -> None:
     assert search(report())[0] == SearchResult()
 

@@ -7,8 +7,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.markdown import render_markdown
-from jarvis_workers.sec.report_document import CanaryOutcome
+from jarvis_workers.sec.report.markdown_proof import proof_lines
+from jarvis_workers.sec.report.verdicts import lead
+from jarvis_workers.sec.report_document import CanaryOutcome, IssueProof, ProofSource, Summary
 from jarvis_workers.sec.trace import trail_of
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
@@ -170,3 +173,25 @@ def test_a_confirmed_root_cause_is_told_once_with_its_places():
     assert text.startswith("# Security report\n\n**3 confirmed findings, 2 root causes in 3 files.**")
     assert text.count("\n### C") == 2
     assert re.search(r"\n- Same root cause:\n  - \*\*\w+\*\* `b.c` line 40, `flow_null_dereference`\n", text)
+
+
+@pytest.mark.parametrize(
+    ("proved", "confirmed", "says"),
+    [
+        (0, 0, "No confirmed finding in 1 file."),
+        (0, 3, "3 confirmed findings, 2 root causes in 1 file."),
+        (1, 0, "1 proved finding in 1 file."),
+        (1, 3, "1 proved finding, 3 confirmed findings, 2 root causes in 1 file."),
+    ],
+)
+def test_the_root_causes_of_confirmed_findings_are_counted_beside_a_proof(proved, confirmed, says):
+    causes = 2 if confirmed else 0
+    statuses = {"proved": proved, "confirmed": confirmed}
+
+    assert lead(Summary(by_status=statuses, confirmed_root_causes=causes, scanned_files=1))[0] == says
+
+
+def test_an_empty_file_of_a_proof_is_text():
+    proof = IssueProof("proved", sources=(ProofSource("stdin", ""), ProofSource("image", base64="AAA=")))
+
+    assert list(proof_lines(proof, ENGLISH))[1:] == ["`stdin`:", "```\n\n```", "`image`:", "```base64\nAAA=\n```"]

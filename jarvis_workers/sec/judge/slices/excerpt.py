@@ -51,20 +51,20 @@ def excerpt(
 
 def names_on(file: SourceFile, lines: Iterable[int]) -> list[bytes]:
     """Return the identifiers on some lines, each once, in order."""
-    return _found(NAME, file, lines)
+    return _identifiers(NAME, file, lines)
 
 
 def variables_on(file: SourceFile, lines: Iterable[int]) -> list[bytes]:
     """Return the identifiers on some lines that are not called."""
-    return _found(VARIABLE, file, lines)
+    return _identifiers(VARIABLE, file, lines)
 
 
 def called_on(file: SourceFile, lines: Iterable[int]) -> list[bytes]:
     """Return the identifiers on some lines that are called."""
-    return _found(CALLED, file, lines)
+    return _identifiers(CALLED, file, lines)
 
 
-def _found(shape: re.Pattern[bytes], file: SourceFile, lines: Iterable[int]) -> list[bytes]:
+def _identifiers(shape: re.Pattern[bytes], file: SourceFile, lines: Iterable[int]) -> list[bytes]:
     keywords = KEYWORD_BYTES[file.language]
     found = (name for line in lines for name in shape.findall(masked_line(file, line)[:SEARCHED_BYTES]))
     return list(dict.fromkeys(name for name in found if name not in keywords))[:NAMES_MAX]

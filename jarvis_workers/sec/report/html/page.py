@@ -16,7 +16,6 @@ from string import Template
 from typing import Any
 
 from jarvis_workers.markup import Html, content_policy, markup, written
-from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
@@ -25,7 +24,7 @@ from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, no
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, open_findings, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
-from jarvis_workers.sec.report.verdicts import exposure_rank, has_verdicts, rank
+from jarvis_workers.sec.report.verdicts import by_severity, has_verdicts, rank
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.words import TRANSLATED_TEXT, worded
 
@@ -40,7 +39,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report; `body.excerpts`, if present, maps ids of findings to the surrounding code."""
     summary, excerpts, say = body.summary, body.excerpts, words_of(run)
     judged = has_verdicts(summary)
-    issues = sorted(body.issues, key=_worst_first if judged else _severest_first)
+    issues = sorted(body.issues, key=_worst_first if judged else by_severity)
     all_issues = [*issues, *heapq.nlargest(DISMISSED_MAX, body.dismissed, key=lambda issue: issue.score)]
     title = say("Security report: {name}", name=_name(run))
     style, script = asset("report.css") + _page_heads(title), asset("report.js")
@@ -79,12 +78,8 @@ def _cards(issues: Sequence[Issue], body: ReportBody, say: Words, **options: Any
         yield card(issue, body.excerpts.get(issue.id), say, others=others, patch=patch, **options)
 
 
-def _severest_first(issue: Issue) -> tuple[float, ...]:
-    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
-
-
 def _worst_first(issue: Issue) -> tuple[float, ...]:
-    return rank(issue), *_severest_first(issue)
+    return rank(issue), *by_severity(issue)
 
 
 @cache
