@@ -125,19 +125,16 @@ class CallArgument(NamedTuple):
 
 @dataclass(frozen=True)
 class ProofRun:
-    """One run of a program that was built: how it ended, its output, and what the sanitizers reported."""
+    """One run of a program that was built: how it ended, its output, and what the sanitizers reported.
+
+    Without errors, a run `is_unclear` if it was stopped at a limit, or if an error in its log did not end it.
+    """
 
     ended: str
     output: str
     errors: tuple[SanitizerError, ...] = ()
     arguments: tuple[CallArgument, ...] = ()
-
-
-@dataclass(frozen=True)
-class HarnessFacts:
-    """What a harness uses: `internal` says why it is not a use of the tree's API, "" if it is one."""
-
-    internal: str = ""
+    is_unclear: bool = False
 
 
 @dataclass(frozen=True)

@@ -202,8 +202,7 @@ def _failure(result: AttemptResult, proof: FixProof) -> str:
         return f"with the input of the proof, a sanitizer reports another error:\n{stack}"
     if again.outcome == "not_run":
         return f"the proof cannot be built any more; keep the interfaces: {again.reason}"
-    hangs = next((run.ended for run in result.runs if AT_LIMIT in run.ended), "")
-    return f"with the input of the proof, the run {hangs}" if hangs else ""
+    return f"with the input of the proof, {again.reason}" if again.outcome == "unclear" else ""
 
 
 def _benign_works(runner: BenchRunner, baseline: BaselineProof) -> bool | None:
