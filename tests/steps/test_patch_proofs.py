@@ -164,6 +164,7 @@ def test_the_minimised_input_becomes_a_test_in_the_directory_of_tests(proved: Ca
     assert (second, asked) == (first, [])
 
 
+@pytest.mark.slow
 def test_a_proof_without_a_sandbox_is_not_checked(proved: Callable[..., ProvedPlace]) -> None:
     place = proved(STACK, Tier.C)
     blob = place.place.pipeline.blobs.put(json.dumps(STACK.attempt.to_json()).encode())
