@@ -21,7 +21,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.pipelines import FIX
-from jarvis_workers.store import artifacts, jobs, run_labels, runs
+from jarvis_workers.store import artifacts, jobs, run_labels
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion, write_commits
@@ -93,8 +93,7 @@ class ScannedFix(NamedTuple):
 def fixes_of(store: Store, blobs: Blobs, run: Run) -> list[ScannedFix]:
     """Return the newest result for each finding of a scanned run; one with a patch has precedence."""
     with store.read() as session:
-        ids = run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS)
-        found = [one for one in (runs.get(session, run_id) for run_id in ids) if one and is_fix(one)]
+        found = [one for one in run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS) if is_fix(one)]
     newest = dict[str, ScannedFix]()
     for one in reversed(found):
         report = read_fixes(store, blobs, one)
