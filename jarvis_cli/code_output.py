@@ -7,7 +7,7 @@ from typing import Any
 from jarvis_cli import exits
 from jarvis_cli.agent_output import check_format
 from jarvis_cli.report_target import Delivery, write_report
-from jarvis_cli.run_outcome import counted
+from jarvis_cli.run_outcome import counted, not_written
 from jarvis_cli.status_output import Display, write_line
 from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
@@ -72,9 +72,7 @@ def _published(store: Store, change: CodeChange | None, data: Path) -> tuple[Cod
     try:
         return publish_change(change, data), ""
     except (UsageError, OSError) as problem:
-        why = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
-        again = f"once that is mended, write them with: jarvis runs report {change.run.id}"
-        return None, f"its branch and worktree could not be written: {plain(why)}; {again}"
+        return None, not_written("its branch and worktree", problem, change.run)
 
 
 def write_change(

@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 from jarvis_cli import exits
 from jarvis_cli.output import pieces
 from jarvis_cli.report_target import Delivery, write_report
-from jarvis_cli.run_outcome import counted
+from jarvis_cli.run_outcome import counted, not_written
 from jarvis_cli.status_output import Display, write_line
 from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
@@ -31,31 +32,40 @@ COMMIT_LETTERS = 12
 MOST_NAMED = 5
 
 
+class _Published(NamedTuple):
+    """The commit of the branch of a run, None if it has no branch, or why the branch could not be written."""
+
+    problem: str = ""
+    commit: str | None = None
+
+
 def deliver_fixes(
     store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display, *, directory: Path | None = None
 ) -> int:
     """Write the patches, the branch and the report of a run; return the exit code."""
     report = read_fixes(store, blobs, run)
+    published = _published(report)
     place = directory or export_directory(run)
     if report.is_final and place:
-        write_patches(report, place)
-    _write(store, blobs, report, delivery)
-    return _conclude(store, report, screen, place)
+        write_patches(report, place, has_branch=not published.problem)
+    _write(store, blobs, report, delivery, published)
+    return _conclude(store, report, screen, place, published)
 
 
 def conclude_fixes(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
     """Write the branch of a run, print the summary line, and return the exit code."""
-    return _conclude(store, read_fixes(store, blobs, run), screen, None)
+    report = read_fixes(store, blobs, run)
+    return _conclude(store, report, screen, None, _published(report))
 
 
 def report_fixes(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
     """Write the report of a run, and return the exit code."""
     report = read_fixes(store, blobs, run)
-    _write(store, blobs, report, delivery)
-    problem, _ = _published(report)
-    code = exit_code(report, problem) if run.ended else exits.INCOMPLETE
+    published = _published(report)
+    _write(store, blobs, report, delivery, published)
+    code = exit_code(report, published.problem) if run.ended else exits.INCOMPLETE
     if code:
-        write_line(f"exit {code}: {problem or _counts(report)}")
+        write_line(f"exit {code}: {published.problem or _counts(report)}")
     return code
 
 
@@ -76,10 +86,10 @@ def exit_code(report: FixReport, problem: str = "") -> int:
     return exits.REFUSED if report.counts["refused"] else exits.DONE
 
 
-def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery) -> None:
+def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery, published: _Published) -> None:
     """Write the results as text or JSON; the other formats are those of the scanned run, with the patches."""
     if delivery.form == "json":
-        body = {**document(report), "run": reports.run_part(store, report.run)}
+        body = {**document(report, has_branch=not published.problem), "run": reports.run_part(store, report.run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif delivery.form == "text":
         write_report([for_stdout("\n".join(report_lines(report)), delivery.output), "\n"], delivery.output)
@@ -89,17 +99,16 @@ def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery) ->
         write_report(pieces(store, blobs, scanned, body_of_scan, delivery), delivery.output)
 
 
-def _published(report: FixReport) -> tuple[str, str | None]:
-    """Write the branch; return why that is not possible, and its commit."""
+def _published(report: FixReport) -> _Published:
+    """Write the branch of a run, if it has one."""
     try:
-        return "", publish_branch(report)
+        return _Published(commit=publish_branch(report))
     except (UsageError, OSError) as error:
-        again = f"once that is mended, write it with: jarvis runs report {report.run.id}"
-        return f"its branch could not be written: {plain(str(error))}; {again}", None
+        return _Published(problem=not_written("its branch", error, report.run))
 
 
-def _conclude(store: Store, report: FixReport, screen: Display, place: Path | None) -> int:
-    problem, commit = _published(report)
+def _conclude(store: Store, report: FixReport, screen: Display, place: Path | None, published: _Published) -> int:
+    problem, commit = published
     run, code = report.run, exit_code(report, problem)
     parts = [f"run {run.id} {run.state}: {_counts(report)}", problem]
     part = reports.run_part(store, run)

@@ -24,7 +24,7 @@ Examples:
   jarvis sec reproduce C3fa81b --json
 
 \b
-The exit code is 1 if a sanitizer still reports an error, 0 if it does not, and 3 if the proof could not be run.
+The exit code is 1 if a sanitizer still reports an error, 0 if it does not, and 3 if that is not known.
 """
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The finding, as reports name it.")]
@@ -38,9 +38,16 @@ SAYS = {
     "fires": "the proof still fires",
     "other_error": "the proof does not fire as before, but a sanitizer reports another error",
     "silent": "the proof no longer fires",
+    "unclear": "it is not known whether the proof still fires",
     "not_run": "the proof could not be run",
 }
-CODES = {"fires": exits.FINDINGS, "other_error": exits.FINDINGS, "silent": exits.DONE, "not_run": exits.INCOMPLETE}
+CODES = {
+    "fires": exits.FINDINGS,
+    "other_error": exits.FINDINGS,
+    "silent": exits.DONE,
+    "unclear": exits.INCOMPLETE,
+    "not_run": exits.INCOMPLETE,
+}
 
 
 def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json: AsJson = False) -> int:

@@ -49,6 +49,12 @@ def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> s
     return "; ".join(reasons) or f"the run is {run.state}{_why(run)}"
 
 
+def not_written(what: str, problem: Exception, run: Run) -> str:
+    """Return the sentence about results of a run that could not be written, and the command that writes them."""
+    why = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+    return f"{what} could not be written: {plain(why)}; fix this, then run: jarvis runs report {run.id}"
+
+
 def _resume(run: Run) -> str:
     from jarvis_workers.service.budgets import resume_flags  # noqa: PLC0415  (the store is slow to import)
 

@@ -21,6 +21,9 @@ SUBMIT = "submit_report"
 WRAPPER = "report"
 WRAPPERS = frozenset({"report", "reports", "items", "results", "findings", "clusters"})
 
+# Instead of pydantic's message, which names the Python class.
+NOT_AN_OBJECT = "Input should be an object with the fields of the report"
+
 Way = Literal["schema", "tool", "tags"]
 
 
@@ -76,7 +79,8 @@ class ReportForm:
         except ValidationError as error:
             wrong = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, wrong["loc"]))
-            raise BadReport(f"{place or 'the report'}: {wrong['msg']}") from error
+            what = NOT_AN_OBJECT if wrong["type"] == "model_type" else wrong["msg"]
+            raise BadReport(f"{place or 'the report'}: {what}") from error
 
     def read_text(self, answer: str) -> Any:
         """Parse and return the report in the text of an answer; raises BadReport."""

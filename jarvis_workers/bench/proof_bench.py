@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -130,7 +131,7 @@ class ProofTree:
     command: str | None = None
     archive: bytes = b""
 
-    @property
+    @cached_property
     def state(self) -> str:
         """The hash of everything that the objects depend on."""
         parts = [

@@ -37,7 +37,7 @@ from jarvis_workers.sec.proof.harness_source import (
     source_faults,
     symbol_faults,
 )
-from jarvis_workers.sec.proof.proof import Attempt
+from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
 
 MADE = "made"
 PROGRAM = f"{MADE}/program"
@@ -95,15 +95,14 @@ def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
 
 
 def _build_harness(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
-    suffix = "c" if attempt.language == "c" else "cc"
-    harness = f"{MADE}/harness.{suffix}"
+    harness = f"{MADE}/{HARNESSES[attempt.language]}"
     if faults := list(source_faults(attempt.code, attempt.language)):
         return BuiltProgram(problem="\n".join(faults))
     preprocessed, problem = _preprocess(bench, attempt.code, harness)
     if problem:
         return BuiltProgram(problem=problem)
-    compiler = "gcc" if suffix == "c" else "g++"
-    compiled = f"{compiler} {HARNESS_FLAGS} -fpreprocessed -x {'cpp-output' if suffix == 'c' else 'c++-cpp-output'}"
+    compiler, kind = ("gcc", "cpp-output") if attempt.language == "c" else ("g++", "c++-cpp-output")
+    compiled = f"{compiler} {HARNESS_FLAGS} -fpreprocessed -x {kind}"
     outcome = bench.shell(f"{compiled} -c {MADE}/harness.i -o {MADE}/harness.o", check=False)
     if outcome.code != 0:
         return BuiltProgram(problem=_messages(bench, outcome.stderr))

@@ -21,6 +21,7 @@ from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, 
 
 LOGS_MAX, LOG_BYTES = 8, 1 << 20
 OUTPUT_LENGTH = 2_000
+FOREIGN = "; the error in the log of the sanitizers does not count, since it did not end the run"
 COMMON = "log_path={log}:exitcode={code}:symbolize=0:abort_on_error=0:handle_abort=0"
 ASAN = (
     f"{COMMON}:detect_leaks=0:fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:allocator_may_return_null=0"
@@ -54,10 +55,16 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
         ]
         outcome = box.run(["sh", "-c", SCRIPT, "sh", folder, *words], limits=bench.limits.of_run())
         text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
-    if "ERROR: " in text and outcome.code != code:
-        text = ""  # whoever wrote this, it was not the sanitizer, which ends the process
-    resolve = _resolver(bench, text)
-    return ProofRun(_ended(outcome, code), _output(outcome, bench), read_log(text, resolve), read_records(calls))
+    # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
+    is_foreign = "ERROR: " in text and outcome.code != code
+    text = "" if is_foreign else text
+    return ProofRun(
+        _ended(outcome, code) + (FOREIGN if is_foreign else ""),
+        _output(outcome, bench),
+        read_log(text, _resolver(bench, text)),
+        read_records(calls),
+        is_unclear=is_foreign or outcome.reason is not None,
+    )
 
 
 def _write_inputs(home: Path, attempt: Attempt) -> None:

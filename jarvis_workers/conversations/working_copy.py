@@ -113,12 +113,17 @@ def without_places(outcome: ToolOutcome, places: Mapping[Path, str]) -> ToolOutc
     return ToolOutcome(outcome.state, out, err, outcome.exit, outcome.seconds)
 
 
+def mode_of(file: Path) -> str:
+    """Return the mode of a file in git, that of a file that cannot be executed if it does not exist."""
+    return EXECUTABLE if os.access(file, os.X_OK) else REGULAR
+
+
 def encode_changes(files: Mapping[str, ChangedFile], root: Path) -> dict[str, dict[str, str | None]]:
     """Return the new contents of files as JSON data: base64, null for a removed file, and their modes in git."""
     return {
         path: {
             "content": None if file.after is None else b64encode(file.after).decode(),
-            "mode": EXECUTABLE if file.after is not None and os.access(root / path, os.X_OK) else REGULAR,
+            "mode": mode_of(root / path),
         }
         for path, file in files.items()
     }

@@ -99,8 +99,7 @@ def labels_of(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, str]]
 def runs_with_labels(store: Store, labels: Mapping[str, str | None], limit: int) -> list[Run]:
     """Return the newest runs that have all these labels, newest first; None matches any value."""
     with store.read() as session:
-        found = [runs.get(session, run_id) for run_id in run_labels.labelled(session, labels, limit)]
-    return [run for run in found if run is not None]
+        return run_labels.labelled(session, labels, limit)
 
 
 def stages_of(store: Store, run: Run) -> list[StageProgress]:

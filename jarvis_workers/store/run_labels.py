@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import delete, insert, select
 from sqlmodel import Session
 
+from jarvis_workers.store.runs import Run, from_row
 from jarvis_workers.store.tables import RUN, RUN_LABEL
 
 MOST_PARAMETERS = 500
@@ -34,10 +35,10 @@ def labels_of(session: Session, run_ids: Iterable[str]) -> dict[str, dict[str, s
     return labels
 
 
-def labelled(session: Session, labels: Mapping[str, str | None], limit: int) -> list[str]:
-    """Return the ids of the newest runs that have all these labels, newest first; None matches any value."""
-    query = select(RUN.c.id).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+def labelled(session: Session, labels: Mapping[str, str | None], limit: int) -> list[Run]:
+    """Return the newest runs that have all these labels, newest first; None matches any value."""
+    query = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     for key, value in labels.items():
         one = select(RUN_LABEL.c.run_id).where(RUN_LABEL.c.run_id == RUN.c.id, RUN_LABEL.c.key == key)
         query = query.where((one if value is None else one.where(RUN_LABEL.c.value == value)).exists())
-    return list(session.execute(query).scalars())
+    return [from_row(row) for row in session.execute(query)]

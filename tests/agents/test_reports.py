@@ -207,6 +207,14 @@ def test_what_says_nothing_or_two_things_is_no_report(name: str) -> None:
     assert read(UNREADABLE[name]) is None
 
 
+@pytest.mark.parametrize(("form", "value", "place"), [(ReportForm(Verdict), 3, "the report"), (REPORT, [3], "0")])
+def test_a_value_that_is_no_object_is_refused_without_the_name_of_a_class(
+    form: ReportForm, value: Any, place: str
+) -> None:
+    with pytest.raises(BadReport, match=f"^{place}: Input should be an object with the fields of the report$"):
+        form.read_value(value)
+
+
 @pytest.mark.parametrize("length", range(20, 420, 7))
 def test_no_beginning_of_a_report_is_a_report(length: int) -> None:
     for around in ("as asked", "fence inside", "no tags"):

@@ -32,7 +32,7 @@ def test_a_branch_that_could_not_be_written_is_said_with_exit_3(repository: Repo
     assert (ended.code, waited.code, report.code, again.code) == (3, 3, 3, 0)
     for line in (ended.err, waited.err, report.err):
         assert "its branch and worktree could not be written: git: error: cannot lock ref" in line
-        assert f"write them with: jarvis runs report {repository.run()}" in line
+        assert f"fix this, then run: jarvis runs report {repository.run()}" in line
         assert "jarvis code accept" not in line
     assert json.loads(again.out)["answer"]["branch"] == repository.branch
 
@@ -46,7 +46,7 @@ def test_a_worktree_that_could_not_be_written_is_said_with_exit_3(repository: Re
         ended = repository.code()
 
     assert (ended.code, ended.out.partition("\n")[0]) == (3, "Return two")
-    assert f"could not be written: {data / 'worktrees'}: File exists; once that is mended" in ended.err
+    assert f"could not be written: {data / 'worktrees'}: File exists; fix this, then run: jarvis" in ended.err
 
 
 @pytest.mark.slow

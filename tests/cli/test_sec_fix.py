@@ -138,6 +138,25 @@ def test_a_tree_without_repository_gets_patch_files(fixing: Fixing) -> None:
 
 
 @pytest.mark.slow
+def test_no_report_names_a_branch_that_could_not_be_written(fixing: Fixing) -> None:
+    fixing.commit()
+    git(fixing.top, "branch", "jarvis")
+    copy, _ = fixing.scan()
+    with ModelServer(edit(COPY, FIX), ANSWER) as server:
+        fixing.settings(server)
+        ended = fixing.fix(copy["id"], "--json")
+    git(fixing.top, "branch", "-D", "jarvis")
+    again = fixing.jarvis("runs", "report", "last", "--json")
+
+    assert (ended.code, again.code) == (3, 0)
+    assert "its branch could not be written: git: error: cannot lock ref" in ended.err
+    assert "fix this, then run: jarvis runs report" in ended.err
+    summary = json.loads((fixing.top / "src" / ".jarvis" / "sec" / "fixes.json").read_text())
+    assert (json.loads(ended.out)["branch"], summary["branch"]) == (None, None)
+    assert [json.loads(again.out)["branch"]] == branches(fixing.top)
+
+
+@pytest.mark.slow
 def test_a_refused_patch_and_an_undecided_finding_say_why(fixing: Fixing) -> None:
     fixing.commit()
     copy, join = fixing.scan()

@@ -14,6 +14,7 @@ from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
 from jarvis_workers.sec.fix.proof_gate import NO_BENIGN
 from jarvis_workers.sec.fix.result import FixResult
 from jarvis_workers.sec.proof.run_tool import report_on
+from jarvis_workers.steps.sec.patch_proofs import NO_SANDBOX
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
 from tests.agents.server import ModelServer, Step
 from tests.sec.proof.cases import CASES, SINK, Case, harness, stdin
@@ -161,6 +162,19 @@ def test_the_minimised_input_becomes_a_test_in_the_directory_of_tests(proved: Ca
     assert b"    stack-buffer-overflow WRITE of size 202\n" in content
     assert gate(first) == ("passed", "")
     assert (second, asked) == (first, [])
+
+
+@pytest.mark.slow
+def test_a_proof_without_a_sandbox_is_not_checked(proved: Callable[..., ProvedPlace]) -> None:
+    place = proved(STACK, Tier.C)
+    blob = place.place.pipeline.blobs.put(json.dumps(STACK.attempt.to_json()).encode())
+    lines = [(name, line) for name, text in STACK.files.items() for line in text.split("\n") if SINK in line]
+    finding = place.place.finding(lines[0][1].strip(), f"src/{lines[0][0]}")
+    finding = finding.model_copy(update={"proof": FixProof(blob=blob, state="proved")})
+
+    result, _ = place.fix(place.edit(*BOUND), ANSWER, finding=finding)
+
+    assert gate(result) == ("not checked", f"the proof did not run: {NO_SANDBOX}")
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.bench import proof_bench
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -159,3 +160,15 @@ def test_a_file_that_does_not_compile_alone_costs_no_question(bench: Bench) -> N
     assert issue_at(body, 11)["proof"]["reason"] == (
         "main.c does not compile by itself; give the command of the build (--build)"
     )
+
+
+@pytest.mark.slow
+def test_a_file_above_the_limit_of_compiled_files_is_not_said_not_to_compile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof_bench, "SOURCES_MAX", 1)
+    body, asked = bench.prove({"first.c": "int first;\n", "main.c": RECORD})
+
+    assert asked == []
+    reason = issue_at(body, 10)["proof"]["reason"]
+    assert reason.startswith("main.c is not among the first 1 files, which are compiled")

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.fixable import RelatedFinding
-from jarvis_workers.sec.proof.proof import Attempt
+from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
 
 # In the order in which they are tried, in the scanned directory and at the top; the first is made if there is none.
 TEST_DIRECTORIES = ("tests", "test")
 REGRESSIONS = "regressions"
 BYTES_MAX = 64_000
 NAME_LENGTH = 40
-README, HARNESSES = "README.md", {"c": "harness.c", "c++": "harness.cc"}
+README = "README.md"
 SANITIZERS = "-fsanitize=address,undefined"
 
 

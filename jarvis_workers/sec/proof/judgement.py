@@ -8,7 +8,15 @@ the harness counts only if the harness passed exactly that memory, with its true
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jarvis_workers.sec.proof.proof import CallArgument, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
+from jarvis_workers.sec.proof.proof import (
+    HARNESSES,
+    CallArgument,
+    ProofRun,
+    ProofTarget,
+    SanitizerError,
+    StackFrame,
+    TreeLine,
+)
 from jarvis_workers.sec.proof.weaknesses import fits
 
 # The statement of a sink may span lines, and a compiler attributes an access to any of them.
@@ -121,7 +129,7 @@ def _is_of_harness(error: SanitizerError) -> bool:
     return bool(
         _owner(error.allocated) == "harness"
         or (error.frame and error.frame[0].owner == "harness")
-        or error.variable.endswith(("harness.c", "harness.cc"))
+        or error.variable.endswith(tuple(HARNESSES.values()))
     )
 
 

@@ -4,7 +4,6 @@ An attempt runs the program of the tree, its fuzz target, or a harness: a C or C
 functions of the tree.  A proof is an attempt whose runs were stopped by a sanitizer at the finding.
 """
 
-import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,8 @@ State = Literal["proved", "reproduced", "failed"]
 Language = Literal["c", "c++"]
 Owner = Literal["tree", "harness", "system"]
 
+# The file of a harness, by its language.
+HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
 # How a run ended without an error.
 NORMAL_END = "ended normally"
 STDIN = "stdin"
@@ -125,19 +126,16 @@ class CallArgument(NamedTuple):
 
 @dataclass(frozen=True)
 class ProofRun:
-    """One run of a program that was built: how it ended, its output, and what the sanitizers reported."""
+    """One run of a program that was built: how it ended, its output, and what the sanitizers reported.
+
+    Without errors, a run `is_unclear` if it was stopped at a limit, or if an error in its log did not end it.
+    """
 
     ended: str
     output: str
     errors: tuple[SanitizerError, ...] = ()
     arguments: tuple[CallArgument, ...] = ()
-
-
-@dataclass(frozen=True)
-class HarnessFacts:
-    """What a harness uses: `internal` says why it is not a use of the tree's API, "" if it is one."""
-
-    internal: str = ""
+    is_unclear: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,9 +157,8 @@ class Proof:
         return {**asdict(self), "attempt": attempt, "stack": list(self.stack)}
 
     @classmethod
-    def from_text(cls, text: str) -> "Proof":
-        """Return the proof whose JSON is `text`."""
-        row = json.loads(text)
+    def from_json(cls, row: Mapping[str, Any]) -> "Proof":
+        """Return the proof that `to_json` wrote."""
         attempt = Attempt.from_json(row["attempt"]) if row["attempt"] else None
         return cls(**{**row, "attempt": attempt, "stack": tuple(row["stack"])})
 

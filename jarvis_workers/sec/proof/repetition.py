@@ -8,11 +8,11 @@ from jarvis_workers.sec.proof.run_tool import AttemptResult
 
 LINE = re.compile(r":\d+$")
 
-Outcome = Literal["fires", "other_error", "silent", "not_run"]
+Outcome = Literal["fires", "other_error", "silent", "unclear", "not_run"]
 
 
 class Repetition(NamedTuple):
-    """The outcome, the reason if it was not run, and the error that was reported."""
+    """The outcome, the reason for it if no error was reported, and the error that was reported."""
 
     outcome: Outcome
     reason: str = ""
@@ -30,6 +30,8 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
         return Repetition("fires", stack=same)
     if errors := found or again:
         return Repetition("other_error", stack=errors[-1])
+    if unclear := next((run for run in result.runs if run.is_unclear), None):
+        return Repetition("unclear", f"the run {unclear.ended}")
     return Repetition("silent", f"the run {result.runs[0].ended}")
 
 

@@ -80,7 +80,7 @@ class AttemptReport:
     def from_text(cls, text: str) -> "AttemptReport":
         """Return the report that `to_text` wrote."""
         row: dict[str, Any] = json.loads(text)
-        return cls(row["text"], row["ran"], Proof.from_text(json.dumps(row["proof"])) if row["proof"] else None)
+        return cls(row["text"], row["ran"], Proof.from_json(row["proof"]) if row["proof"] else None)
 
 
 def run_proof(runner: ProofRunner, target: ProofTarget) -> Tool:

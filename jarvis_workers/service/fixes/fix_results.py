@@ -21,7 +21,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.pipelines import FIX
-from jarvis_workers.store import artifacts, jobs, run_labels, runs
+from jarvis_workers.store import artifacts, jobs, run_labels
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion, write_commits
@@ -93,8 +93,7 @@ class ScannedFix(NamedTuple):
 def fixes_of(store: Store, blobs: Blobs, run: Run) -> list[ScannedFix]:
     """Return the newest result for each finding of a scanned run; one with a patch has precedence."""
     with store.read() as session:
-        ids = run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS)
-        found = [one for one in (runs.get(session, run_id) for run_id in ids) if one and is_fix(one)]
+        found = [one for one in run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS) if is_fix(one)]
     newest = dict[str, ScannedFix]()
     for one in reversed(found):
         report = read_fixes(store, blobs, one)
@@ -134,8 +133,8 @@ def _commits(options: FixOptions, fixed: Sequence[FixResult], seconds: int) -> I
         yield BranchCommit(base, result.message, Author(*options.author), seconds, files)
 
 
-def write_patches(report: FixReport, directory: Path) -> list[Path]:
-    """Write a patch file for each patch that passed, and a summary of all results. Raises UsageError."""
+def write_patches(report: FixReport, directory: Path, *, has_branch: bool = True) -> list[Path]:
+    """Write a patch file for each patch that passed, and a summary of all results (`document`). Raises UsageError."""
     with refuse_unwritable(directory, report.run):
         make_directory(directory, own=directory == export_directory(report.run))
         place = directory / PATCHES
@@ -145,7 +144,7 @@ def write_patches(report: FixReport, directory: Path) -> list[Path]:
         for old in place.glob(OURS):
             old.unlink()
         written = [_write_patch(place, number, result) for number, result in enumerate(report.fixed, 1)]
-        summary = json.dumps(document(report), indent=2, ensure_ascii=False)
+        summary = json.dumps(document(report, has_branch=has_branch), indent=2, ensure_ascii=False)
         return [*written, write_whole(directory / SUMMARY, [f"{summary}\n"])]
 
 
@@ -178,12 +177,13 @@ def _gate_text(gate: PatchGateResult) -> str:
     return f"{gate.state}: {short_reason(gate.reason)}"
 
 
-def document(report: FixReport) -> dict[str, Any]:
-    """Return the results as JSON data."""
+def document(report: FixReport, *, has_branch: bool = True) -> dict[str, Any]:
+    """Return the results as JSON data; no branch is named if it could not be written."""
+    is_on_branch = bool(has_branch and report.options.base and report.fixed and report.is_final)
     return {
         "scanned": report.options.scanned,
         "base": report.options.base or None,
-        "branch": report.branch if report.options.base and report.fixed and report.is_final else None,
+        "branch": report.branch if is_on_branch else None,
         "counts": report.counts,
         "fixes": [_fields(result) for result in report.results],
     }

@@ -69,8 +69,11 @@ def pack_directory(root: Path, bounds: TreeBounds) -> bytes:
     buffer, files, size = io.BytesIO(), 0, 0
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in _files(root):
+            found = _entry(root, path)
+            if found is None:
+                continue
+            entry, content = found
             files += 1
-            entry, content = _entry(root, path)
             size += len(content)
             if files > bounds.files or size > bounds.bytes:
                 raise UsageError(
@@ -88,15 +91,17 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (Path(directory, name) for name in sorted([*files, *links]))
 
 
-def _entry(root: Path, path: Path) -> tuple[tarfile.TarInfo, bytes]:
-    """Return the entry of a file or a link, without owner and times."""
+def _entry(root: Path, path: Path) -> tuple[tarfile.TarInfo, bytes] | None:
+    """Return the entry of a file or a link, without owner and times; None for anything else."""
     entry = tarfile.TarInfo(str(path.relative_to(root)))
     try:
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
             entry.type, entry.linkname = tarfile.SYMTYPE, os.fspath(path.readlink())
             return entry, b""
-        content = _read(path) if stat.S_ISREG(mode) else b""
+        if not stat.S_ISREG(mode):
+            return None
+        content = _read(path)
     except OSError as error:
         raise UsageError(f"{plain(str(path))}: cannot be read: {error.strerror}") from error
     entry.mode, entry.size = MODES[bool(mode & stat.S_IXUSR)], len(content)

@@ -7,13 +7,13 @@ with those before it, or fails a gate beside them, is refused. The result depend
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources
-from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.gates import APPLIES, PROOF, failed
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
@@ -78,6 +78,10 @@ class _Combination:
         self._originals = dict[str, bytes]()
         self._tree = dict[str, bytes]()
 
+    @cached_property
+    def _archive(self) -> bytes:
+        return self._blobs.read(self._options.archive)
+
     def add(self, result: FixResult) -> FixResult:
         """Apply a patch; return its result, refused if it does not fit to the patches before it."""
         for path, file in result.files.items():
@@ -100,10 +104,9 @@ class _Combination:
 
     def _check(self, result: FixResult, files: Mapping[str, PatchedFile]) -> FixResult | None:
         """Run the gates of a patch over the sources with the patches before it; None if it passes."""
-        archive = self._blobs.read(self._options.archive)
         with temporary_directory("combined", self._place) as directory:
             base, root = directory / "base", directory / "tree"
-            unpack_sources(archive, base)
+            unpack_sources(self._archive, base)
             for path, content in self._tree.items():
                 (base / path).write_bytes(content)
             shutil.copytree(base, root, symlinks=True)
@@ -112,10 +115,10 @@ class _Combination:
             files_to_scan = scope_of(self._plan, result.finding, self._options.below, base)
             is_checked = any(gate.gate == PROOF and gate.state == "passed" for gate in result.gates)
             proved = result.finding.proved if is_checked else ()
-            proofs = PatchProofs(self._runtime, self._blobs, self._options, proved, archive, minimise=False)
+            proofs = PatchProofs(self._runtime, self._blobs, self._options, proved, self._archive, minimise=False)
             gates = PatchGates(
                 self._runtime, self._blobs, self._options, result.finding, base, root, files_to_scan, NOTHING, proofs
             )
-            results = gates.run_again({path: FileContents(file.before, file.after) for path, file in files.items()})
+            results = gates.run_again({path: file.contents for path, file in files.items()})
         reason = reason_of(results, 1)
         return result.refused(f"beside the patches before it: {reason}", results) if reason else None

@@ -19,7 +19,7 @@ from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.conversations.working_copy import EXECUTABLE, REGULAR, unpack_sources, without_places
+from jarvis_workers.conversations.working_copy import mode_of, unpack_sources, without_places
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, FileContents, why_not_fixable
@@ -210,8 +210,7 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
             reason = f"stopped: {stop.reason}: {stop}"
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
-    changes = {path: FileContents(file.before, file.after) for path, file in workspace.changes().items()}
-    result = _result(finding, outcome, reason, changes, gates.root)
+    result = _result(finding, outcome, reason, _changes(workspace), gates.root)
     if result.state != FIXED:
         return result
     tests = await in_thread(regression_tests, gates.proof.baselines, gates.base, options)
@@ -234,10 +233,13 @@ def _gates_tool(gates: PatchGates, workspace: EditWorkspace) -> Tool:
     """Return the tool that runs the gates; its output is their results as JSON."""
 
     def run(_: Any) -> ToolOutcome:
-        changes = {path: FileContents(file.before, file.after) for path, file in workspace.changes().items()}
-        return ToolOutcome(stdout=RESULTS.dump_json(gates.run(changes)).decode())
+        return ToolOutcome(stdout=RESULTS.dump_json(gates.run(_changes(workspace))).decode())
 
     return Tool(GATES_TOOL, "", {}, lambda _: None, run)
+
+
+def _changes(workspace: EditWorkspace) -> Changes:
+    return {path: FileContents(file.before, file.after) for path, file in workspace.changes().items()}
 
 
 def _with_texts(finding: FixFinding, base: Path) -> FixFinding:
@@ -263,7 +265,7 @@ def _function_at(content: bytes, finding: FixFinding) -> str:
 
 def _result(finding: FixFinding, outcome: FixOutcome | None, stopped: str, changes: Changes, root: Path) -> FixResult:
     files = {
-        path: PatchedFile(before=file.before, after=file.after, mode=_mode(root / path))
+        path: PatchedFile(before=file.before, after=file.after, mode=mode_of(root / path))
         for path, file in changes.items()
         if file.before is not None and file.after is not None
     }
@@ -281,10 +283,6 @@ def _result(finding: FixFinding, outcome: FixOutcome | None, stopped: str, chang
         patch=patch_text(changes) if len(files) == len(changes) else b"",
         files=files,
     )
-
-
-def _mode(file: Path) -> str:
-    return EXECUTABLE if os.access(file, os.X_OK) else REGULAR
 
 
 def _commit(work: FixWork, blobs: Blobs, fix_plan: FixPlan, result: FixResult) -> Commit:

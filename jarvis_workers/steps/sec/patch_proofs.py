@@ -77,17 +77,20 @@ class PatchProofs:
         if not self.minimise or not stored or self.runtime.tier == Tier.C:
             return tuple(BaselineProof(one, proof, (self._attempt(proof),)) for one, proof in stored)
         with self._sources() as root:
-            return tuple(self._baseline(root, one, proof) for one, proof in stored)
+            tree = self._tree(root)
+            return tuple(self._baseline(tree, one, proof) for one, proof in stored)
 
     def run(self, root: str) -> ProofOutcome | None:
         """Run the proofs over a patched tree, up to the first that fires; None if the finding has none."""
-        outcomes = list[ProofOutcome]()
+        if not self.baselines:
+            return None
+        if self.runtime.tier == Tier.C:
+            return ProofOutcome(problem=NO_SANDBOX)
+        outcomes, tree = list[ProofOutcome](), self._tree(Path(root))
         for baseline in self.baselines:
-            outcomes.append(self._outcome(baseline, Path(root)))
+            outcomes.append(self._outcome(baseline, tree))
             if outcomes[-1].failure:
                 return outcomes[-1]
-        if not outcomes:
-            return None
         if problem := next((one.problem for one in outcomes if one.problem), ""):
             return ProofOutcome(problem=problem)
         works = {one.benign_works for one in outcomes} - {None}
@@ -102,11 +105,11 @@ class PatchProofs:
             unpack_sources(self.archive, directory / "sources")
             yield directory / "sources"
 
-    def _baseline(self, root: Path, finding: RelatedFinding, proof: FixProof) -> BaselineProof:
+    def _baseline(self, tree: ProofTree, finding: RelatedFinding, proof: FixProof) -> BaselineProof:
         attempt = self._attempt(proof)
         try:
             with ExitStack() as resources:
-                runner = self._open(root, finding, resources)
+                runner = self._open(tree, finding, resources)
                 first = compare(runner.attempt(attempt), proof.stack)
                 if first.outcome != "fires":
                     why = first.reason or "another error is reported"
@@ -118,24 +121,24 @@ class PatchProofs:
             return BaselineProof(finding, proof, (attempt,), problem=str(error))
         return BaselineProof(finding, proof, tuple(dict.fromkeys((attempt, minimal))), benign)
 
-    def _open(self, root: Path, finding: RelatedFinding, resources: ExitStack) -> BenchRunner:
-        tree = root / self.options.below
+    def _tree(self, root: Path) -> ProofTree:
+        """Return the scanned directory of some sources for a bench; reads all of its files."""
+        tree, command = root / self.options.below, self.options.proof_build
+        archive = _pack(tree) if command is not None else b""
+        return ProofTree(tree, sha256(archive).hexdigest() if archive else _digest(tree), command, archive)
+
+    def _open(self, tree: ProofTree, finding: RelatedFinding, resources: ExitStack) -> BenchRunner:
         file = Path(finding.place.file).relative_to(self.options.below)
         target = ProofTarget(TreeLine(str(file), finding.place.line), 0, 0, 0)
-        command = self.options.proof_build
-        archive = _pack(tree) if command is not None else b""
-        state = sha256(archive).hexdigest() if archive else _digest(tree)
-        return open_runner(self.runtime, ProofTree(tree, state, command, archive), target, resources)
+        return open_runner(self.runtime, tree, target, resources)
 
-    def _outcome(self, baseline: BaselineProof, root: Path) -> ProofOutcome:
+    def _outcome(self, baseline: BaselineProof, tree: ProofTree) -> ProofOutcome:
         """Return the result of a proof over a patched tree."""
-        if self.runtime.tier == Tier.C:
-            return ProofOutcome(problem=NO_SANDBOX)
         if baseline.problem:
             return ProofOutcome(problem=baseline.problem)
         try:
             with ExitStack() as resources:
-                runner = self._open(root, baseline.finding, resources)
+                runner = self._open(tree, baseline.finding, resources)
                 failures = (_failure(runner.attempt(one), baseline.proof) for one in baseline.attempts)
                 failure = next(filter(None, failures), "")
                 if not failure:
@@ -150,7 +153,7 @@ class PatchProofs:
         """Return whether this machine can still build the sources without a patch."""
         try:
             with self._sources() as root, ExitStack() as resources:
-                self._open(root, baseline.finding, resources)
+                self._open(self._tree(root), baseline.finding, resources)
         except (SandboxError, StepFailed):
             return False
         return True
@@ -202,8 +205,7 @@ def _failure(result: AttemptResult, proof: FixProof) -> str:
         return f"with the input of the proof, a sanitizer reports another error:\n{stack}"
     if again.outcome == "not_run":
         return f"the proof cannot be built any more; keep the interfaces: {again.reason}"
-    hangs = next((run.ended for run in result.runs if AT_LIMIT in run.ended), "")
-    return f"with the input of the proof, the run {hangs}" if hangs else ""
+    return f"with the input of the proof, {again.reason}" if again.outcome == "unclear" else ""
 
 
 def _benign_works(runner: BenchRunner, baseline: BaselineProof) -> bool | None:

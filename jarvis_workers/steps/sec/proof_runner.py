@@ -4,6 +4,7 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 
+from jarvis_workers.bench import proof_bench
 from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
 from jarvis_workers.bench.proof_run import run_attempt
@@ -72,5 +73,9 @@ def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, res
         resources.close()
         raise StepFailed("the job was cancelled")
     if tree.command is None and bench.compiled.of_source(target.sink.file) is None:
-        raise StepFailed(f"{target.sink.file} does not compile by itself; give the command of the build (--build)")
+        is_chosen = target.sink.file in bench.compiled.sources.values()
+        is_full = len(bench.compiled.sources) >= proof_bench.SOURCES_MAX
+        limit = f"is not among the first {proof_bench.SOURCES_MAX} files, which are compiled"
+        why = limit if is_full and not is_chosen else "does not compile by itself"
+        raise StepFailed(f"{target.sink.file} {why}; give the command of the build (--build)")
     return BenchRunner(bench, target, runtime.script_slots)

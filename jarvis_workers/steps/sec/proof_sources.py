@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 
-from jarvis_workers.sec.proof.proof import Attempt
+from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
 from jarvis_workers.sec.report_document import Issue, ProofSource, ReportBody
 from jarvis_workers.snapshots.blobs import Blobs
 
@@ -21,8 +21,7 @@ def _with_sources(issue: Issue, blobs: Blobs) -> Issue:
     if not issue.proof or not issue.proof.blob:
         return issue
     attempt = Attempt.from_json(json.loads(blobs.read(issue.proof.blob)))
-    suffix = "c" if attempt.language == "c" else "cc"
-    code = [_source(f"harness.{suffix}", attempt.code.encode())] if attempt.code else []
+    code = [_source(HARNESSES[attempt.language], attempt.code.encode())] if attempt.code else []
     files = [_source(file.name, file.content) for file in attempt.files]
     return issue._replace(proof=issue.proof._replace(sources=(*code, *files)))
 

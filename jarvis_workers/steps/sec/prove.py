@@ -117,9 +117,9 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
         return _commit(work, Proof("failed", reason="this machine has no sandbox to run a proof in"), runtime, blobs)
     root = await runtime.unpack(blobs, work.snapshot_id)
     with ExitStack() as resources:
-        tree = proof_tree(root, work.snapshot_id, work.options, blobs)
+        tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
         index = _index_of(root)
-        target = target_of(work.candidate, index)
+        target = await in_thread(target_of, work.candidate, index)
         try:
             runner = await in_thread(open_runner, runtime, tree, target, resources)
         except (SandboxError, StepFailed) as error:
@@ -157,7 +157,7 @@ def question_of(work: ProveWork, index: CodeIndex) -> ProofQuestion:
 
 
 def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
-    """Return where the sanitizer's error must lie."""
+    """Return where the sanitizer's error must lie; reads files."""
     file, sink = index.file(candidate.file), TreeLine(candidate.file, candidate.line)
     around = file.at(candidate.line) if file else None
     steps = read_trail(candidate.trail) if candidate.trail else ()
@@ -166,7 +166,7 @@ def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
 
 
 def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs) -> ProofTree:
-    """Return the tree of a run for a bench."""
+    """Return the tree of a run for a bench; reads the archive of the project."""
     archive = blobs.read(options.proof_archive) if options.proof_build and options.proof_archive else b""
     return ProofTree(root, snapshot_id, options.proof_build, archive)
 

@@ -12,6 +12,7 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.repetition import Outcome, compare
 from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
@@ -101,6 +102,39 @@ def test_a_tree_that_knows_that_it_is_proved_proves_nothing(name: str, tmp_path:
 
     assert report.ran, report.text
     assert report.proof is None or report.proof.state == "reproduced", report.text
+
+
+FORKS = """\
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    int status = 0;
+    char *text = malloc(1);
+    if (!fork())
+        text[WRITTEN] = 0;
+    wait(&status);
+    free(text);
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("written", "outcome"), [("status + 1", "unclear"), ("status", "silent")])
+def test_a_run_is_not_silent_if_another_process_of_the_program_fails(
+    written: str, outcome: Outcome, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "main.c").write_text(FORKS.replace("WRITTEN", written))
+    with open_proof_bench(tmp_path / "benches", ProofTree(tree, ""), ProofLimits(), TIERS[-1], None) as bench:
+        result = BenchRunner(bench, ELSEWHERE, BoundedSemaphore()).attempt(Attempt("program", "main.c"))
+
+    assert [run.errors for run in result.runs] == [(), ()]
+    again = compare(result, ["heap-buffer-overflow WRITE of size 1"])
+    assert (again.outcome, "did not end the run" in again.reason) == (outcome, outcome == "unclear")
 
 
 BUILD = "cc -c -Isrc src/*.c && ar rcs libtags.a tags.o && cc -o prog main.o libtags.a"

@@ -1,0 +1,34 @@
+"""Whether a stored proof still fires on another version of the tree; a run that shows nothing is not silent."""
+
+import pytest
+
+from jarvis_workers.sec.proof.proof import NORMAL_END, ProofRun, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.repetition import Outcome, compare
+from jarvis_workers.sec.proof.run_tool import AttemptResult
+
+
+def error(name: str, line: int = 7) -> SanitizerError:
+    return SanitizerError(name, "WRITE of size 1", (StackFrame("copy", "copy.c", line, "tree"),))
+
+
+STACK = error("heap-buffer-overflow").lines()
+MOVED = ProofRun("was stopped by a sanitizer", "", (error("heap-buffer-overflow", line=9),))
+OTHER = ProofRun("was stopped by a sanitizer", "", (error("SEGV"),))
+SILENT = ProofRun(NORMAL_END, "")
+HANGING = ProofRun("ended: stopped at its limit of wall time", "", is_unclear=True)
+RUNS: dict[Outcome, list[tuple[ProofRun, ...]]] = {
+    "fires": [(MOVED, MOVED), (MOVED,)],
+    "other_error": [(MOVED, OTHER), (OTHER, OTHER), (SILENT, OTHER), (MOVED, SILENT), (HANGING, MOVED)],
+    "silent": [(SILENT, SILENT)],
+    "unclear": [(HANGING, HANGING), (SILENT, HANGING), (HANGING, SILENT)],
+}
+
+
+@pytest.mark.parametrize(("outcome", "runs"), [(outcome, runs) for outcome, some in RUNS.items() for runs in some])
+def test_the_outcome_of_a_repetition(outcome: Outcome, runs: tuple[ProofRun, ...]) -> None:
+    assert compare(AttemptResult(runs), STACK).outcome == outcome
+
+
+def test_an_unclear_outcome_says_how_the_run_ended() -> None:
+    assert compare(AttemptResult((SILENT, HANGING)), STACK).reason == f"the run {HANGING.ended}"
+    assert compare(AttemptResult(problem="no gcc"), STACK) == ("not_run", "no gcc", ())
