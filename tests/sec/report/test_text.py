@@ -1,5 +1,8 @@
 """The text report: a line a finding, the code below it, a summary last."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from jarvis_workers.sec.finding import Candidate
@@ -177,3 +180,15 @@ def test_a_root_cause_is_one_finding_with_its_other_places_below():
     assert "    Same root cause: a.c:3,7, b.c:5" in lines
     assert "b.c:5, 10.c:3, 11.c:3, 12.c:3, 13.c:3, 14.c:3, 15.c:3, 4 more\n" in text(body_of(*many))
     assert len(text(body, concise=True).splitlines()) == 5
+
+
+@pytest.mark.parametrize("causes", [1, 4])
+def test_ci_finds_the_count_of_a_scan_by_its_pattern(causes):
+    script = (Path(__file__).parents[3] / ".ci" / "pythons").read_text()
+    (pattern,) = re.findall(r"grep -Eq '([^']+)'", script)
+    same = [
+        COPY._replace(line=line, trail=trail_of([("a.c", 3, "here"), ("a.c", 9, "there")], "a.c")) for line in (1, 2, 3)
+    ]
+    body = body_of(*(same if causes == 1 else [COPY._replace(file=f"{n}.c") for n in range(4)]))
+
+    assert re.search(pattern, text(body), re.MULTILINE)
