@@ -20,7 +20,7 @@ from jarvis_workers.service.fixes.fix_sources import FixSources, read_sources
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.service.scan_request import options_of, request_for
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.service.wiring import agent_limits_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 NO_SOURCES = "no-sources"
 MOST_NAMED = 3
-MOST_RUNS = 1_000
+MOST_RUNS = 20
 # A patch takes many calls, and the same reading after each failed gate; the rounds limit them.
 SAME_CALL = 10
 # Trees up to these sizes are scanned as a whole after a patch, larger ones around it.
@@ -92,7 +92,7 @@ class FixInput(RunInput):
 def find_judged_run(store: Store, named: str) -> Run:
     """Return the run with this id or prefix; "last" is the newest with verdicts. Raises UsageError."""
     if named == "last":
-        run = next((run for run in newest_runs(store, MOST_RUNS) if run.ended and has_verdicts(run)), None)
+        run = next((run for run in newest_runs(store, MOST_RUNS, kinds=[AGENT_SCAN]) if run.ended), None)
         if run is None:
             raise UsageError("there is no run with verdicts yet; start one with: jarvis sec agent")
         return run
