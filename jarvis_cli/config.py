@@ -116,6 +116,7 @@ def init(
         key_env = key_env or typer.prompt("Variable with the API key (empty: none)", default="", show_default=False)
     create_file(path, model_settings(model, base_url, key_env))
     load_settings(directory=Path.cwd())
+    _trust_own(path)
     typer.echo(f"wrote {YAML_FILE}; check it with: jarvis doctor")
     if key_env and not os.environ.get(key_env):
         typer.echo(f"{key_env} is not set yet; export it before the first request", err=True)
@@ -132,8 +133,8 @@ def edit() -> None:
     before = path.read_bytes()
     open_editor(editor_command(os.environ, path, 1))
     load_settings(directory=Path.cwd())
-    if path.read_bytes() != before and YAML_FILE in untrusted_programs(Path.cwd()):
-        decide(path.absolute(), os.environ, trusted=True)
+    if path.read_bytes() != before:
+        _trust_own(path)
     typer.echo(f"{YAML_FILE} is valid")
 
 
@@ -141,10 +142,10 @@ def edit() -> None:
 def trust(
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust the files no longer.")] = False,
 ) -> None:
-    """Allow the settings files of this directory to start programs and to tell models whom to trust, until they change.
+    """Allow the settings files of this directory to start programs, send keys to servers and tell models whom to trust.
 
-    These are MCP servers, callbacks, the central repository with its tools, the gate of `jarvis code`, and the security
-    notes (sec.notes).
+    It holds until they change. The programs are MCP servers, callbacks, the central repository with its tools, and the
+    gate of `jarvis code`; the keys are those of models and of the search; sec.notes tells models whom to trust.
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 
@@ -161,6 +162,12 @@ def trust(
             typer.echo("\n  ".join((f"{name} is trusted, until it changes:", *describe_programs(values))))
     if not files:
         typer.echo("nothing to change: see the column FROM of jarvis config show", err=True)
+
+
+def _trust_own(path: Path) -> None:
+    """Trust jarvis.yaml, which the user has just written, if it needs trust."""
+    if YAML_FILE in untrusted_programs(Path.cwd()):
+        decide(path.absolute(), os.environ, trusted=True)
 
 
 def _chosen(origins: list[Origin], names: Sequence[str]) -> list[Origin]:

@@ -1,4 +1,5 @@
-"""Ask a person before a settings file of the current directory starts programs, or tells models whom to trust.
+"""Ask a person before a settings file of the current directory starts programs, sends keys to servers, or tells models
+whom to trust.
 
 The directory may be a clone of somebody else's repository: without an approval, these settings have no effect.
 """
@@ -14,14 +15,15 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
-from jarvis_workers.settings.trust import NOTES, PROGRAMS, decide, decision
+from jarvis_workers.settings.trust import KEYS, MODELS, NOTES, PROGRAMS, decide, decision, sends_key
 
-# The programs that the conversations of `jarvis sec` and `jarvis c2rust` start, and what models are told.
-OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES)
+EVERY = (*PROGRAMS, *KEYS)
+# Those of the conversations of `jarvis sec` and `jarvis c2rust`.
+OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES, MODELS)
 LINE_MAX = 300
 
 
-def approve_programs(*, ask: bool = True, names: Sequence[str] = PROGRAMS) -> None:
+def approve_programs(*, ask: bool = True, names: Sequence[str] = EVERY) -> None:
     """Ask about each settings file here that nobody has decided on; say what is not started. Raises SettingsError."""
     directory = Path.cwd()
     if not any(os.access(directory / name, os.F_OK) for name in (YAML_FILE, TOML_FILE)):
@@ -37,14 +39,14 @@ def approve_programs(*, ask: bool = True, names: Sequence[str] = PROGRAMS) -> No
 
 def _effects(names: Collection[str]) -> str:
     """Return why settings need trust."""
-    notes = ["tell models whom to trust"] if NOTES in names else []
-    return " and ".join([*(["start programs"] if set(names) & set(PROGRAMS) else []), *notes])
+    effects = ((PROGRAMS, "start programs"), (KEYS, "send keys to servers"), ((NOTES,), "tell models whom to trust"))
+    return " and ".join(effect for settings, effect in effects if set(names) & set(settings))
 
 
 def describe_programs(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield a line for each program that the settings start, or file that they name."""
+    """Yield a line for each program that the settings start, file that they name, or key that they send."""
     for setting, value in values.items():
-        for one in value if isinstance(value, list | tuple) else [value]:
+        for one in _each(setting, value):
             yield plain(redact(f"{setting}: {_shown(one)}")[:LINE_MAX])
 
 
@@ -63,6 +65,18 @@ def _is_approved(file: Path, values: Mapping[str, object]) -> bool:
 def _has_person(directory: Path) -> bool:
     is_terminal = sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()
     return bool(is_terminal) and not load_settings(directory=directory).non_interactive
+
+
+def _each(setting: str, value: object) -> Iterator[object]:
+    """Yield what a setting lists; of model groups, those that send keys."""
+    if setting == MODELS and isinstance(value, Mapping):
+        for name, group in value.items():
+            if isinstance(group, Mapping) and sends_key(group):
+                yield f"{name}: {group.get('api_key_env') or group.get('api_key_file')} to {group.get('base_url')}"
+    elif isinstance(value, list | tuple):
+        yield from value
+    else:
+        yield value
 
 
 def _shown(value: object) -> str:

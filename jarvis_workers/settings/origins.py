@@ -16,7 +16,6 @@ from jarvis_workers.redact import redact
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 from jarvis_workers.settings.sources import (
-    MODELS,
     PREFIX,
     SECRETS,
     SERVERS,
@@ -29,6 +28,7 @@ from jarvis_workers.settings.sources import (
     read_layers,
     setting_names,
 )
+from jarvis_workers.settings.trust import MODELS
 
 DEFAULT = "default"
 TICK_SHARE = 1 / 3

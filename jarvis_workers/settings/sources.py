@@ -12,14 +12,14 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.trust import is_trusted, program_values
+from jarvis_workers.settings.trust import MODELS, is_trusted, restricted_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
 SECRETS = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
-MODELS, SERVERS = "models", "mcp"
+SERVERS = "mcp"
 MAPPINGS = frozenset({"rules.severity", "tool_groups", MODELS, SERVERS})
 READ_ELSEWHERE = frozenset(
     {"JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
@@ -72,11 +72,11 @@ def read_layers(
 def _of_directory(source: str, file: Path, tree: Mapping[Any, object], environ: Mapping[str, str]) -> Layer:
     lines = file if source == YAML_FILE else None
     values = _check_names(source, dict(flat(tree)), lines)
-    programs = dict(program_values(values))
-    if not programs or is_trusted(file, environ):
+    restricted = dict(restricted_values(values))
+    if not restricted or is_trusted(file, environ):
         return Layer(source, values, file=lines)
-    rest = {name: value for name, value in values.items() if name not in programs}
-    return Layer(source, rest, untrusted=programs, file=lines)
+    rest = {name: value for name, value in values.items() if name not in restricted}
+    return Layer(source, rest, untrusted=restricted, file=lines)
 
 
 def _named_file(file: Path) -> Iterator[Layer]:

@@ -1,5 +1,5 @@
-"""Decisions of a person on settings files that start programs, or tell models whom to trust: the current directory may
-be a clone of someone else's.
+"""Decisions of a person on settings files that start programs, send keys to servers, or tell models whom to trust: the
+current directory may be a clone of someone else's.
 
 As with direnv, a decision holds for one path with one content. It is stored in the data directory of the user, never in
 one that the file itself sets. A file of root is trusted by other users: an administrator has put it there.
@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
@@ -20,6 +21,15 @@ from jarvis_workers.settings.schema import default_data_dir
 PROGRAMS = ("agent.after_tool_call_cb_dirs", "mcp", "central_repo", "central_tools", "code.gate")
 # The setting that names a file whose text a model believes.
 NOTES = "sec.notes"
+# The settings that name the variable or file of a key, and the server that gets it.
+MODELS, SEARCH_KEY = "models", "search.key_env"
+KEYS = (MODELS, SEARCH_KEY)
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+# Providers with accounts: what is sent to them does not reach the author of a file.
+PROVIDERS = frozenset(
+    {"api.openai.com", "api.anthropic.com", "api.deepseek.com", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"}
+    | {"open.bigmodel.cn", "api.z.ai", "api.moonshot.cn", "api.moonshot.ai"}
+)
 DATA_DIR = "JARVIS_DATA_DIR"
 FOLDER = "trusted"
 TRUSTED, REFUSED = b"trusted\n", b"refused\n"
@@ -49,9 +59,33 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
         raise SettingsError(f"the decision on {plain(file.name)} cannot be stored: {says}") from error
 
 
-def program_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def restricted_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield those of the settings, by full name, that need trust."""
-    return ((name, values[name]) for name in (*PROGRAMS, NOTES) if values.get(name))
+    yield from ((name, values[name]) for name in (*PROGRAMS, NOTES) if values.get(name))
+    if any(sends_key(group) for group in _groups(values.get(MODELS))):
+        yield MODELS, values[MODELS]
+    if values.get(SEARCH_KEY) and not _may_have_keys(values.get("search.url")):
+        yield SEARCH_KEY, values[SEARCH_KEY]
+
+
+def sends_key(group: Mapping[str, object]) -> bool:
+    """Return whether a model group sends a key that the user has, to a server that may belong to someone else."""
+    return bool(group.get("api_key_env") or group.get("api_key_file")) and not _may_have_keys(group.get("base_url"))
+
+
+def _groups(models: object) -> list[Mapping[str, object]]:
+    every = models.values() if isinstance(models, Mapping) else ()
+    return [group for group in every if isinstance(group, Mapping)]
+
+
+def _may_have_keys(url: object) -> bool:
+    if not url:
+        return True
+    try:
+        parts = urlsplit(str(url))
+    except ValueError:
+        return False
+    return parts.hostname in LOOPBACK or (parts.scheme == "https" and parts.hostname in PROVIDERS)
 
 
 def _record(file: Path, environ: Mapping[str, str]) -> Path:

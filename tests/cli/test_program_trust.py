@@ -1,4 +1,4 @@
-"""Programs that a settings file of the current directory names: started only after a person has trusted the file."""
+"""Programs and keys that a settings file of the current directory names: used only if a person trusts the file."""
 
 import json
 import os
@@ -151,3 +151,64 @@ def test_a_file_of_root_is_trusted_by_other_users(tmp_path: Path, monkeypatch: p
         gates.append(load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).code.gate)
 
     assert gates == [None, "make test", None]
+
+
+GATEWAY = {"model": "m", "base_url": "https://models.example/v1", "api_key_env": "SOME_SECRET"}
+
+
+@pytest.mark.parametrize(
+    ("change", "has_effect"),
+    [
+        ({}, False),
+        ({"api_key_env": None, "api_key_file": "/etc/secret"}, False),
+        ({"base_url": "http://api.openai.com/v1"}, False),
+        ({"base_url": "https://api.openai.com.models.example/v1"}, False),
+        ({"base_url": "https://api.openai.com@models.example/v1"}, False),
+        ({"base_url": "https://[models.example/v1"}, False),
+        ({"api_key_env": None}, True),
+        ({"api_key_env": None, "api_key": "of the file"}, True),
+        ({"base_url": None}, True),
+        ({"base_url": "https://api.deepseek.com"}, True),
+        ({"base_url": "http://localhost:8000/v1"}, True),
+    ],
+)
+def test_a_clone_sends_no_key_to_a_server_of_its_own(
+    tmp_path: Path, change: dict[str, object], has_effect: bool
+) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own"), "SOME_SECRET": "s3cret"}
+    group = {name: value for name, value in {**GATEWAY, **change}.items() if value is not None}
+    (tmp_path / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}}))
+    settings = load_settings(environ=own, directory=tmp_path)
+    decide(tmp_path / "jarvis.yaml", own, trusted=True)
+
+    assert (set(settings.models) == {"local"}) is has_effect
+    assert set(load_settings(environ=own, directory=tmp_path).models) == {"local"}
+
+
+@pytest.mark.parametrize(
+    ("url", "key"), [("https://search.example/?q={query}", None), ("http://127.0.0.1/?q={query}", "K")]
+)
+def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url: str, key: str | None) -> None:
+    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": {"url": url, "key_env": "K"}}))
+
+    assert load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).search.key_env == key
+
+
+def test_a_command_says_which_key_it_does_not_send(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": GATEWAY}}))
+    refused, checked = jarvis("agent", "-T", "Act.", "-p", "src", "-q"), jarvis("doctor")
+    trusted = jarvis("config", "trust").out
+
+    assert refused.code == 2
+    for err in (refused.err, checked.err):
+        assert "jarvis.yaml of this directory sets models, which send keys to servers, and is not trusted" in err
+    assert trusted == (
+        "jarvis.yaml is trusted, until it changes:\n  models: local: SOME_SECRET to https://models.example/v1\n"
+    )
+
+
+def test_a_file_that_config_init_wrote_may_send_its_key(jarvis: Jarvis) -> None:
+    jarvis("config", "init", "--model", "m", "--base-url", "https://models.example/v1", "--key-env", "SOME_SECRET")
+
+    assert jarvis.settings.models["default"].api_key_env == "SOME_SECRET"
