@@ -68,13 +68,13 @@ def rank_of(case: str, label: Mapping[str, Any], repository: str) -> Rank:
     places = (
         place
         for place, one in enumerate(rank(placed), 1)
-        if one.function.file == label["file"] and one.function.facts.name in names
+        if one.function.file == label["file"] and one.function.metrics.name in names
     )
     return Rank(case, label["class"], min(names), next(places, len(placed)), len(placed))
 
 
 def _placed(path: str, content: bytes) -> Iterator[PlacedFunction]:
-    return (PlacedFunction(path, facts) for facts in functions_of(content, path))
+    return (PlacedFunction(path, metrics) for metrics in functions_of(content, path))
 
 
 def _files(repository: str, revision: str) -> Iterator[tuple[str, bytes]]:
