@@ -57,7 +57,7 @@ def test_summary_yaml_fence_and_json_are_read(text: str) -> None:
         ("<SUMMARY>\nreplaceable: true\nlibraries: {a: b}\n</SUMMARY>", "neither a name nor a list"),
         ("<SUMMARY>\nreplaceable: true\nlibraries: a\nconfidence: .nan\n</SUMMARY>", "confidence"),
         ("<SUMMARY>\nreplaceable: &a true\nlibraries: *a\n</SUMMARY>", "neither YAML nor JSON"),
-        ("<SUMMARY>\n!!python/object/apply:os.system [id]\n</SUMMARY>", "valid dictionary"),
+        ("<SUMMARY>\n!!python/object/apply:os.system [id]\n</SUMMARY>", "should be an object with the fields"),
         (f"<SUMMARY>\n{YAML}\n</SUMMARY>\n<SUMMARY>\nreplaceable: false\n</SUMMARY>", "2 different reports"),
         (f"<SUMMARY>\n{YAML}\n</SUMMARY>" + " " * 2_000_000, "longer than 200,000 characters"),
         (f"<SUMMARY>\n{YAML}{'x' * 2_000_000}\n</SUMMARY>", "longer than 200,000 characters"),
