@@ -1,10 +1,8 @@
 """Evaluate assignments, ++ and --, and execute declarations."""
 
-import re
-from functools import lru_cache
-
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import items_in
+from jarvis_workers.dataflow.elements import forget, remember, words_in
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.extents import forget_extents
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
@@ -17,7 +15,6 @@ from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of, sho
 from jarvis_workers.dataflow.types import fitted, type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
-WORDS = re.compile(r"\w+")
 PARTED = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr))
 ONE = ir.NumberExpr("n", 1)
 
@@ -56,6 +53,7 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     _forget_facts(path, target)
     if place is None:
         escape(path, value)
+        remember(path, target, value)
         if isinstance(target, ir.CallExpr):
             # A macro whose definition is unknown: it may set what its arguments refer to.
             evaluate(path, target)
@@ -77,16 +75,12 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
 
 
 def _forget_facts(path: PathState, target: ir.Expression) -> None:
-    """Drop the remembered conditions that mention the assigned variable."""
-    if path.facts:
+    """Drop the remembered conditions and elements that mention the assigned variable."""
+    if path.facts or path.machine.has_elements:
         name = _variable_of(target)
-        for fact in [fact for fact in path.facts if name is None or name in _words_in(fact)]:
+        forget(path, name)
+        for fact in [fact for fact in path.facts if name is None or name in words_in(fact)]:
             del path.facts[fact]
-
-
-@lru_cache(1024)
-def _words_in(fact: str) -> frozenset[str]:
-    return frozenset(WORDS.findall(fact))
 
 
 def _variable_of(target: ir.Expression) -> str | None:

@@ -27,6 +27,7 @@ STEPS = 700
 OF_A_PATH = (
     *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
     *("counting", "filling", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
+    "has_elements",
 )
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
@@ -100,6 +101,7 @@ class AnalysisContext(Definitions):
     open_moves: dict[Place, OpenMove]
     reaches: dict[Place, LinearExtent]
     measures: set[Place]
+    has_elements: bool
 
     def __init__(self, model: dict[str, Any], lookup: Lookup, rule: TaintRule | None = None) -> None:
         super().__init__(model, lookup)
@@ -142,6 +144,7 @@ class AnalysisContext(Definitions):
         self.filling = frozenset()
         self.counting, self.counted, self.overlaid = [], {}, frozenset()
         self.open_moves, self.reaches, self.measures = {}, {}, set()
+        self.has_elements = False
 
     @contextmanager
     def aside(self, steps_max: int) -> Iterator[None]:

@@ -12,6 +12,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.bounds import check_bounds, check_counted
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
+from jarvis_workers.dataflow.elements import recalled
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.field_arrays import FIELDS, field_array
 from jarvis_workers.dataflow.outside import byte_pointer
@@ -231,6 +232,10 @@ def _load(path: PathState, e: ir.Expression) -> Value:
         array = field_array(path, e, place)
         if array is not None:
             return array
+    if path.machine.has_elements and (place is None or place[1] == SOMEWHERE):
+        stored = recalled(path, e)
+        if stored is not None:
+            return stored
     if place is None:
         return ANY
     value = path.cells.get(place)

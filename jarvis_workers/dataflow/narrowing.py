@@ -65,7 +65,9 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         e = e.operand
         value = evaluate(path, e)
     place = _place_of_operand(path, e)
-    if place is None:
+    if value.null == MAYBE_NULL and type(e) is ir.IndexExpr and (place is None or place[1].endswith(SOMEWHERE)):
+        _note_null(path, value, _null(compare, value, other))
+    elif place is None:
         if type(e) is ir.CallExpr:
             _keep_call(path, compare, e, value, other)
     elif not place[1].endswith(SOMEWHERE):

@@ -274,3 +274,54 @@ int filled_beside_a_loop(int n)
     free(numbers);
     return i;
 }
+
+struct shelf {
+    char **slots[8];
+};
+
+int shelf_fill(struct shelf *shelf, int many)
+{
+    for (int row = 0; row < 8; row++) {
+        char **slot = shelf->slots[row] = calloc(many, sizeof(*slot));
+        if (!shelf->slots[row])
+            return -1;
+        slot[0] = "first"; /* ok: flow_unchecked_null */
+    }
+    return 0;
+}
+
+int shelf_fill_later(struct shelf *shelf, int many, int row)
+{
+    char **slot = calloc(many, sizeof(*slot));
+    shelf->slots[row] = slot;
+    if (shelf->slots[row] == NULL)
+        return -1;
+    slot[0] = "first"; /* ok: flow_unchecked_null */
+    return 0;
+}
+
+int shelf_check_the_next(struct shelf *shelf, int many, int row)
+{
+    char **slot = shelf->slots[row] = calloc(many, sizeof(*slot));
+    row++;
+    if (!shelf->slots[row])
+        return -1;
+    slot[0] = "first"; /* ruleid: flow_unchecked_null */
+    return 0;
+}
+
+int shelf_check_another(struct shelf *shelf, int many, int row, int other)
+{
+    char **slot = shelf->slots[row] = calloc(many, sizeof(*slot));
+    shelf->slots[other] = NULL;
+    if (!shelf->slots[row])
+        return -1;
+    slot[0] = "first"; /* ruleid: flow_unchecked_null */
+    return 0;
+}
+
+void shelf_without_check(struct shelf *shelf, int many, int row)
+{
+    shelf->slots[row] = calloc(many, sizeof(char *));
+    shelf->slots[row][0] = "first"; /* ruleid: flow_unchecked_null */
+}

@@ -24,7 +24,7 @@ NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
 KNOWN_NULL = 0.2
-ALIAS_BEFORE = lazy(rb"([A-Za-z_]\w*+(?>(?:->|\.)\w++)*+)\s*+=\s*+\Z")
+ALIAS_BEFORE = lazy(rb"([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[\w \t.>+-]{1,32}+\])*+)\s*+=\s*+\Z")
 ALIAS_BEHIND = lazy(rb"\s*+[;,)]")
 FIRST = lazy(rb"\(\s*+(?>\([^()]*+\)\s*+)?+\Z")
 STEP = lazy(rb"\s*+(?:\+\+|--|[-+]=?(?!>)\s*+[\w(])")

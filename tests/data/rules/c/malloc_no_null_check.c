@@ -130,3 +130,25 @@ int planes(struct scaler *s, size_t n)
     row[0] = 0;
     return 0;
 }
+
+int widget_row(struct widget_grid *grid, int row, size_t width)
+{
+    int *cells;
+    cells = calloc(width, sizeof(int)); /* ok: malloc_no_null_check */
+    grid->rows[row] = cells;
+    if (grid->rows[row] == NULL)
+        return -1;
+    cells[0] = 1;
+    return 0;
+}
+
+int widget_row_of_another(struct widget_grid *grid, int row, size_t width)
+{
+    int *cells;
+    cells = calloc(width, sizeof(int)); /* ruleid: malloc_no_null_check */
+    grid->rows[row] = cells;
+    if (grid->rows[row + 1] == NULL)
+        return -1;
+    cells[0] = 1;
+    return 0;
+}
