@@ -5,7 +5,8 @@ struct session { char user[32]; };
 
 int set_user(struct session *s, const char *line)
 {
-    if (strlen(line) >= sizeof s->user)
+    const char *end = strchr(line, '\0');
+    if (end - line >= (int)sizeof s->user)
         return -1;
     strcpy(s->user, line);
     return 0;
