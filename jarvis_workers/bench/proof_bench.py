@@ -216,7 +216,7 @@ class ProofBench:
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
             raise StepFailed(f"not enough {outcome.reason} on this machine to prove findings")
         if check and (outcome.code or outcome.reason):
-            raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {outcome.stderr[-TAIL:]!r}")
+            raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {last_lines(outcome.stderr)}")
         return outcome
 
     def source(self, file: str) -> bytes:
@@ -249,8 +249,7 @@ class ProofBench:
         archive.unlink()
         outcome = self.shell(f'cd {PROJECT} && sh -c "$1" >../{TOOLS}/build.log 2>&1', command, check=False)
         if outcome.code or outcome.reason:
-            tail = read_untrusted(self.work / TOOLS / "build.log")[-TAIL:].decode(errors="backslashreplace")
-            last = " | ".join(tail.splitlines()[-3:])
+            last = last_lines(read_untrusted(self.work / TOOLS / "build.log"))
             raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
 
 
@@ -291,6 +290,11 @@ def failure_of(outcome: CommandOutcome) -> str:
     if outcome.signal is not None:
         return f"killed by signal {outcome.signal}"
     return f"exit code {outcome.code}" if outcome.code else ""
+
+
+def last_lines(output: bytes) -> str:
+    """Return the end of an output as one line."""
+    return " | ".join(output[-TAIL:].decode(errors="backslashreplace").splitlines()[-3:])
 
 
 def _depth(path: str) -> tuple[int, str]:

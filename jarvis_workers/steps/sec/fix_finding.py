@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.limits import early_end, is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -207,7 +207,7 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
             if reason_of(outcome.results, outcome.attempts):
                 await talk.forget()
         except AgentStopped as stop:
-            reason = f"stopped: {stop.reason}: {stop}"
+            reason = early_end(stop)
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
     result = _result(finding, outcome, reason, _changes(workspace), gates.root)
