@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.limits import AgentLimits, early_end
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
@@ -72,10 +72,14 @@ class FunctionQuestion:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The defects of a function; `reason` says why it was not searched, or not completely."""
+    """The defects of a function; `reason` says why it was not searched, or not completely.
+
+    `surplus` is the number of defects that the model has reported beyond those that are taken.
+    """
 
     defects: tuple[DiscoveredDefect, ...] = ()
     reason: str | None = None
+    surplus: int = 0
 
 
 def prepare(
@@ -109,21 +113,21 @@ class FunctionSearch:
 
     def run(self) -> Conversation[SearchResult]:
         """Return the defects that stand; raises nothing."""
-        message, defects = self._task(), tuple[DiscoveredDefect, ...]()
+        message, defects, surplus = self._task(), tuple[DiscoveredDefect, ...](), 0
         lines = range(self._question.place.first, self._question.place.last + 1)
         try:
             for _ in range(1 + CORRECTIONS):
                 result: TaskResult = yield from run_task(self.agent, message)
                 items: Sequence[DefectItem] = result.report or ()
                 checked = check(items, lines, self._find, self._question.findings, self._question.file.decided)
-                defects = tuple(map(self._with_lines, checked.defects))
+                defects, surplus = tuple(map(self._with_lines, checked.defects)), checked.surplus
                 if not checked.problems:
                     break
                 message = fill_from(PROMPTS, "discover_again", problems=checked.problems)
         except AgentStopped as stop:
             self.stopped = stop.reason
-            return SearchResult(defects, f"{stop.reason}: {stop}")
-        return SearchResult(defects, self._unseen() or (None if defects else self._instructions()))
+            return SearchResult(defects, early_end(stop), surplus)
+        return SearchResult(defects, self._unseen() or (None if defects else self._instructions()), surplus)
 
     def _unseen(self) -> str | None:
         """Return that the model has seen only a part of the function: it was shown no more, and read nothing."""
