@@ -42,7 +42,7 @@ INSTRUCTED = "its code contains instructions to a model ({rules})"
 
 @dataclass(frozen=True)
 class FunctionQuestion:
-    """The question about a function: its code, and the candidates that rules have found in it."""
+    """The question about a function: its code, the candidates that rules have found in it, and the user's notes."""
 
     index: CodeIndex
     file: SourceFile
@@ -50,6 +50,7 @@ class FunctionQuestion:
     code: Slice
     findings: tuple[Candidate, ...]
     language: Language = "en"
+    notes: str = ""
 
     @property
     def name(self) -> str:
@@ -58,7 +59,8 @@ class FunctionQuestion:
     @property
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
-        return sha256(json.dumps([self.language, self.name, self.finding_text, *self._texts]).encode()).hexdigest()
+        parts = [self.language, self.name, self.finding_text, *self._texts, *filter(None, [self.notes])]
+        return sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def finding_text(self) -> str:
@@ -83,7 +85,7 @@ class SearchResult:
 
 
 def prepare(
-    index: CodeIndex, path: str, line: int, findings: Sequence[Candidate], language: Language = "en"
+    index: CodeIndex, path: str, line: int, findings: Sequence[Candidate], language: Language = "en", notes: str = ""
 ) -> FunctionQuestion | None:
     """Return the question about the function at a line of a file, or None if there is none; this reads files."""
     file = index.file(path)
@@ -93,7 +95,7 @@ def prepare(
     last = min(place.last, place.first + SHOWN_MAX)
     spots = [SliceTarget(path, one) for one in range(min(line, last), last + 1, STEP)]
     inside = tuple(one for one in findings if place.first <= one.line <= place.last)
-    return FunctionQuestion(index, file, place, cut(index, spots), inside, language)
+    return FunctionQuestion(index, file, place, cut(index, spots), inside, language, notes)
 
 
 class FunctionSearch:
@@ -104,7 +106,8 @@ class FunctionSearch:
     ) -> None:
         limits = limits or AgentLimits()
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=min(limits.tool_calls, TOOL_CALLS))
-        system = fill_from(PROMPTS, "discover_system", language=question.language, most=DEFECTS_MAX)
+        facts = {"language": question.language, "most": DEFECTS_MAX, "notes": question.notes}
+        system = fill_from(PROMPTS, "discover_system", **facts)
         about = Definition(system, name="Jarvis searcher", auto_complete=False, language=question.language)
         tools = Toolbox(reading_tools(question.index))
         self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)

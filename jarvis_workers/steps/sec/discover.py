@@ -101,7 +101,7 @@ async def _search(
 ) -> SearchResult:
     options = work.options
     findings = [one for one in work.findings if one.confidence >= options.min_confidence]
-    look = partial(prepare, index, function.file, function.line, findings, options.lang)
+    look = partial(prepare, index, function.file, function.line, findings, options.lang, options.notes)
     question = await asyncio.to_thread(look)
     if question is None:
         return SearchResult(reason=GONE)
