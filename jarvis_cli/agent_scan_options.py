@@ -55,7 +55,7 @@ Prove = Annotated[
     bool | None,
     _option(
         "--prove/--no-prove",
-        help="Prove confirmed findings by running them with sanitizers; default: those of high severity, with gcc.",
+        help="Prove confirmed findings by running them with sanitizers. Default: high severity, with gcc or clang.",
     ),
 ]
 ProofAttempts = Annotated[

@@ -70,12 +70,12 @@ def proof_options(
         raise UsageError("--build needs a command, such as: --build 'make -j2'")
     may_compile = settings.place == "cluster" or can_compile()
     if prove and not may_compile:
-        raise UsageError("--prove needs gcc, which is not installed")
+        raise UsageError("--prove needs gcc or clang, neither of which is installed")
     least = "low" if prove else None
     if prove is None and settings.agent.prove and may_compile:
         least = "high"
     elif prove is None and settings.agent.prove and not quiet and models_are_set(settings):
-        write_line("gcc is not installed: confirmed findings are not proved by execution")
+        write_line("neither gcc nor clang is installed: confirmed findings are not proved by execution")
     return {"prove": least, "proof_attempts": attempts, "proof_build": build}
 
 

@@ -28,6 +28,27 @@ class Reason(StrEnum):
     HOPS = "hops"
 
 
+# What a person reads, with the details in parentheses.
+EARLY_ENDS = {
+    Reason.ROUNDS: "the conversation reached its limit of model calls",
+    Reason.TOOL_CALLS: "the model reached its limit of tool calls",
+    Reason.TOKENS: "the conversation reached its limit of tokens",
+    Reason.COST: "the conversation reached a limit of cost",
+    Reason.TIME: "the conversation reached its time limit",
+    Reason.MALFORMED: "the answers of the model could not be used",
+    Reason.REPEATED: "the model repeated itself",
+    Reason.INCONCLUSIVE: "the model submitted no valid report",
+    Reason.REFUSED: "the model server refused the request",
+    Reason.UNAVAILABLE: "the model server gave no answer",
+    Reason.HOPS: "the agents sent each other too many messages",
+}
+
+
+def early_end(stop: AgentStopped) -> str:
+    """Return why a conversation ended without a result, as a sentence for a person."""
+    return f"{EARLY_ENDS[Reason(stop.reason)]} ({stop})"
+
+
 def is_caused_by_answers(reason: str) -> bool:
     """Return whether unusable answers ended a conversation; if cached, they would end the next conversation too."""
     return reason in (Reason.MALFORMED, Reason.INCONCLUSIVE)

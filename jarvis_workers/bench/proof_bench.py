@@ -15,6 +15,18 @@ from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
 from jarvis_workers.bench.lease import leased_directory
+from jarvis_workers.bench.proof_compilers import (
+    COMPILERS,
+    FUZZ_OBJECT,
+    GCC,
+    NAMES,
+    NEEDED,
+    SUPPORT_OBJECT,
+    WRAPPER,
+    ProofCompiler,
+    installed_compilers,
+    wrappers,
+)
 from jarvis_workers.bench.proof_objects import FUZZ_TARGET, CompiledTree, read_objects
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
@@ -46,20 +58,13 @@ STANDARD = frozenset(
         *("string", "strings", "threads", "time", "unistd", "wchar", "wctype"),
     )
 )
-COMPILER = "gcc"
-SANITIZE = "-fsanitize=address,undefined -fno-sanitize=alignment,vptr -fno-sanitize-recover=null"
-COMPILE = (
-    "-g -O1 -w -fno-inline -fno-omit-frame-pointer -fno-optimize-sibling-calls -ffunction-sections"
-    " -fkeep-static-functions -U_FORTIFY_SOURCE"
-)
-STATIC = "-static-libasan -static-libubsan"
 LIBRARIES = "-lm -lpthread -ldl"
 TAIL = 300
 AT_LIMIT = "stopped at its limit of"
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
-case $file in *.c) compiler=gcc;; *) compiler=g++;; esac
+case $file in *.c) compiler=$C;; *) compiler=$CPP;; esac
 exec $compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
 """
 # With one more object, readelf names each.
@@ -68,18 +73,6 @@ find {where} -type f \\( -name '*.o' -o -name '*.a' \\) | LC_ALL=C sort | head -
 xargs -r -d '\\n' nm -A -P < tools/objects > tools/symbols 2>/dev/null
 xargs -r -d '\\n' readelf -rW tools/support.o < tools/objects > tools/relocations 2>/dev/null
 true
-"""
-WRAPPER = """\
-#!/bin/sh
-kind=program
-for word; do case $word in
-  -c|-S|-E|-M|-MM|-r|-fsyntax-only|--version|-v|-dump*|-print*|--print*) kind=other;;
-  -shared) kind=library;;
-esac; done
-case $kind in
-  program) exec {compiler} "$@" {flags} {support} {static} -rdynamic;;
-  *) exec {compiler} "$@" {flags};;
-esac
 """
 
 
@@ -138,12 +131,12 @@ class ProofTree:
             self.snapshot_id,
             self.command or "",
             sha256(self.archive).hexdigest(),
-            SANITIZE,
-            COMPILE,
+            *(f"{one.c} {one.flags}" for one in installed_compilers()),
             COMPILE_ONE,
             LIST,
         ]
-        return sha256("\0".join([*parts, SUPPORT.read_text(), WRAPPER]).encode()).hexdigest()
+        texts = [SUPPORT.read_text(), FUZZ_MAIN.read_text(), WRAPPER]
+        return sha256("\0".join([*parts, *texts]).encode()).hexdigest()
 
 
 @contextmanager
@@ -152,10 +145,10 @@ def open_proof_bench(
 ) -> Iterator["ProofBench"]:
     """Yield a bench below a directory in which the tree is compiled.
 
-    Raises StepFailed without a compiler, or if the build command fails.
+    Raises StepFailed without a compiler that has sanitizers, or if the build command fails.
     """
-    if shutil.which(COMPILER) is None:
-        raise StepFailed(f"there is no {COMPILER} on this machine, with which findings are proved")
+    if not installed_compilers():
+        raise StepFailed(f"there is no {NAMES} on this machine, with which findings are proved")
     with leased_directory(directory, tree.state) as place:
         is_fresh = not (place / STATE).is_file() or (place / STATE).read_text() != tree.state
         if is_fresh:
@@ -187,13 +180,34 @@ class ProofBench:
 
     def prepare(self) -> None:
         """Compile the tree. Raises StepFailed."""
-        self.shell(f"mkdir -p {OBJECTS} {TOOLS} && gcc -O1 -c {shlex.quote(str(SUPPORT))} -o {TOOLS}/support.o")
+        self.shell(f"mkdir -p {OBJECTS} {TOOLS}")
+        usable = self._usable_compilers()
+        parts = {SUPPORT_OBJECT: SUPPORT, FUZZ_OBJECT: FUZZ_MAIN}
+        # Without builtins, no loop becomes a call of a function that the sanitizers replace.
+        compiler = f"{usable[0].c} -O1 -fno-builtin"
+        made = [f"{compiler} -c {shlex.quote(str(file))} -o {TOOLS}/{name}" for name, file in parts.items()]
+        self.shell(" && ".join([*made, f"printf {usable[0].family} > {TOOLS}/{NEEDED}"]))
         if self.tree.command is None:
-            self._compile_files()
+            self._compile_files(usable[0])
         else:
-            self._build(self.tree.command)
+            self._build(self.tree.command, usable)
         where = OBJECTS if self.tree.command is None else PROJECT
         self.shell(LIST.format(where=where, most=SOURCES_MAX * 4))
+
+    @cached_property
+    def compiler(self) -> ProofCompiler:
+        """The compiler whose sanitizers the objects of the tree need."""
+        name = read_untrusted(self.work / TOOLS / NEEDED).decode(errors="replace")
+        return next((one for family, one in COMPILERS.items() if family == name), GCC)
+
+    def _usable_compilers(self) -> list[ProofCompiler]:
+        """Return the installed compilers with sanitizers. Raises StepFailed if there are none."""
+        installed = installed_compilers()
+        usable = [one for one in installed if not self.shell(one.probe(TOOLS), check=False).code]
+        if not usable:
+            names = " and ".join(one.c for one in installed)
+            raise StepFailed(f"{names} on this machine cannot link AddressSanitizer and UndefinedBehaviorSanitizer")
+        return usable
 
     @property
     def compiled(self) -> CompiledTree:
@@ -210,47 +224,44 @@ class ProofBench:
 
     def shell(self, script: str, *words: str, check: bool = True) -> CommandOutcome:
         """Run a shell script in the bench; raises StepFailed if it fails and `check` is set."""
-        path = f"{self.place}/{WRAPPERS}:{PATH}" if self.tree.command else PATH
-        argv = ["sh", "-c", f'PATH={shlex.quote(path)}; cd "$0" && {script}', str(self.work), *words]
+        argv = ["sh", "-c", f'PATH={PATH}; cd "$0" && {script}', str(self.work), *words]
         outcome = self.box.run(argv, limits=self.limits.of_build())
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
             raise StepFailed(f"not enough {outcome.reason} on this machine to prove findings")
         if check and (outcome.code or outcome.reason):
-            raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {outcome.stderr[-TAIL:]!r}")
+            raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {last_lines(outcome.stderr)}")
         return outcome
 
     def source(self, file: str) -> bytes:
         """Return a file of the compiled tree; b"" if it cannot be read."""
         return read_untrusted(self.project / file)
 
-    def _compile_files(self) -> None:
+    def _compile_files(self, compiler: ProofCompiler) -> None:
         shutil.copytree(self.tree.root, self.project, symlinks=True)
         paths = sorted(str(path.relative_to(self.project)) for path in self.project.rglob("*") if path.is_file())
         sources = choose_sources(paths, self.source)
-        flags = [SANITIZE, COMPILE, *include_flags(paths)]
+        flags = [compiler.flags, *include_flags(paths)]
         listed = "".join(f"{number}:{file}\n" for number, file in enumerate(sources))
         script = (
             f"cd {TOOLS} && printf '%s' \"$1\" > flags && printf '%s' \"$2\" > sources && printf '%s' \"$3\" > one.sh"
             f" && cd .. && xargs -r -d '\\n' -n 1 -P 2 sh {TOOLS}/one.sh < {TOOLS}/sources; true"
         )
-        self.shell(script, "\n".join(flags), listed, COMPILE_ONE)
+        one = f"C={compiler.c} CPP={compiler.cpp}\n{COMPILE_ONE}"
+        self.shell(script, "\n".join(flags), listed, one)
 
-    def _build(self, command: str) -> None:
+    def _build(self, command: str, usable: Sequence[ProofCompiler]) -> None:
         """Run the build command of the project, with compilers that add the sanitizers."""
-        support = self.work / TOOLS / "support.o"
-        for name in ("cc", "gcc", "clang", "c99", "c++", "g++", "clang++"):
-            compiler = "/usr/bin/g++" if "++" in name else "/usr/bin/gcc"
-            text = WRAPPER.format(compiler=compiler, flags=f"{SANITIZE} {COMPILE}", support=support, static=STATIC)
+        for name, text in wrappers(usable, self.work / TOOLS):
             (self.place / WRAPPERS / name).write_text(text)
             (self.place / WRAPPERS / name).chmod(0o755)
         archive = self.place / WRAPPERS / "project.tar.gz"
         archive.write_bytes(self.tree.archive)
         self.shell(f'mkdir {PROJECT} && tar -xzf "$1" -C {PROJECT} --no-same-owner', str(archive))
         archive.unlink()
-        outcome = self.shell(f'cd {PROJECT} && sh -c "$1" >../{TOOLS}/build.log 2>&1', command, check=False)
+        script = f'cd {PROJECT} && PATH="$2:$PATH" sh -c "$1" >../{TOOLS}/build.log 2>&1'
+        outcome = self.shell(script, command, str(self.place / WRAPPERS), check=False)
         if outcome.code or outcome.reason:
-            tail = read_untrusted(self.work / TOOLS / "build.log")[-TAIL:].decode(errors="backslashreplace")
-            last = " | ".join(tail.splitlines()[-3:])
+            last = last_lines(read_untrusted(self.work / TOOLS / "build.log"))
             raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
 
 
@@ -265,7 +276,7 @@ def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[s
 
 
 def include_flags(paths: Sequence[str]) -> list[str]:
-    """Return the flags with which gcc finds the headers of a tree before installed versions of them.
+    """Return the flags with which a compiler finds the headers of a tree before installed versions of them.
 
     Headers are included by their names or by longer paths.  A directory with headers that are named like those of the C
     library comes last.
@@ -293,10 +304,15 @@ def failure_of(outcome: CommandOutcome) -> str:
     return f"exit code {outcome.code}" if outcome.code else ""
 
 
+def last_lines(output: bytes) -> str:
+    """Return the end of an output as one line."""
+    return " | ".join(output[-TAIL:].decode(errors="backslashreplace").splitlines()[-3:])
+
+
 def _depth(path: str) -> tuple[int, str]:
     return path.count("/"), path
 
 
 def _word(path: str) -> str:
-    """Quote a path in a response file of gcc."""
+    """Quote a path in a response file of a compiler."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,5 @@
-/* The main function around a fuzz target: passes the content of the file `input` to it once. */
+/* The main function around a fuzz target: passes the content of a file to it once, that of the first argument that is no
+ * option, or else of `input`. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,9 +8,16 @@ extern int LLVMFuzzerInitialize(int *count, char ***words) __attribute__((weak))
 
 int main(int count, char **words)
 {
-    FILE *file = fopen("input", "rb");
+    const char *name = "input";
     unsigned char *data, *exact;
     unsigned long size;
+    FILE *file;
+    for (int at = 1; at < count; at++)
+        if (words[at][0] != '-') {
+            name = words[at];
+            break;
+        }
+    file = fopen(name, "rb");
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&count, &words);
     if (!file)

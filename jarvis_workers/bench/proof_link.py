@@ -8,27 +8,25 @@ function and of `main` are changed.
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
 from jarvis_workers.bench.proof_bench import (
-    COMPILE,
-    COMPILER,
-    FUZZ_MAIN,
     LIBRARIES,
     OBJECTS,
     PROJECT,
-    SANITIZE,
-    STATIC,
     TOOLS,
     ProofBench,
     include_flags,
 )
+from jarvis_workers.bench.proof_compilers import FUZZ_OBJECT, SUPPORT_OBJECT
 from jarvis_workers.bench.proof_objects import FUZZ_TARGET, MAIN, SYMBOL, CompiledObject
 from jarvis_workers.sandbox.confine import SYSTEM
 from jarvis_workers.sec.proof import api_calls
+from jarvis_workers.sec.proof.api_calls import ApiDeclaration
+from jarvis_workers.sec.proof.clang_declarations import declarations_of_tree
 from jarvis_workers.sec.proof.harness_source import (
     SILENCED,
     include_faults,
@@ -41,8 +39,6 @@ from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
 
 MADE = "made"
 PROGRAM = f"{MADE}/program"
-# As in the flags of the tree, with its headers first, and without a file of its own to find them from.
-HARNESS_FLAGS = f"{SANITIZE} {COMPILE} -ftrivial-auto-var-init=zero"
 PROBLEM_LENGTH = 3_000
 BUILD_FILES = ("CMakeLists.txt", "Makefile.am", "Makefile.in", "Makefile", "meson.build", "GNUmakefile")
 
@@ -79,10 +75,8 @@ def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
         )
         return BuiltProgram(problem=f"name the target: the file that defines {symbol}; there are: {files}")
     first = candidates[0].path
-    main = ""
-    if attempt.way == "fuzz_target":
-        main = shlex.quote(str(FUZZ_MAIN))
-    return _link(bench, [main, shlex.quote(first)], without={first})
+    main = [f"{TOOLS}/{FUZZ_OBJECT}"] if attempt.way == "fuzz_target" else []
+    return _link(bench, [*main, shlex.quote(first)], without={first})
 
 
 def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
@@ -101,8 +95,8 @@ def _build_harness(bench: ProofBench, attempt: Attempt, sink_file: str) -> Built
     preprocessed, problem = _preprocess(bench, attempt.code, harness)
     if problem:
         return BuiltProgram(problem=problem)
-    compiler, kind = ("gcc", "cpp-output") if attempt.language == "c" else ("g++", "c++-cpp-output")
-    compiled = f"{compiler} {HARNESS_FLAGS} -fpreprocessed -x {kind}"
+    is_cpp = attempt.language == "c++"
+    compiled = f"{bench.compiler.command(is_cpp=is_cpp)} {_harness_flags(bench, is_cpp=is_cpp)}"
     outcome = bench.shell(f"{compiled} -c {MADE}/harness.i -o {MADE}/harness.o", check=False)
     if outcome.code != 0:
         return BuiltProgram(problem=_messages(bench, outcome.stderr))
@@ -115,7 +109,7 @@ def _build_harness(bench: ProofBench, attempt: Attempt, sink_file: str) -> Built
 
 def _preprocess(bench: ProofBench, code: str, harness: str) -> tuple[str, str]:
     """Return the preprocessed harness, and why it is refused."""
-    compiler = "gcc" if harness.endswith(".c") else "g++"
+    compiler = bench.compiler.command(is_cpp=not harness.endswith(".c"))
     flags = f"{_header_flags(bench)} -fno-working-directory"
     script = f'printf "%s\\n" "$1" > {harness} && {compiler} {flags} -E {harness} -o {MADE}/harness.i'
     outcome = bench.shell(script, code.replace("\r\n", "\n"), check=False)
@@ -126,6 +120,11 @@ def _preprocess(bench: ProofBench, code: str, harness: str) -> tuple[str, str]:
     system = tuple(f"{directory}/" for directory in SYSTEM)
     faults = list(include_faults(text, harness, PROJECT, system))
     return text, "\n".join(faults)
+
+
+def _harness_flags(bench: ProofBench, *, is_cpp: bool) -> str:
+    """Return the flags for a preprocessed harness: those of the tree, with variables that begin as zero."""
+    return f"{bench.compiler.flags} {bench.compiler.harness} -x {'c++-cpp-output' if is_cpp else 'cpp-output'}"
 
 
 def _header_flags(bench: ProofBench) -> str:
@@ -170,11 +169,7 @@ class _Harness:
         bench, symbols = self._bench, self._bench.compiled.symbols
         if self._attempt.language == "c++":
             return "the arguments of a harness in C++ are not checked", set()
-        listing = (
-            f"gcc {HARNESS_FLAGS} -fsyntax-only -fpreprocessed -x cpp-output -aux-info {MADE}/declared {MADE}/harness.i"
-        )
-        bench.shell(listing, check=False)
-        declared = api_calls.declarations_of(read_untrusted(bench.work / MADE / "declared").decode(errors="replace"))
+        declared = self._declarations()
         if data := sorted(name for name in self._used if symbols[name] not in "TtWw"):
             return f"{data[0]} is a variable of the tree", set()
         headers = included_headers(self._preprocessed, PROJECT)
@@ -186,13 +181,25 @@ class _Harness:
             return internal, set()
         texts = {f"{PROJECT}/{one}": bench.source(one).decode(errors="replace") for one in headers}
         code = api_calls.checking_code(includes_of(self._attempt.code), self._used, declared, texts)
-        compile_it = f"gcc {_header_flags(bench)} -fno-sanitize=all -g0 -w -c {MADE}/calls.c -o {MADE}/calls.o"
-        script = f'printf "%s" "$1" > {MADE}/calls.c && {compile_it}'
+        command = f"{bench.compiler.c} {_header_flags(bench)} -fno-sanitize=all -g0 -w"
+        script = f'printf "%s" "$1" > {MADE}/calls.c && {command} -c {MADE}/calls.c -o {MADE}/calls.o'
         if bench.shell(script, code, check=False).code != 0:
             return "the arguments of its calls cannot be checked", set()
         declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
         is_public = declaring.intersection(headers) <= public
         return api_calls.changed_member(self._attempt.code, is_public=is_public), self._used
+
+    def _declarations(self) -> Mapping[str, ApiDeclaration]:
+        """Return the functions that the harness declares, mostly by its headers."""
+        bench, listed = self._bench, f"{MADE}/declared"
+        is_clang = bench.compiler.family == "clang"
+        lister = f"-Xclang -ast-dump=json > {listed}" if is_clang else f"-aux-info {listed}"
+        command = f"{bench.compiler.c} {_harness_flags(bench, is_cpp=False)} -fsyntax-only {MADE}/harness.i"
+        bench.shell(f"{command} {lister}", check=False)
+        text = read_untrusted(bench.work / listed)
+        if is_clang:
+            return declarations_of_tree(text, read_untrusted(bench.work / MADE / "harness.i"))
+        return api_calls.declarations_of(text.decode(errors="replace"))
 
     def _build_files(self) -> Iterator[tuple[str, str]]:
         for name in BUILD_FILES:
@@ -226,9 +233,11 @@ def _link(bench: ProofBench, inputs: list[str], without: set[str]) -> BuiltProgr
     archive = f"{MADE}/tree.a"
     (listed, rest) = (shlex.join(libraries), objects if bench.tree.command is None or not libraries else [])
     made = f"printf '%s\\n' \"$1\" | xargs -r -d '\\n' ar qcS {archive} && ranlib {archive} && " if rest else ""
-    first, linker = " ".join(inputs), "g++" if shutil.which("g++") else COMPILER
+    compiler = bench.compiler
+    linker = compiler.cpp if shutil.which(compiler.cpp) else compiler.c
     script = (
-        f"{made} {linker} {SANITIZE} {STATIC} -no-pie -g -o {PROGRAM} {_as_c(first)} {TOOLS}/support.o"
+        f"{made} {linker} {compiler.sanitize} {compiler.static} -no-pie -g -o {PROGRAM} {' '.join(inputs)}"
+        f" {TOOLS}/{SUPPORT_OBJECT}"
         f" -Wl,--gc-sections -Wl,--allow-multiple-definition -Wl,--start-group {listed} {archive if rest else ''}"
         f" -Wl,--end-group {LIBRARIES}"
     )
@@ -236,11 +245,6 @@ def _link(bench: ProofBench, inputs: list[str], without: set[str]) -> BuiltProgr
     if outcome.code != 0:
         return BuiltProgram(problem=_messages(bench, outcome.stderr))
     return BuiltProgram(PROGRAM)
-
-
-def _as_c(inputs: str) -> str:
-    """Return inputs of g++, in which C files stay C."""
-    return re.sub(r"(\S+\.c)\b", r"-x c \1 -x none", inputs)
 
 
 def _has_main(one: CompiledObject) -> bool:

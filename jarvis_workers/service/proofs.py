@@ -1,14 +1,14 @@
 """Proofs of findings: what a run that proves needs, and the repetition of a proof on the current tree."""
 
 import json
-import shutil
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.bench.proof_bench import COMPILER, ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.bench.proof_compilers import installed_compilers
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.limits import Tier
@@ -32,8 +32,8 @@ from jarvis_workers.store.runs import Run
 
 
 def can_compile() -> bool:
-    """Return whether this machine has the compiler for proofs."""
-    return shutil.which(COMPILER) is not None
+    """Return whether this machine has a compiler for proofs; whether it has sanitizers is found out by the first."""
+    return bool(installed_compilers())
 
 
 def with_project(settings: Settings, scan_input: ScanInput, root: Path) -> ScanInput:

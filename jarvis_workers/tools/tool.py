@@ -29,6 +29,8 @@ BOUNDS = frozenset(
         *("minItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     ]
 )
+# Instead of pydantic's message, which names the Python class.
+NOT_AN_OBJECT = "Input should be an object"
 EMPTY: tuple[tuple[str, Any], ...] = (("description", None), ("default", None), ("default", []), ("default", ""))
 
 A = TypeVar("A", bound=BaseModel)
@@ -131,7 +133,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _first(error: ValidationError) -> str:
     wrong = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, wrong["loc"])) or "arguments"
-    return f"{place}: {wrong['msg']}"
+    return f"{place}: {NOT_AN_OBJECT if wrong['type'] == 'model_type' else wrong['msg']}"
 
 
 @cache

@@ -131,7 +131,7 @@ def test_without_a_compiler_it_is_said_that_nothing_is_proved(
     monkeypatch.delenv("JARVIS_AGENT__PROVE", raising=False)
     found, err = run(jarvis, prover())
 
-    assert "gcc is not installed: confirmed findings are not proved by execution" in err
+    assert "neither gcc nor clang is installed: confirmed findings are not proved by execution" in err
     assert found["summary"]["by_status"] == {"confirmed": 1}
 
 

@@ -168,7 +168,11 @@ def test_a_refused_patch_and_an_undecided_finding_say_why(fixing: Fixing) -> Non
     assert (refused.code, f"{copy['id']} src/name.c:11 unsafe_api: refused" in refused.out) == (1, True)
     assert "applies: nothing was changed" in refused.out
     assert "of 1 finding 0 fixed, 1 refused" in refused.err
-    assert (stopped.code, "1 NOT DONE" in stopped.err, "stopped: refused" in stopped.out) == (3, True, True)
+    assert (stopped.code, "1 NOT DONE" in stopped.err, "the model server refused the request" in stopped.out) == (
+        3,
+        True,
+        True,
+    )
     assert branches(fixing.top) == []
 
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import ModelServer
+from tests.agents.server import Body, ModelServer, Step, says
 from tests.cli.commands import Jarvis
+from tests.discovering import ASKED, search
 from tests.judging import judge
+from tests.steps.test_discover import PARSER
 
 NOTES = "The server sends names of at most 63 bytes; NAME is set by our own start script."
 TREE = {
@@ -50,6 +52,49 @@ def test_the_model_gets_the_notes_and_a_second_run_asks_nothing(place: Jarvis, m
 
     assert asked == again < len(server.requests)
     assert all(NOTES in str(body["messages"][0]) for body in server.requests)
+
+
+def asked_by(place: Jarvis, server: ModelServer, words: str, *command: object) -> list[bool]:
+    """Run a command; return of each request with these words whether its system prompt has the notes."""
+    before = len(server.requests)
+    assert place(*command).code == 0
+    asked = [body["messages"] for body in server.requests[before:] if words in str(body["messages"][1:])]
+    return [NOTES in str(messages[0]) for messages in asked]
+
+
+@pytest.mark.slow
+def test_discovery_gets_the_notes_and_a_second_run_asks_nothing(place: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place.place / "src" / "p.c").write_text(PARSER.format(n=0))
+    command = (*AGENT, "--discover", "--discover-limit", 1)
+    with ModelServer(forever=search) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        asked = [asked_by(place, server, ASKED, *command)]
+        for text in (NOTES, NOTES, f"{NOTES} More."):
+            write_own(place, text)
+            asked.append(asked_by(place, server, ASKED, *command))
+
+    assert asked == [[False], [True], [], [True]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_answer_to_a_question_takes_the_notes_into_account(
+    place: Jarvis, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    question, asked = "Who sets NAME?", []
+
+    def answer(body: Body) -> Step:
+        return says("A script.") if question in str(body) else judge(body, "confirmed")
+
+    with ModelServer(forever=answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert place(*AGENT).code == 0
+        issue = json.loads((place.place / "report.json").read_text())["issues"][0]["id"]
+        for text in ("", NOTES, NOTES, f"{NOTES} More."):
+            write_own(place, text)
+            asked.append(asked_by(place, server, question, "sec", "ask", issue, question, "--lang", language))
+
+    assert asked == [[False], [True], [], [True]]
 
 
 @pytest.mark.slow

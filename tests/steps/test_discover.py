@@ -13,6 +13,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.ratelimit.budget import RunBudget
+from jarvis_workers.sec.discovery.defects import DEFECTS_MAX
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import budgets
 from jarvis_workers.store.engine import Store
@@ -117,6 +118,22 @@ def test_what_is_found_becomes_a_candidate_with_a_gid_that_is_verified(searcher:
     assert one["description"].endswith("may write too much") and one["evidence"].startswith("memcpy(")
     assert body["summary"]["discovery"] == {"functions": PARSERS + 1, "chosen": 4, "searched": 4}
     assert pipeline.run(run).state == "done"
+
+
+@pytest.mark.slow
+def test_defects_above_the_limit_are_not_checked_and_counted(searcher: Searcher) -> None:
+    copies = "".join(f"    memcpy(room_x(s), bytes + {number}, n);\n" for number in range(DEFECTS_MAX + 1))
+    code = PARSER.format(n="x").replace("    memcpy(room_x(s), bytes, n);\n", copies)
+    (searcher.tree() / "many.c").write_text(code)
+
+    pipeline, run = searcher.run(discover=PARSERS + 1)
+
+    body = pipeline.body(run)
+    assert len([one for one in discovered(body) if one[0] == "many.c"]) == DEFECTS_MAX
+    says = "function parse_x: the model reported 1 more defect than the 5 that are checked (--discover)"
+    assert [(gap["file"], gap["reason"]) for gap in body["summary"]["not_checked"]] == [("many.c", says)]
+    assert body["summary"]["discovery"]["searched"] == PARSERS + 1
+    assert pipeline.run(run).state == "incomplete"
 
 
 @pytest.mark.slow

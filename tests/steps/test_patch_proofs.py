@@ -13,6 +13,7 @@ from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
 from jarvis_workers.sec.fix.proof_gate import NO_BENIGN
 from jarvis_workers.sec.fix.result import FixResult
+from jarvis_workers.sec.proof.harness_literals import literals_of
 from jarvis_workers.sec.proof.run_tool import report_on
 from jarvis_workers.steps.sec.patch_proofs import NO_SANDBOX
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
@@ -231,3 +232,32 @@ def test_a_harness_shows_no_benign_result_and_must_still_be_built(proved: Callab
     assert "the proof cannot be built any more; keep the interfaces" in told[4]
     assert (result.state, gate(result)) == ("fixed", ("passed", NO_BENIGN))
     assert {path.rpartition("/")[2] for path in result.regression_test} == {"harness.c", "README.md"}
+
+
+BYTES = ", ".join(["100", "20", *["17"] * 99])
+# Harnesses with their input in a literal, and how many parts of it they still need.
+LITERALS = {
+    "heap_overflow": (
+        f"    static const unsigned char data[] = {{{BYTES}}};\n    record_decode(data, sizeof data);",
+        range(18, 31),
+    ),
+    # The first byte is enough for the error, but the length must stay true.
+    "negative_index": ('    puts(tag_name("\\x80zzzzzzzzzzz", 12));', range(11, 13)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LITERALS)
+def test_the_literal_of_a_harness_is_shortened_as_far_as_its_arguments_stay_valid(
+    name: str, proved: Callable[..., ProvedPlace]
+) -> None:
+    case, (body, sizes) = BY_NAME[name], LITERALS[name]
+    place, (header,) = proved(case), [file for file in case.files if file.endswith(".h")]
+    place = ProvedPlace(Case(name, case.cwe, case.files, case.fix, harness(body, header)), place.place, place.tier)
+
+    result, _ = place.fix(place.edit(*case.fix), ANSWER)
+
+    assert (result.state, gate(result)[0]) == ("fixed", "passed"), result.reason
+    (code,) = (content.decode() for path, content in result.regression_test.items() if path.endswith("harness.c"))
+    (literal,) = literals_of(code)
+    assert len(literal.parts) in sizes

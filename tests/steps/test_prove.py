@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from jarvis_workers.bench import proof_bench
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.steps.sec.prove import STEP
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.tables import JOB
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.judging import judge
 from tests.steps.pipeline import Pipeline
@@ -43,8 +47,13 @@ class Bench:
     open_store: Callable[..., Store]
     url: str
 
-    def prove(self, files: dict[str, str], *steps: Step, **options: Any) -> tuple[dict[str, Any], list[Body]]:
-        """Scan files, confirm everything, answer requests for proofs with `steps`; return the report and requests."""
+    def prove(
+        self, files: dict[str, str], *steps: Step, crash: str = "", **options: Any
+    ) -> tuple[dict[str, Any], list[Body]]:
+        """Scan files, confirm everything, answer requests for proofs with `steps`; return the report and requests.
+
+        With a reason for a `crash`, the jobs that prove fail.
+        """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +71,14 @@ class Bench:
             talks = AgentRuntime(self.open_store(self.url, durable=True), setup_of({"m": group}, self.place / "cache"))
             pipeline = Pipeline(self.open_store(self.url), DirectoryBlobs(self.place / "blobs"), talks)
             try:
-                run = pipeline.do(tree, kind="sec.agent", model_group="m", prove="low", **options)
+                run = pipeline.start(tree, kind="sec.agent", model_group="m", prove="low", **options)
+                if crash:
+                    pipeline.go_on(run, until=STEP)
+                    with pipeline.store.write() as session:
+                        lost = (JOB.c.run_id == run) & (JOB.c.step == STEP)
+                        session.execute(update(JOB).where(lost).values(state="failed", reason=crash))
+                        advance(session, run)
+                pipeline.go_on(run)
                 return pipeline.body(run), asked
             finally:
                 talks.close()
@@ -129,6 +145,15 @@ def test_an_agent_may_give_up_with_a_reason(bench: Bench) -> None:
 
     assert issue_at(body, 10)["proof"]["reason"] == "Nobody passes such a text."
     assert len(asked) == 2
+
+
+@pytest.mark.slow
+def test_a_finding_whose_proof_crashed_says_so(bench: Bench) -> None:
+    body, asked = bench.prove({"main.c": RECORD}, crash="killed by signal 9")
+
+    proof = issue_at(body, 10)["proof"]
+    assert (proof["state"], proof["reason"]) == ("failed", "its job failed: killed by signal 9")
+    assert asked == []
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """The defects that a model reports in a function, checked mechanically: line, quote, weakness, and earlier findings.
 
 A line must be in the function, and its quote must stand there. A defect is dropped on a line that the report has named
-before, or where a rule of its category has fired.
+before, or where a rule of its category has fired. The first DEFECTS_MAX that stand are taken; the others are counted.
 """
 
 import re
@@ -22,6 +22,8 @@ LANGUAGE = "c/cpp"
 # Medium: nothing but a model has seen it, until it is verified.
 CONFIDENCE = 0.65
 DEFECTS_MAX = 5
+# Of an endless report, no more is checked.
+ITEMS_MAX = 50
 TEXT_MAX = 400
 ANALYSIS_MAX = 4_000
 # The largest number in the CWE list is below this.
@@ -77,10 +79,14 @@ def category_of(cwe: int) -> str:
 
 
 class CheckedReport(NamedTuple):
-    """The defects that stand, and what is wrong with the other items, which are numbered from 1."""
+    """The defects that are taken, and what is wrong with other items, which are numbered from 1.
+
+    `surplus` is the number of defects beyond DEFECTS_MAX.
+    """
 
     defects: tuple[DiscoveredDefect, ...]
     problems: tuple[tuple[int, str], ...]
+    surplus: int = 0
 
 
 # Locates the quote of an item, or returns None.
@@ -94,7 +100,7 @@ def check(
     reported = {(one.line, one.category) for one in findings}
     defects: dict[int, DiscoveredDefect] = {}
     problems = []
-    for number, item in enumerate(items[:DEFECTS_MAX], 1):
+    for number, item in enumerate(items[:ITEMS_MAX], 1):
         if problem := _problem(item, len(lines)):
             problems.append((number, problem))
             continue
@@ -103,7 +109,9 @@ def check(
             problems.append((number, f"its quote does not stand within three lines of line {item.line}"))
         elif (evidence.line, category_of(item.cwe)) not in reported:
             defects.setdefault(evidence.line, _defect(item, evidence.line, code[evidence.line - 1]))
-    return CheckedReport(tuple(defects[line] for line in sorted(defects)), tuple(problems))
+    taken = sorted(list(defects)[:DEFECTS_MAX])
+    surplus = len(defects) - len(taken) + len(items[ITEMS_MAX:])
+    return CheckedReport(tuple(defects[line] for line in taken), tuple(problems[:DEFECTS_MAX]), surplus)
 
 
 def _problem(item: DefectItem, height: int) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.limits import AgentLimits, early_end
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
@@ -42,7 +42,7 @@ INSTRUCTED = "its code contains instructions to a model ({rules})"
 
 @dataclass(frozen=True)
 class FunctionQuestion:
-    """The question about a function: its code, and the candidates that rules have found in it."""
+    """The question about a function: its code, the candidates that rules have found in it, and the user's notes."""
 
     index: CodeIndex
     file: SourceFile
@@ -50,6 +50,7 @@ class FunctionQuestion:
     code: Slice
     findings: tuple[Candidate, ...]
     language: Language = "en"
+    notes: str = ""
 
     @property
     def name(self) -> str:
@@ -58,7 +59,8 @@ class FunctionQuestion:
     @property
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
-        return sha256(json.dumps([self.language, self.name, self.finding_text, *self._texts]).encode()).hexdigest()
+        parts = [self.language, self.name, self.finding_text, *self._texts, *filter(None, [self.notes])]
+        return sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def finding_text(self) -> str:
@@ -72,14 +74,18 @@ class FunctionQuestion:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The defects of a function; `reason` says why it was not searched, or not completely."""
+    """The defects of a function; `reason` says why it was not searched, or not completely.
+
+    `surplus` is the number of defects that the model has reported beyond those that are taken.
+    """
 
     defects: tuple[DiscoveredDefect, ...] = ()
     reason: str | None = None
+    surplus: int = 0
 
 
 def prepare(
-    index: CodeIndex, path: str, line: int, findings: Sequence[Candidate], language: Language = "en"
+    index: CodeIndex, path: str, line: int, findings: Sequence[Candidate], language: Language = "en", notes: str = ""
 ) -> FunctionQuestion | None:
     """Return the question about the function at a line of a file, or None if there is none; this reads files."""
     file = index.file(path)
@@ -89,7 +95,7 @@ def prepare(
     last = min(place.last, place.first + SHOWN_MAX)
     spots = [SliceTarget(path, one) for one in range(min(line, last), last + 1, STEP)]
     inside = tuple(one for one in findings if place.first <= one.line <= place.last)
-    return FunctionQuestion(index, file, place, cut(index, spots), inside, language)
+    return FunctionQuestion(index, file, place, cut(index, spots), inside, language, notes)
 
 
 class FunctionSearch:
@@ -100,7 +106,8 @@ class FunctionSearch:
     ) -> None:
         limits = limits or AgentLimits()
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=min(limits.tool_calls, TOOL_CALLS))
-        system = fill_from(PROMPTS, "discover_system", language=question.language, most=DEFECTS_MAX)
+        facts = {"language": question.language, "most": DEFECTS_MAX, "notes": question.notes}
+        system = fill_from(PROMPTS, "discover_system", **facts)
         about = Definition(system, name="Jarvis searcher", auto_complete=False, language=question.language)
         tools = Toolbox(reading_tools(question.index))
         self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)
@@ -109,21 +116,21 @@ class FunctionSearch:
 
     def run(self) -> Conversation[SearchResult]:
         """Return the defects that stand; raises nothing."""
-        message, defects = self._task(), tuple[DiscoveredDefect, ...]()
+        message, defects, surplus = self._task(), tuple[DiscoveredDefect, ...](), 0
         lines = range(self._question.place.first, self._question.place.last + 1)
         try:
             for _ in range(1 + CORRECTIONS):
                 result: TaskResult = yield from run_task(self.agent, message)
                 items: Sequence[DefectItem] = result.report or ()
                 checked = check(items, lines, self._find, self._question.findings, self._question.file.decided)
-                defects = tuple(map(self._with_lines, checked.defects))
+                defects, surplus = tuple(map(self._with_lines, checked.defects)), checked.surplus
                 if not checked.problems:
                     break
                 message = fill_from(PROMPTS, "discover_again", problems=checked.problems)
         except AgentStopped as stop:
             self.stopped = stop.reason
-            return SearchResult(defects, f"{stop.reason}: {stop}")
-        return SearchResult(defects, self._unseen() or (None if defects else self._instructions()))
+            return SearchResult(defects, early_end(stop), surplus)
+        return SearchResult(defects, self._unseen() or (None if defects else self._instructions()), surplus)
 
     def _unseen(self) -> str | None:
         """Return that the model has seen only a part of the function: it was shown no more, and read nothing."""

@@ -29,8 +29,9 @@ def answering_agent(
     question: FindingQuestion, tools: Toolbox, profile: Profile, marks: Marks, limits: AgentLimits
 ) -> Agent:
     """Return the agent that answers a question."""
-    language = question.prepared.cluster.language
-    system = fill_from(PROMPTS, "ask_system", language=language, scripts=RUN in tools.names)
+    cluster = question.prepared.cluster
+    language = cluster.language
+    system = fill_from(PROMPTS, "ask_system", language=language, scripts=RUN in tools.names, notes=cluster.notes)
     about = Definition(system, name="Jarvis reviewer", auto_complete=False, language=language)
     return Agent(about, tools, profile=profile, marks=marks, limits=limits)
 

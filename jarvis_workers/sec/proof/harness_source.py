@@ -37,7 +37,8 @@ SILENCED = (
 )
 # What the compiler adds.
 INSTRUMENTATION = re.compile(
-    r"__(?:asan|ubsan|stack_chk|gxx_personality|cxa|dso_handle)\w*|_(?:Zd|Zn|ZSt|ZNSt|ZNKSt|ZTV)\w*"
+    r"___asan_globals_registered|__(?:start|stop)_asan_globals"
+    r"|__(?:asan|ubsan|stack_chk|gxx_personality|cxa|dso_handle)\w*|_(?:Zd|Zn|ZSt|ZNSt|ZNKSt|ZTV)\w*"
 )
 
 
@@ -105,6 +106,7 @@ def included_headers(preprocessed: str, project: str) -> list[str]:
 
 def symbol_faults(defined: Set[str], undefined: Set[str], tree: Mapping[str, str], language: Language) -> Iterator[str]:
     """Yield the symbols that a harness must not define or use; `tree` has the symbols of the tree."""
+    defined = {name for name in defined if not INSTRUMENTATION.fullmatch(name)}
     if language == "c" and (extra := defined - {"main"}):
         yield f"make {', '.join(sorted(extra))} static: a harness defines only main"
     if replaced := defined & tree.keys() - {"main"}:

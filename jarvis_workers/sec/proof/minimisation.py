@@ -1,7 +1,8 @@
 """Minimise the input of a proof by delta debugging, and choose benign inputs among those that were tried.
 
 The algorithm is ddmin (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002), over the bytes
-of each file and the characters of each argument. The result depends on what the runs report alone.
+of each file, the characters of each argument, and the parts of the longest literals of a harness. The result depends on
+what the runs report alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,13 +11,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from jarvis_workers.sec.proof.harness_literals import literals_of, with_parts
 from jarvis_workers.sec.proof.proof import NORMAL_END, Attempt, ProofRun
 
 RUNS_MAX = 150
+# A harness is compiled anew for each of its runs.
+BUILDS_MAX = 30
+LITERALS_MAX, LITERAL_LEAST = 2, 8
 BENIGN_MAX = 5
 BENIGN_BYTES = 64_000
 
-Content = TypeVar("Content", bytes, str)
+Content = TypeVar("Content", bytes, str, tuple[str, ...])
 
 
 class ObservedRun(NamedTuple):
@@ -37,11 +42,15 @@ class _RunsSpent(Exception):
 
 @dataclass
 class Minimisation:
-    """The smallest attempt so far; `left` is the number of runs that may follow."""
+    """The smallest attempt so far; `left` is the number of runs that may follow.
+
+    With `literals`, the literals of a harness are shortened as well.
+    """
 
     attempt: Attempt
     fires: Callable[[Attempt], bool]
     left: int = RUNS_MAX
+    literals: bool = False
 
     def run(self) -> Attempt:
         """Return the smallest attempt that still fires, after a bounded number of runs."""
@@ -50,7 +59,19 @@ class Minimisation:
                 _ddmin(file.content, partial(self._try_file, number))
             for number, word in enumerate(self.attempt.args):
                 _ddmin(word, partial(self._try_argument, number))
+            if self.literals:
+                self._shorten_literals()
         return self.attempt
+
+    def _shorten_literals(self) -> None:
+        self.left = min(self.left, BUILDS_MAX)
+        numbered = [(len(one.parts), number) for number, one in enumerate(literals_of(self.attempt.code))]
+        longest = sorted((one for one in numbered if one[0] >= LITERAL_LEAST), key=lambda one: (-one[0], one[1]))
+        for _, number in longest[:LITERALS_MAX]:
+            _ddmin(literals_of(self.attempt.code)[number].parts, partial(self._try_literal, number))
+
+    def _try_literal(self, number: int, parts: tuple[str, ...]) -> bool:
+        return self._try(replace(self.attempt, code=with_parts(self.attempt.code, number, parts)))
 
     def _try_file(self, number: int, content: bytes) -> bool:
         files = list(self.attempt.files)

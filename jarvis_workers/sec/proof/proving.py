@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult, Want
 from jarvis_workers.agent.interception import intercept
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.limits import AgentLimits, early_end
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
@@ -33,6 +33,7 @@ ATTEMPTS = 3
 # Attempts that cannot be built or are refused count separately.
 CALLS_PER_ATTEMPT = 3
 REASON_MAX = 1_000
+NO_ATTEMPT, NOT_RUN = "the model made no attempt, and gave no reason", "its attempt could not be run"
 
 
 class GaveUp(BaseModel):
@@ -88,12 +89,12 @@ class Proving:
             self._reason = _short(result.report.reason) or self._reason
         except AgentStopped as stop:
             self.stopped = stop.reason
-            self._reason = f"{stop.reason}: {stop}"
+            self._reason = _short(early_end(stop))
         except _AttemptsEnded:
             pass
         if self._best:
             return replace(self._best, attempts=self._ran)
-        return Proof("failed", attempts=self._ran, reason=self._reason or "no attempt was made")
+        return Proof("failed", attempts=self._ran, reason=self._reason or NO_ATTEMPT)
 
     def _performed(self, want: Want) -> Conversation[Any]:
         """Perform an effect; the report on an attempt is kept, and the model gets only its text."""
@@ -102,7 +103,7 @@ class Proving:
             return answer
         self._calls += 1
         if not answer.success:
-            self._reason = _short(answer.stderr)
+            self._reason = _short(answer.stderr) or NOT_RUN
             return self._counted(answer)
         report = AttemptReport.from_text(answer.stdout)
         self._ran += report.ran

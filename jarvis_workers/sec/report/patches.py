@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from jarvis_workers.sec.fix.gates import PROOF
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
-from jarvis_workers.sec.report_document import ReportPatch
+from jarvis_workers.sec.report_document import IssueProof, ReportPatch
 
 LINES_MAX = 400
 # The kinds of lines of a patch by their first characters; the first match counts.
@@ -23,6 +23,15 @@ def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
     if patch.unchecked:
         parts.append(say("Not checked: {gates}.", gates=", ".join(patch.unchecked)))
     return " ".join(parts)
+
+
+def patch_description(patch: ReportPatch, proof: IssueProof | None) -> str:
+    """Return what a patch does, what of its proof ran before and after it, and what the gates said, in English."""
+    subject = patch.message.partition("\n")[0].strip()
+    parts = [subject if subject.endswith((".", "!", "?")) else f"{subject}."] if subject else []
+    if PROOF in patch.passed and proof and proof.command and proof.stack:
+        parts.append(f"Before the patch, a sanitizer stopped {proof.command} with {proof.stack[0]}.")
+    return " ".join([*parts, patch_summary(patch)])
 
 
 def patch_lines(patch: ReportPatch) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,7 @@ def render_sarif(
     yield ',\n"columnKind":"unicodeCodePoints",\n"results":['
     before = "\n"
     for one in listed:
-        yield f"{before}{dense(result(one, rules) | fixes(body.patches.get(one.issue.id)))}"
+        yield f"{before}{dense(result(one, rules) | fixes(body.patches.get(one.issue.id), one.issue.proof))}"
         before = ",\n"
     yield f'],\n"invocations":{dense([_invocation(body.summary, _cut(body, listed), run)])}'
     for name, part in _origin(body, run).items():

@@ -16,9 +16,17 @@ from urllib.parse import quote
 from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.json import dense
+from jarvis_workers.sec.report.patches import patch_description
 from jarvis_workers.sec.report.sarif_rules import LEVELS
 from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, by_severity, verdict_text
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, PatchReplacement, ReportBody, ReportPatch
+from jarvis_workers.sec.report_document import (
+    EvidenceQuote,
+    Issue,
+    IssueProof,
+    PatchReplacement,
+    ReportBody,
+    ReportPatch,
+)
 from jarvis_workers.sec.report_json import proof_to_json, scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
@@ -123,7 +131,7 @@ def _rank(issue: Issue) -> float:
     return round(least + share * room, 1)
 
 
-def fixes(patch: ReportPatch | None) -> Part:
+def fixes(patch: ReportPatch | None, proof: IssueProof | None) -> Part:
     """Return the property `fixes` of a result with a patch that passed, else nothing."""
     if patch is None or not patch.replacements:
         return {}
@@ -135,7 +143,7 @@ def fixes(patch: ReportPatch | None) -> Part:
         }
         for file in files
     ]
-    return {"fixes": [{"description": message(patch.message.partition("\n")[0]), "artifactChanges": changes}]}
+    return {"fixes": [{"description": message(patch_description(patch, proof)), "artifactChanges": changes}]}
 
 
 def _replacement(one: PatchReplacement) -> Part:

@@ -24,6 +24,7 @@ from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
+from jarvis_workers.steps.sec.unpatched_results import UnpatchedResults
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, StageJob
@@ -117,7 +118,16 @@ class _Combination:
             proved = result.finding.proved if is_checked else ()
             proofs = PatchProofs(self._runtime, self._blobs, self._options, proved, self._archive, minimise=False)
             gates = PatchGates(
-                self._runtime, self._blobs, self._options, result.finding, base, root, files_to_scan, NOTHING, proofs
+                self._runtime,
+                self._blobs,
+                self._options,
+                result.finding,
+                base,
+                root,
+                files_to_scan,
+                NOTHING,
+                proofs,
+                UnpatchedResults(),
             )
             results = gates.run_again({path: file.contents for path, file in files.items()})
         reason = reason_of(results, 1)

@@ -11,20 +11,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.limits import early_end, is_caused_by_answers
 from jarvis_workers.conversations.budget import SpendingCap
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
-from jarvis_workers.sec.discovery.defects import CONFIDENCE, LANGUAGE, PATTERN, DiscoveredDefect
+from jarvis_workers.sec.discovery.defects import CONFIDENCE, DEFECTS_MAX, LANGUAGE, PATTERN, DiscoveredDefect
 from jarvis_workers.sec.discovery.function_search import FunctionSearch, SearchResult, prepare
 from jarvis_workers.sec.discovery.ranking import rank, shortlist
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.chosen_functions import NOT_SEARCHED, ChosenFunction, chosen_functions
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import DiscoverPayload
 from jarvis_workers.steps.sec.rank_functions import ranked_functions
@@ -39,23 +40,9 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "discover"
-LABEL_LENGTH = 160
 WEIGHT = 10
-NOT_SEARCHED = "function {name} was not searched for defects (--discover): {reason}"
+SURPLUS = "function {name}: the model reported {surplus} more {defects} than the {most} that are checked (--discover)"
 GONE = "it was not found again in the file"
-
-
-class ChosenFunction(NamedTuple):
-    """A function to search."""
-
-    file: str
-    name: str
-    line: int
-    score: float
-
-    @property
-    def label(self) -> str:
-        return f"{self.file}#{self.name}"[-LABEL_LENGTH:]
 
 
 @dataclass(frozen=True)
@@ -102,7 +89,7 @@ def load(session: "Session", run: Run, job: Claimed) -> DiscoverWork:
 
 async def converse(work: DiscoverWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Search a function; commit a candidate for each defect, and with a budget the job of the next function."""
-    chosen = [ChosenFunction(*row) for row in json.loads(await asyncio.to_thread(blobs.read, work.payload.ranking))]
+    chosen = await asyncio.to_thread(chosen_functions, blobs, work.payload)
     function = chosen[work.payload.place]
     root = await runtime.unpack(blobs, work.snapshot_id)
     result = await _search(work, function, index_of(root), runtime)
@@ -114,7 +101,7 @@ async def _search(
 ) -> SearchResult:
     options = work.options
     findings = [one for one in work.findings if one.confidence >= options.min_confidence]
-    look = partial(prepare, index, function.file, function.line, findings, options.lang)
+    look = partial(prepare, index, function.file, function.line, findings, options.lang, options.notes)
     question = await asyncio.to_thread(look)
     if question is None:
         return SearchResult(reason=GONE)
@@ -123,7 +110,7 @@ async def _search(
         try:
             result = await talk.lead(search.run(), search.agent, {"about": question.about})
         except AgentStopped as stop:  # of the cap: those of the agent end the conversation itself
-            return SearchResult(reason=str(stop))
+            return SearchResult(reason=early_end(stop))
         if search.stopped and is_caused_by_answers(search.stopped):
             await talk.forget()
         return result
@@ -132,12 +119,15 @@ async def _search(
 def _commit(work: DiscoverWork, chosen: Sequence[ChosenFunction], result: SearchResult) -> Commit:
     function = chosen[work.payload.place]
     path = from_shown(function.file)
-    gaps = ((path, NOT_SEARCHED.format(name=function.name, reason=result.reason)),) if result.reason else ()
+    gaps = [(path, NOT_SEARCHED.format(name=function.name, reason=result.reason))] if result.reason else []
+    if result.surplus:
+        words = {"surplus": result.surplus, "defects": "defect" if result.surplus == 1 else "defects"}
+        gaps.append((path, SURPLUS.format(name=function.name, most=DEFECTS_MAX, **words)))
     following = chosen[work.payload.place + 1 :] if work.options.discover_budget else []
     return Commit(
         files=0 if result.reason else 1,
         results=tuple(_result(path, defect) for defect in result.defects),
-        not_checked=gaps,
+        not_checked=tuple(gaps),
         children=tuple(_job(work.snapshot_id, work.payload.following(one.file), one) for one in following[:1]),
     )
 

@@ -44,9 +44,8 @@ class DiscussionWork:
     @property
     def cluster(self) -> ClusterQuestion:
         options = self.options
-        claim, notes = (options.text, options.notes) if self.disputes else ("", "")
-        candidates = ((1, options.candidate),)
-        return ClusterQuestion(options.verification, candidates, options.lang, claim=claim, notes=notes)
+        claim, candidates = options.text if self.disputes else "", ((1, options.candidate),)
+        return ClusterQuestion(options.verification, candidates, options.lang, claim=claim, notes=options.notes)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.limits import early_end, is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -46,6 +46,7 @@ from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.regression_tests import regression_tests
+from jarvis_workers.steps.sec.unpatched_results import shared_results
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
@@ -114,6 +115,7 @@ async def converse(work: FixWork, blobs: Blobs, runtime: AgentRuntime) -> Commit
                 await in_thread(scope_of, fix_plan, finding, options.below, place / "base"),
                 _protected(earlier),
                 PatchProofs(runtime, blobs, options, finding.proved, archive),
+                shared_results(work.job.run_id, (options.archive, *payload.earlier), runtime.tier),
             )
             result = await _fix(work, runtime, gates, content or b"")
     return await in_thread(_commit, work, blobs, fix_plan, result)
@@ -207,7 +209,7 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
             if reason_of(outcome.results, outcome.attempts):
                 await talk.forget()
         except AgentStopped as stop:
-            reason = f"stopped: {stop.reason}: {stop}"
+            reason = early_end(stop)
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
     result = _result(finding, outcome, reason, _changes(workspace), gates.root)

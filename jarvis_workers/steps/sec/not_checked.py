@@ -12,6 +12,7 @@ from jarvis_workers.pipeline.history import done_ranges, range_of, read_result, 
 from jarvis_workers.sec.suppressions import NOTHING_FIRES
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.steps.sec.chosen_functions import unsearched
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, USED
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.summaries import read_rows
@@ -44,7 +45,7 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
     result, remarks = _read_gaps(blobs, jobs.scan)
     gaps += [*result, *_not_reached(reader, jobs.scan)]
-    gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0]]
+    gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0], *unsearched(blobs, jobs.discover)]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)

@@ -29,12 +29,13 @@ from jarvis_workers.sec.fix.gates import (
 from jarvis_workers.sec.fix.kept_functions import check_function
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.proof_gate import check_proof
-from jarvis_workers.sec.fix.rule_counts import RuleSite, check_rule
+from jarvis_workers.sec.fix.rule_counts import RuleSite, RuleSites, check_rule
 from jarvis_workers.sec.scanner import is_header, language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.patched_scan import ScanRequest, files_for_scan, scan_trees
+from jarvis_workers.steps.sec.unpatched_results import UnpatchedResults
 from jarvis_workers.toolchain.git_apply import apply_patch
 from jarvis_workers.toolchain.gitstream import GitFailed
 from jarvis_workers.tools.tool import ToolOutcome
@@ -49,7 +50,8 @@ NOT_FOUND = 127
 class PatchGates:
     """The gates of one finding: the tree `base` without the patch beside the tree `root` with it.
 
-    `files` are those to scan, `protected` the lines that earlier patches added, by file.
+    `files` are those to scan, `protected` the lines that earlier patches added, by file, `unpatched` what is known of
+    the tree without the patch.
     """
 
     runtime: AgentRuntime
@@ -61,6 +63,7 @@ class PatchGates:
     files: Sequence[str]
     protected: Mapping[str, Sequence[bytes]]
     proof: PatchProofs
+    unpatched: UnpatchedResults
 
     def run(self, changes: Changes) -> tuple[PatchGateResult, ...]:
         """Return the results of the gates, up to the first that fails."""
@@ -133,7 +136,7 @@ class PatchGates:
         if outcome.state == "error":
             return impossible(gate, outcome.stderr) if own else not_checked(gate, outcome.stderr)
         output = shorten(outcome.text(), self.options.agent_limits.output_tokens)
-        if self._run(self.base, command).success:
+        if self.unpatched.outcome_of(command, lambda: self._run(self.base, command)).success:
             return failed(gate, f"{name}: {output}")
         if own:
             return impossible(gate, f"{name} fails without the patch as well: {output}")
@@ -151,16 +154,27 @@ class PatchGates:
         inside = [str(path.relative_to(below)) for path in names if path.is_relative_to(below)]
         rules, flags = (blob and self.blobs.read(blob) for blob in (options.rules.blob, options.build_flags))
         request = ScanRequest(
-            trees=[str(root / below) for root in (self.base, self.root)],
-            files=files_for_scan([*self.files, *inside]),
+            trees=(),
+            files=tuple(files_for_scan([*self.files, *inside])),
             rules=rules or None,
             flags=flags or None,
             min_confidence=options.min_confidence,
             depth=options.rules.depth,
         )
-        before, after = scan_trees(request, self.root.parent, os.environ)
+        before, after = self._scanned(request)
         sites = [self._site(one.pattern, one.place) for one in (self.finding, *self.finding.others)]
         return check_rule(sites, before, after)
+
+    def _scanned(self, request: ScanRequest) -> tuple[RuleSites, RuleSites]:
+        """Return the findings of the tree without the patch and of that with it; only the latter is always scanned."""
+        before = self.unpatched.sites_of(request)
+        roots = [self.base, self.root] if before is None else [self.root]
+        trees = [str(root / self.options.below) for root in roots]
+        *first, after = scan_trees(request._replace(trees=trees), self.root.parent, os.environ)
+        if before is None:
+            (before,) = first
+            self.unpatched.add_sites(request, before)
+        return before, after
 
     def _site(self, pattern: str, place: FixLine) -> RuleSite:
         file = str(PurePosixPath(place.file).relative_to(self.options.below))

@@ -116,7 +116,7 @@ class PatchProofs:
                     return BaselineProof(
                         finding, proof, (attempt,), problem=f"it does not fire without the patch: {why}"
                     )
-                minimal, benign = _Observations(runner, attempt, runner.build(attempt), proof.stack).conclude()
+                minimal, benign = _Observations(runner, attempt, runner.build(attempt), proof).conclude()
         except (SandboxError, StepFailed) as error:
             return BaselineProof(finding, proof, (attempt,), problem=str(error))
         return BaselineProof(finding, proof, tuple(dict.fromkeys((attempt, minimal))), benign)
@@ -161,21 +161,27 @@ class PatchProofs:
 
 @dataclass
 class _Observations:
-    """The runs of a program without a patch."""
+    """The runs of an attempt without a patch, with other input; `program` is the one that was built last."""
 
     runner: BenchRunner
     attempt: Attempt
     program: BuiltProgram
-    stack: Sequence[str]
+    proof: FixProof
     hangs: int = 0
     runs: dict[Attempt, ProofRun] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._code = self.attempt.code
+        self._faults = _faults(self._run(self.attempt))
+
     def conclude(self) -> tuple[Attempt, tuple[ObservedRun, ...]]:
         """Return the attempt with the smallest input that fires reliably, and benign inputs with reliable results."""
-        minimal = Minimisation(self.attempt, self._fires).run()
+        nothing = self._run(emptied(self.attempt))
+        # Of other harnesses, the arguments are not checked, so that a shorter text may be one that nobody may pass.
+        is_checked = self.proof.state == "proved" and self.attempt.language == "c"
+        minimal = Minimisation(self.attempt, self._fires, literals=is_checked).run()
         if not self._fires_again(minimal):
             minimal = self.attempt
-        nothing = self._run(emptied(self.attempt))
         benign = benign_runs([ObservedRun(*one) for one in self.runs.items()], nothing)
         return minimal, tuple(one for one in benign if _same(one, self.runner.run(one.attempt, self.program)))
 
@@ -183,16 +189,30 @@ class _Observations:
         return self._is_error(self._run(attempt)) if self.hangs < HANGS_MAX else False
 
     def _fires_again(self, attempt: Attempt) -> bool:
-        return attempt == self.attempt or self._is_error(self.runner.run(attempt, self.program))
+        return attempt == self.attempt or self._is_error(self._run_anew(attempt))
 
     def _is_error(self, run: ProofRun) -> bool:
-        return compare(AttemptResult((run,)), self.stack).outcome == "fires"
+        """Return whether a run is that of the proof, and passes no arguments that it did not pass."""
+        is_same = compare(AttemptResult((run,)), self.proof.stack).outcome == "fires"
+        return is_same and _faults(run) <= self._faults
 
     def _run(self, attempt: Attempt) -> ProofRun:
         if attempt not in self.runs:
-            run = self.runs[attempt] = self.runner.run(attempt, self.program)
+            run = self.runs[attempt] = self._run_anew(attempt)
             self.hangs += AT_LIMIT in run.ended
         return self.runs[attempt]
+
+    def _run_anew(self, attempt: Attempt) -> ProofRun:
+        if attempt.code != self._code:
+            self.program, self._code = self.runner.build(attempt), attempt.code
+        if self.program.problem:
+            return ProofRun(f"was not built: {self.program.problem}", "")
+        return self.runner.run(attempt, self.program)
+
+
+def _faults(run: ProofRun) -> frozenset[tuple[str, int, str]]:
+    """Return the faults of arguments that a harness passed."""
+    return frozenset((one.function, one.number, one.fault) for one in run.arguments if one.fault)
 
 
 def _failure(result: AttemptResult, proof: FixProof) -> str:

@@ -1,6 +1,7 @@
 """The verdicts of agents on the candidates of a run, for its report.
 
-A candidate without a verdict is undecided, with a reason: its job failed, was cancelled, or was not reached.
+A candidate without a verdict is undecided, with a reason: its job failed, was cancelled, or was not reached.  A finding
+whose proof was a job that failed or was cancelled is not proved, for that reason.
 """
 
 import json
@@ -18,6 +19,7 @@ from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
+from jarvis_workers.steps.sec.prove import STEP as PROVING
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.runs import Run
@@ -72,6 +74,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     planned = _planned(session, run)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
+    unproved = {gid: IssueProof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVING))}
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
@@ -86,7 +89,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             if issue.judged is True and verdict.status == "dismissed":
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
             judged = issue.with_verdict(verdict, verification, number)
-            proof = proofs_by_gid.get(gid)
+            proof = proofs_by_gid.get(gid) or unproved.get(gid)
             yield judged.with_proof(proof) if proof and verdict.status == CONFIRMED else judged
 
 

@@ -94,7 +94,7 @@ def test_a_weakness_outside_the_list_makes_the_report_unreadable() -> None:
     result, _ = search(*[report(defect(4, "strcpy(d, s);", cwe=99_999))] * 3)
 
     assert result.defects == ()
-    assert result.reason is not None and result.reason.startswith("inconclusive")
+    assert result.reason is not None and result.reason.startswith("the model submitted no valid report (")
 
 
 def test_what_a_rule_has_reported_is_named_in_the_question_and_not_taken_again() -> None:
@@ -114,7 +114,19 @@ def test_one_line_has_one_defect_and_a_report_at_most_a_few() -> None:
 
     result, _ = search(report(*many, defect(5, "return checked(d);")))
 
-    assert [(one.line, one.cwe) for one in result.defects] == [(8, 120)]
+    assert [(one.line, one.cwe) for one in result.defects] == [(8, 120), (9, 787)]
+    assert result.surplus == 0
+
+
+def test_defects_above_the_limit_are_counted() -> None:
+    lines = [f"    buffer[n + {number}] = {number};" for number in range(DEFECTS_MAX + 2)]
+    code = "\n".join(["int f(char *buffer, int n)", "{", *lines, "    return n;", "}", ""])
+    found = [defect(3 + number, line.strip()) for number, line in enumerate(lines)]
+
+    result, platform = search(report(*reversed(found)), of=question(line=1, a=code))
+
+    assert [one.line for one in result.defects] == [5, 6, 7, 8, 9]
+    assert (result.surplus, result.reason, len(platform.requests)) == (2, None, 1)
 
 
 def test_a_models_texts_are_one_line_of_visible_text() -> None:
@@ -140,21 +152,29 @@ def test_a_defect_in_code_that_instructs_a_model_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "reason"),
+    ("replies", "limit", "reason"),
     [
-        ([text("I am sorry.")] * 3, "inconclusive"),
-        ([ModelUnavailable("down")], "unavailable"),
-        ([call("read_code", json.dumps({"path": "src/a.c"}))] * 9, "repeated"),
+        (
+            [text("I am sorry.")] * 3,
+            "inconclusive",
+            "the model submitted no valid report (",
+        ),
+        ([ModelUnavailable("down")], "unavailable", "the model server gave no answer (down)"),
+        (
+            [call("read_code", json.dumps({"path": "src/a.c"}))] * 9,
+            "repeated",
+            "the model repeated itself (read_code",
+        ),
     ],
     ids=["prose", "down", "reads on"],
 )
-def test_a_conversation_without_a_report_says_why(replies: list[Reply | Exception], reason: str) -> None:
+def test_a_conversation_without_a_report_says_why(replies: list[Reply | Exception], limit: str, reason: str) -> None:
     looking = FunctionSearch(question(), profile=PROFILES["deepseek"], marks=MARKS)
     result = drive(looking.run(), AgentWorld(Scripted(*replies), looking.agent.tools))
 
     assert result.defects == ()
     assert result.reason is not None and result.reason.startswith(reason)
-    assert looking.stopped == reason
+    assert looking.stopped == limit
 
 
 def test_a_search_is_bounded() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.sec.proof.minimisation import (
     BENIGN_MAX,
+    BUILDS_MAX,
     RUNS_MAX,
     Minimisation,
     ObservedRun,
@@ -52,6 +53,21 @@ def test_the_number_of_runs_is_bounded() -> None:
     found = Minimisation(program(b"(" * 4000), fires).run()
 
     assert (len(tried), content(found).count(b"(") < 1100) == (RUNS_MAX, True)
+
+
+def test_the_longest_literals_of_a_harness_are_shortened_if_that_is_asked_for() -> None:
+    code = 'int main(void) { return parse("short", "header;key=%s;trailer") + sum((int[]){1, 2, 3, 4, 5, 6, 7, 8}); }'
+    attempt = Attempt("harness", code=code)
+    tried: list[Attempt] = []
+
+    def fires(one: Attempt) -> bool:
+        return "%s" in one.code and "7" in one.code
+
+    found = Minimisation(attempt, counted(fires, tried), literals=True).run()
+
+    assert found.code == 'int main(void) { return parse("short", "%s") + sum((int[]){7}); }'
+    assert len(tried) <= BUILDS_MAX
+    assert Minimisation(attempt, fires).run() == attempt
 
 
 @given(st.binary(max_size=60), st.binary(min_size=1, max_size=3))

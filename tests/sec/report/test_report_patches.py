@@ -2,12 +2,15 @@
 
 import json
 
+from jsonschema import Draft4Validator
+
 from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.patches import LINES_MAX, patch_lines, patch_summary
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_document import IssueProof, PatchReplacement, ProofSource, ReportBody, ReportPatch
+from tests.sec.report.test_sarif import SCHEMA
 from tests.sec.verdicts import EVERY, RUN, judged_body
 
 DIFF = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n int f;\n-<b>gets(s);\n+fgets(s, 8, stdin);\n"
@@ -92,7 +95,7 @@ def test_sarif_has_fixes_relative_to_the_repository() -> None:
     assert len(fixes) == len(body.patches)
     assert fixes[0] == [
         {
-            "description": {"text": "Bound it"},
+            "description": {"text": "Bound it. Passed: build, rule. Not checked: proof."},
             "artifactChanges": [
                 {
                     "artifactLocation": {"uri": "lib/a.c", "uriBaseId": "%SRCROOT%"},
@@ -108,3 +111,20 @@ def test_sarif_has_fixes_relative_to_the_repository() -> None:
     ]
     refused = json.loads("".join(render_sarif(patched(REFUSED), RUN)))["runs"][0]["results"]
     assert not any("fixes" in result for result in refused)
+
+
+def test_sarif_says_what_of_a_proof_ran_before_and_after_the_patch() -> None:
+    stack = ("heap-buffer-overflow WRITE of size 100", "#0 copy a.c:3")
+    proof = IssueProof("proved", "program", 1, "./program '[x](y)' < stdin", stack=stack)
+    body = patched(FIXED._replace(passed=("build", "proof", "rule"), unchecked=("tests",)))
+    first, *rest = body.issues
+    log = json.loads("".join(render_sarif(body._replace(issues=[first._replace(proof=proof), *rest]), RUN)))
+
+    Draft4Validator(json.loads(SCHEMA.read_text())).validate(log)
+    results = log["runs"][0]["results"]
+    (text,) = (one["fixes"][0]["description"] for one in results if "proof" in one["properties"])
+    assert text["text"].replace("\\", "") == (
+        "Bound it. Before the patch, a sanitizer stopped ./program '[x](y)' < stdin with heap-buffer-overflow WRITE of"
+        " size 100. Its proof no longer fires. Passed: build, proof, rule. Not checked: tests."
+    )
+    assert "[x](y)" not in text["text"]

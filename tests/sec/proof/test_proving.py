@@ -1,0 +1,91 @@
+"""The conversation that proves a finding: its reasons are plain sentences, however it ends."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from jarvis_workers.agent.drivers import AgentWorld
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.errors import ModelRefused, ModelUnavailable
+from jarvis_workers.platforms.profiles import PROFILES
+from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.proving import ProofQuestion, prover
+from jarvis_workers.sec.proof.run_tool import AttemptResult, run_proof
+from jarvis_workers.tools.registry import Toolbox
+from tests.agents.arrange import Scripted, call, drive, text
+from tests.sec.verifying import MARKS
+
+QUESTION = ProofQuestion("the finding", "the verdict", [("the code", "int f(void);")])
+
+
+class Broken:
+    """A machine on which no attempt can be built."""
+
+    def content(self, script: str) -> bytes:
+        return script.encode()
+
+    def attempt(self, attempt: Attempt) -> AttemptResult:
+        return AttemptResult(problem=f"there is no file {attempt.target}")
+
+
+def prove(*replies: Reply | Exception, profile: str = "deepseek", **limits: Any) -> Proof:
+    """Prove a finding with a model that answers so."""
+    tools = Toolbox([run_proof(Broken(), ProofTarget(TreeLine("src/a.c", 3), 787, 1, 5))])
+    proving = prover(QUESTION, tools, PROFILES[profile], MARKS, AgentLimits(**limits))
+    return drive(proving.run(), AgentWorld(Scripted(*replies), proving.agent.tools))
+
+
+def submit(value: Any) -> Reply:
+    return call("submit_report", json.dumps(value))
+
+
+def attempt(**arguments: Any) -> Reply:
+    return call("run_proof", json.dumps({"way": "program", **arguments}))
+
+
+NO_REPORT = "the model submitted no valid report (no valid report after 2 more requests: "
+UNUSABLE = "the answers of the model could not be used (3 answers in a row could not be used: "
+ENDS: dict[str, tuple[list[Reply | Exception], str]] = {
+    "prose": ([text("I am sorry.")] * 3, NO_REPORT),
+    "a list": (
+        [text("<REPORT>[1]</REPORT>")] * 3,
+        f"{NO_REPORT}the report: Input should be an object with the fields of the report)",
+    ),
+    "a report without a reason": ([submit({"analysis": "none"})] * 3, f"{NO_REPORT}reason: Field required)"),
+    "an empty reason": ([submit({"reason": " "})], "the model made no attempt, and gave no reason"),
+    "a file that is no object": (
+        [attempt(files=[number]) for number in range(3)],
+        f"{UNUSABLE}run_proof: files.0: Input should be an object)",
+    ),
+    "an attempt that cannot be run": ([attempt(), submit({"reason": ""})], "It was not run: there is no file"),
+    "calls that repeat": ([attempt()] * 9, "the model repeated itself (run_proof was called 3 times with the same"),
+    "no answer": ([ModelUnavailable("down")], "the model server gave no answer (down)"),
+    "a refusal": ([ModelRefused("401: no key")], "the model server refused the request (401: no key)"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_the_reason_of_a_failed_proof_is_a_sentence_without_names_of_classes(name: str) -> None:
+    replies, reason = ENDS[name]
+
+    proof = prove(*replies, profile="generic" if name in ("prose", "a list") else "deepseek")
+
+    assert proof.state == "failed"
+    assert proof.reason.startswith(reason)
+    assert not re.search(r"\b[A-Z][a-z]+[A-Z]|instance of|b'|[{}\n]", proof.reason)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"rounds": 1}, "the conversation reached its limit of model calls (the task is not finished after 1 model"),
+        ({"tokens": 1}, "the conversation reached its limit of tokens (used "),
+        ({"seconds": 0}, "the conversation reached its time limit (took 0.0 s, limit 0 s)"),
+        ({"cost": 0.0}, "the conversation reached a limit of cost (spent 0.0000 dollars, limit 0)"),
+    ],
+)
+def test_a_limit_that_ends_a_proof_is_named_in_words(limits: dict[str, float], reason: str) -> None:
+    assert prove(attempt(), attempt(target="a.c"), **limits).reason.startswith(reason)
