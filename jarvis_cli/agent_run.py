@@ -82,7 +82,7 @@ def give_task(options: AgentOptions) -> int:
     check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
-    task = replace(_task_options(settings, options), output=where_to.target, output_format=where_to.form)
+    task = replace(_task_options(settings, options), **where_to.run_options)
     if settings.place == "cluster":
         return _on_cluster(settings, options, task, None if options.detach else where_to)
     return _here(settings, options, task, where_to, answers)

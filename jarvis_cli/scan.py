@@ -24,7 +24,7 @@ from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
-from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
@@ -59,9 +59,9 @@ class ScanCommand:
 
     @property
     def without_agents(self) -> "ScanCommand":
-        """Return the command without agents, labels, name, remark and target, for the scan of a baseline."""
+        """Return the command without agents, labels, name, remark and delivery, for the scan of a baseline."""
         command = replace(self, agents=None, labels={}, name=None)
-        return command.with_options(remark=None, output=None, output_format=None)
+        return command.with_options(remark=None, **dict.fromkeys(OF_DELIVERY))
 
     @property
     def kind(self) -> str:
@@ -100,7 +100,7 @@ class ScanCommand:
 def scan_tree(settings: Settings, command: ScanCommand, delivery: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan locally or on the cluster, as the settings say, and report unless the run is detached from this command."""
     require_extras(settings)
-    command = command.with_options(output=delivery.target, output_format=delivery.form)
+    command = command.with_options(**delivery.run_options)
     if (remark := command.scan_input.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":

@@ -75,7 +75,7 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         found = find_issue(store, wiring.blobs_of(settings), named, options.run)
     request = discussion_request(settings, kind, found, text, options.group, language_of(options.lang))
-    run_options = replace(request.options, output=target.target, output_format=target.form)
+    run_options = replace(request.options, **target.run_options)
     command = FollowUpCommand(
         found[0],
         replace(request, options=run_options),

@@ -6,7 +6,7 @@ from pathlib import Path
 from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.fix_output import deliver_fixes
 from jarvis_cli.options import form_of
-from jarvis_cli.project_run import RunCommand, execute_run
+from jarvis_cli.project_run import RunCommand, deliver_as, execute_run
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import UsageError
@@ -36,7 +36,7 @@ def fix_findings(options: FixCommandOptions) -> int:
         with wiring.store_of(settings, tell=write_line) as store:
             tell = _no_line if options.quiet else screen.tell
             made = fix_request(settings, store, _blobs(settings), scanned, _choice(options), executor, tell)
-        return replace(made, labels={**labels, **made.labels})
+        return deliver_as(replace(made, labels={**labels, **made.labels}), target)
 
     def deliver(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
         return deliver_fixes(store, blobs, run, target, screen, directory=options.directory)
