@@ -26,7 +26,7 @@ from jarvis_workers.sec.judge.cost_model import (
 )
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
-from jarvis_workers.steps.sec.candidates import counted_of, reasons_for
+from jarvis_workers.steps.sec.candidates import counted_of, reasons_by_cluster
 from jarvis_workers.steps.sec.dry_run import DryRun, Plan, PlannedClusters
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
@@ -146,7 +146,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
                 expected += verified_together(of_one, conditions, plan.model.quirks, batch.shared)
     some = expected[:: max(len(expected) // plan.sample, 1)]
     with store.read() as session:
-        reasons = [reasons_for(session, run, [(gid, numbered[gid]) for gid in one.gids]) for one in some]
+        reasons = reasons_by_cluster(session, run, [[(gid, numbered[gid]) for gid in one.gids] for one in some])
     firsts = [foresight.verify(one, numbered, those) for one, those in zip(some, reasons, strict=True)]
     return Estimate(
         group=plan.options.group,

@@ -4,24 +4,29 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.cost_model import ASSUMED
+from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
 from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
+from jarvis_workers.steps.sec.candidates import all_of, reasons_by_cluster, reasons_for
 from jarvis_workers.steps.sec.dry_run import SAMPLE
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import RuleFacts
-from jarvis_workers.store import transcripts
+from jarvis_workers.store import judgements, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Total
 from tests.agents.counting import counted
@@ -217,3 +222,28 @@ def test_a_tree_in_which_nothing_was_found_takes_nothing(pipeline: Pipeline, gro
     said = foresee(pipeline, group, tmp_path / "src")
 
     assert (said.candidates, said.plain, said.verify.jobs, prompt(said)) == (0, 0, 0, 0)
+
+
+def test_the_reasons_for_all_clusters_take_one_query_for_candidates(pipeline: Pipeline, tmp_path: Path) -> None:
+    run = pipeline.run(pipeline.do(tree(tmp_path / "src", [LOCKS, FREES, LOOPS])))
+    with pipeline.store.write() as session:
+        numbered = list(all_of(session, run))
+        some = [one for _, one in numbered[::3]]
+        judgements.attach(session, run.id, map(judged_false, some, map(str, count())))
+    clusters = [numbered[at : at + 2] for at in range(0, len(numbered), 2)]
+
+    with pipeline.store.read() as session:
+        one_by_one = [reasons_for(session, run, cluster) for cluster in clusters]
+        queries = list[str]()
+        event.listen(session.connection(), "before_cursor_execute", lambda *call: queries.append(call[2]))
+        together = reasons_by_cluster(session, run, clusters)
+
+    assert together == one_by_one
+    assert len(set(one_by_one)) > 2
+    assert len(queries) == 2
+
+
+def judged_false(candidate: Candidate, reason: str) -> Judgement:
+    return Judgement(
+        fingerprint=candidate.fingerprint, rule=candidate.pattern, verdict=TriageState("false"), reason=reason
+    )
