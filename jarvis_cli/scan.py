@@ -34,6 +34,7 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.pipelines import RANKED
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class ScanCommand:
     """The target of a scan and its options; `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents; None disables it.
+    options of the verification by agents; None disables it. A dry run that is to search functions only `ranks` them.
     """
 
     target: ScanTarget
@@ -56,17 +57,18 @@ class ScanCommand:
     agents: JudgeOptions | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
+    ranks: bool = False
 
     @property
     def without_agents(self) -> "ScanCommand":
         """Return the command without agents, labels, name, remark and delivery, for the scan of a baseline."""
-        command = replace(self, agents=None, labels={}, name=None)
+        command = replace(self, agents=None, ranks=False, labels={}, name=None)
         return command.with_options(remark=None, **dict.fromkeys(OF_DELIVERY))
 
     @property
     def kind(self) -> str:
         """The kind of the run."""
-        return "sec.agent" if self.agents else "sec.fast"
+        return "sec.agent" if self.agents else RANKED if self.ranks else "sec.fast"
 
     def run_name(self, settings: Settings) -> RunName | None:
         """Return the name of the run with the hash of this command, or None if it is not named."""
