@@ -56,6 +56,7 @@ class AgentOptions:
     record: Path | None
     replay: Path | None
     quiet: bool
+    non_interactive: bool = False
     plan: bool = False
     team: Path | None = None
     overrides: Mapping[str, object] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class AgentOptions:
 
 def give_task(options: AgentOptions) -> int:
     """Run an agent or a team on a task and print the answer; return the exit code."""
-    approve_programs(ask=not options.quiet)
+    approve_programs(ask=not (options.quiet or options.non_interactive))
     settings = load_settings(
         {"where": options.where, "agent.budget": options.budget, **options.overrides}, directory=Path.cwd()
     )

@@ -53,7 +53,7 @@ PROMPT = "task (end with a blank line; nothing ends the session)> "
 def change_code(options: CodeOptions) -> int:
     """Change the code of the repository around the current directory; return the exit code."""
     flags = {"where": options.where, "agent.budget": options.budget}
-    approve_programs(ask=_is_interactive(options))
+    approve_programs(ask=_is_interactive(options) and not options.quiet)
     settings = load_settings(flags, directory=Path.cwd(), file=options.config)
     target = _checked(settings, options)
     task = "" if options.requirement is None else read_task(options.requirement, "-r")

@@ -93,10 +93,10 @@ class FollowUpCommand:
 
 
 def project_settings(
-    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
+    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool, quiet: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
-    approve_programs(names=OF_CONVERSATIONS)
+    approve_programs(ask=not quiet, names=OF_CONVERSATIONS)
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")

@@ -152,7 +152,7 @@ def resume(
     from jarvis_cli import run_control  # noqa: PLC0415
 
     delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
-    return run_control.resume(_approved_settings(), run, delivery, budget, quiet=quiet)
+    return run_control.resume(_approved_settings(quiet=quiet), run, delivery, budget, quiet=quiet)
 
 
 @app.command(examples="jarvis runs retry last -o report.html")
@@ -170,7 +170,7 @@ def retry(
     from jarvis_cli import run_control  # noqa: PLC0415
 
     delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
-    return run_control.retry(_approved_settings(), run, delivery, budget, quiet=quiet)
+    return run_control.retry(_approved_settings(quiet=quiet), run, delivery, budget, quiet=quiet)
 
 
 @app.command(examples=REPORT)
@@ -239,11 +239,11 @@ def _settings() -> "Settings":
     return load_settings(directory=Path.cwd())
 
 
-def _approved_settings() -> "Settings":
+def _approved_settings(*, quiet: bool) -> "Settings":
     """Return the settings of a command that continues a run, whose agents may start programs."""
     from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
 
-    approve_programs()
+    approve_programs(ask=not quiet)
     return _settings()
 
 

@@ -93,6 +93,32 @@ def test_at_a_terminal_a_person_is_asked_once(jarvis: Jarvis, note: Path, answer
     assert note.exists() == bool(starts)
 
 
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sec", "ask", "C3fa81b", "Why?", "-q"),
+        ("sec", "fix", "last", "-q"),
+        ("runs", "resume", "last", "-q"),
+        ("runs", "retry", "last", "-q"),
+        ("c2rust", "scan", "-p", "none", "-q"),
+        ("code", "-r", "Do it.", "-q"),
+        (*AGENT, "-n"),
+        ("agent", "-i", "-q", "-p", "none"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_quiet_command_asks_nobody_and_says_what_has_no_effect(jarvis: Jarvis, command: tuple[str, ...]) -> None:
+    (jarvis.place / "jarvis.yaml").write_text("central_tools: [x]\nagent: {after_tool_call_cb_dirs: [x]}\n")
+    with at_terminal(jarvis.place, *command, columns=300, environ=os.environ) as terminal:
+        terminal.type(ENTER)  # for a question, which would wait
+        assert terminal.wait() != 0
+
+    assert "and is not trusted: they have no effect" in terminal.screen
+    assert "Trust this" not in terminal.screen
+
+
 def test_a_file_that_was_just_edited_is_trusted(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = jarvis.place.parent / "editor"
     editor.write_text('#!/bin/sh\nfor file; do :; done\necho "code: {gate: make test}" > "$file"\n')
