@@ -1,5 +1,5 @@
-"""Ask a person before a settings file of the current directory starts programs, sends code, results or keys to servers,
-or tells models whom to trust.
+"""Ask a person before a settings file of the current directory starts programs, names servers or files for code
+and results, sends keys, or tells models whom to trust.
 
 The directory may be a clone of somebody else's repository: without an approval, these settings have no effect.
 """
@@ -44,7 +44,7 @@ def _effects(names: Collection[str]) -> str:
     effects = (
         (PROGRAMS, "start programs"),
         (KEYS, "send keys to servers"),
-        (ADDRESSES, "send code and results to servers"),
+        (ADDRESSES, "name servers or files for code and results"),
         ((NOTES,), "tell models whom to trust"),
     )
     return " and ".join(effect for settings, effect in effects if set(names) & set(settings))

@@ -25,11 +25,11 @@ NOTES = "sec.notes"
 # The settings that name the variable or file of a key, and the server that gets it.
 MODELS, SEARCH_KEY = "models", "search.key_env"
 KEYS = (MODELS, SEARCH_KEY)
-# The settings that name servers which get code and results, and give jobs and results back.
-ADDRESSES = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
-# What has no host, and servers on this machine. All that libraries read differently from this pattern needs trust, such
-# as several hosts, a host among the parameters, and marks that end the host for some.
-FILE = re.compile(r"(?!.*(?:://|::)).+|(?:sqlite(?:\+\w+)?|file)://[^:@]*")
+# The settings that name servers which get code and results, and give jobs and results back, or files with results.
+ADDRESSES = ("data_dir", "store_url", "broker_url", "blobs_url", "notify.webhook_url")
+# Files, and servers on this machine. All that libraries read differently from these patterns needs trust, such as
+# several hosts, a host among the parameters, and marks that end the host for some.
+FILE = re.compile(r"(?:sqlite(?:\+\w+)?:///|file://)?(?P<path>(?!\w+:)(?!.*::)[^?#]+)|sqlite(?:\+\w+)?://")
 LOCAL_SERVER = re.compile(
     r"(?:postgresql(?:\+\w+)?|rediss?|https?)://(?:[^\s@/?#;,\\]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?"
     r"(?:/[^\s@?#;,\\]*)?(?:\?(?!.*host)[\w=&.-]*)?"
@@ -69,10 +69,10 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
         raise SettingsError(f"the decision on {plain(file.name)} cannot be stored: {says}") from error
 
 
-def restricted_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield those of the settings, by full name, that need trust."""
+def restricted_values(values: Mapping[str, object], directory: Path) -> Iterator[tuple[str, object]]:
+    """Yield those of the settings of a file in `directory`, by full name, that need trust."""
     yield from ((name, values[name]) for name in (*PROGRAMS, NOTES) if values.get(name))
-    yield from ((name, values[name]) for name in ADDRESSES if values.get(name) and not _is_here(values[name]))
+    yield from ((name, values[name]) for name in ADDRESSES if _is_foreign(values.get(name), directory))
     if any(sends_key(group) for group in _groups(values.get(MODELS))):
         yield MODELS, values[MODELS]
     if values.get(SEARCH_KEY) and not _may_have_keys(values.get("search.url")):
@@ -84,8 +84,15 @@ def sends_key(group: Mapping[str, object]) -> bool:
     return bool(group.get("api_key_env") or group.get("api_key_file")) and not _may_have_keys(group.get("base_url"))
 
 
-def _is_here(address: object) -> bool:
-    return any(form.fullmatch(str(address)) for form in (FILE, LOCAL_SERVER))
+def _is_foreign(address: object, directory: Path) -> bool:
+    """Return whether an address is that of a server elsewhere, or of files that a clone may bring along."""
+    if not address or LOCAL_SERVER.fullmatch(str(address)):
+        return False
+    file = FILE.fullmatch(str(address))
+    if file is None:
+        return True
+    path = Path(file["path"] or "/").expanduser()
+    return not path.is_absolute() or path.resolve().is_relative_to(directory.resolve())
 
 
 def _groups(models: object) -> list[Mapping[str, object]]:

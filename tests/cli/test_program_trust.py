@@ -235,7 +235,7 @@ def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url:
     assert load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).search.key_env == key
 
 
-@pytest.mark.parametrize("setting", ADDRESSES)
+@pytest.mark.parametrize("setting", [setting for setting in ADDRESSES if setting != "data_dir"])
 @pytest.mark.parametrize(
     ("address", "has_effect"),
     [
@@ -269,12 +269,31 @@ def test_a_clone_sends_no_code_to_a_server_of_its_own(
     assert untrusted_programs(tmp_path, own) == {}
 
 
-@pytest.mark.parametrize("address", ["sqlite:///x.db", "blobs", "/srv/blobs", "file:///srv/blobs"])
-def test_files_as_store_or_blobs_need_no_trust(tmp_path: Path, address: str) -> None:
-    setting = "store_url" if address.startswith("sqlite") else "blobs_url"
-    (tmp_path / "jarvis.yaml").write_text(json.dumps({setting: address}))
+@pytest.mark.parametrize(
+    ("setting", "address", "has_effect"),
+    [
+        ("data_dir", "data", False),
+        ("data_dir", "../data", False),
+        ("data_dir", "CLONE/data", False),
+        ("data_dir", "CLONE/../own/../clone", False),
+        ("data_dir", "CLONE/../own", True),
+        ("data_dir", "~/jarvis", True),
+        ("store_url", "sqlite:///x.db", False),
+        ("store_url", "sqlite:///CLONE/x.db", False),
+        ("store_url", "sqlite:////srv/x.db", True),
+        ("store_url", "sqlite://", True),
+        ("blobs_url", "blobs", False),
+        ("blobs_url", "file://CLONE/blobs", False),
+        ("blobs_url", "file:///srv/blobs", True),
+        ("blobs_url", "/srv/blobs", True),
+    ],
+)
+def test_a_clone_brings_no_results_along(tmp_path: Path, setting: str, address: str, has_effect: bool) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "jarvis.yaml").write_text(json.dumps({setting: address.replace("CLONE", str(clone))}))
 
-    assert untrusted_programs(tmp_path, {"JARVIS_DATA_DIR": str(tmp_path / "own")}) == {}
+    assert (untrusted_programs(clone, {"JARVIS_DATA_DIR": str(tmp_path / "own")}) == {}) is has_effect
 
 
 def test_every_command_says_that_it_uses_no_server_of_an_untrusted_file(jarvis: Jarvis) -> None:
@@ -288,8 +307,8 @@ def test_every_command_says_that_it_uses_no_server_of_an_untrusted_file(jarvis: 
     assert (scanned.code, len(json.loads(listed.out))) == (0, 1)
     for err in (scanned.err, listed.err, checked.err):
         assert err.startswith(
-            "jarvis: jarvis.yaml of this directory sets store_url, broker_url, which send code and results to servers, "
-            "and is not trusted: they have no effect"
+            "jarvis: jarvis.yaml of this directory sets store_url, broker_url, which name servers or files for code "
+            "and results, and is not trusted: they have no effect"
         )
         assert err.count("is not trusted") == 1
     assert "jarvis.yaml is not trusted" in shown.out
