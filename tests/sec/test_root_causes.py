@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.dataflow.shared_sinks import merged
@@ -54,7 +54,8 @@ def test_twelve_findings_of_a_proxy_are_three_root_causes_and_three_jobs() -> No
     assert [1 + len(others) for _, others in defect_groups(issues)] == [1, 1, 10]
 
 
-@given(st.lists(st.sampled_from(["", "suppressed", "judged", "dismissed"]), max_size=9), st.booleans())
+@given(st.lists(st.sampled_from(["", "suppressed", "judged", "dismissed"]), max_size=6), st.booleans())
+@settings(max_examples=25)
 def test_a_root_cause_has_one_id_whatever_is_set_aside(fates: list[str], has_baseline: bool) -> None:
     judged = {found(file="judged.c", evidence="free(p);").fingerprint: TriageVerdict(TriageState.FALSE, "no")}
     numbered = [
