@@ -21,6 +21,7 @@ from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.paths import shown
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import RunBudget, budget_of
+from jarvis_workers.service.discovery import RANKED
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
@@ -34,7 +35,6 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.steps.sec.pipelines import RANKED
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
