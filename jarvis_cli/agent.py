@@ -56,6 +56,7 @@ def agent(ctx: typer.Context, options: AgentCommand) -> int:
             plan=options.plan,
             overrides=options.setting_overrides,
             quiet=options.quiet,
+            non_interactive=options.non_interactive,
         )
     )
 

@@ -56,6 +56,7 @@ class AgentOptions:
     record: Path | None
     replay: Path | None
     quiet: bool
+    non_interactive: bool = False
     plan: bool = False
     team: Path | None = None
     overrides: Mapping[str, object] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class AgentOptions:
 
 def give_task(options: AgentOptions) -> int:
     """Run an agent or a team on a task and print the answer; return the exit code."""
-    approve_programs(ask=not options.quiet)
+    approve_programs(ask=not (options.quiet or options.non_interactive))
     settings = load_settings(
         {"where": options.where, "agent.budget": options.budget, **options.overrides}, directory=Path.cwd()
     )
@@ -82,7 +83,7 @@ def give_task(options: AgentOptions) -> int:
     check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
-    task = replace(_task_options(settings, options), output=where_to.target, output_format=where_to.form)
+    task = replace(_task_options(settings, options), **where_to.run_options)
     if settings.place == "cluster":
         return _on_cluster(settings, options, task, None if options.detach else where_to)
     return _here(settings, options, task, where_to, answers)

@@ -4,6 +4,7 @@ typer would show types (`<int range>`), truncate summaries, and reject a number 
 to 1". Options are grouped by their `rich_help_panel`, in order of first appearance; rich is not imported.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from inspect import cleandoc
 from textwrap import indent
@@ -18,6 +19,9 @@ from jarvis_workers.paths import plain
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 LAST = "Other options"
+SETTINGS_FILES = ("jarvis.yaml", "pyproject.toml")
+# Commands that show by themselves what is not trusted, or use no server.
+SHOWING = frozenset({"config", "doctor", "healthcheck"})
 # Keyed by the first word of typer's name for the type of a parameter.
 NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
@@ -56,7 +60,15 @@ class _Help:
 
 
 class HelpCommand(_Help, TyperCommand):
-    """A command with grouped options."""
+    """A command with grouped options, which uses no servers of a settings file that nobody trusts."""
+
+    def invoke(self, ctx: Any) -> Any:
+        if any(os.access(name, os.F_OK) for name in SETTINGS_FILES) and not SHOWING & set(ctx.command_path.split()):
+            from jarvis_cli.program_trust import SERVERS, approve_programs  # noqa: PLC0415  (slow, for the settings)
+
+            asks = not any(ctx.params.get(name) for name in ("quiet", "non_interactive"))
+            approve_programs(ask=asks, names=SERVERS)
+        return super().invoke(ctx)
 
 
 class HelpGroup(_Help, TyperGroup):

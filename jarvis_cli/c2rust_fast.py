@@ -96,7 +96,9 @@ def _is_fetching(conversion: SkeletonConversion) -> bool:
 
 def _settings(conversion: SkeletonConversion) -> Settings:
     if not isinstance(conversion, WITH_MODEL):
-        return project_settings(conversion.where, conversion.processes, detach=conversion.detach)
+        return project_settings(
+            conversion.where, conversion.processes, detach=conversion.detach, quiet=conversion.quiet
+        )
     where = place_of(
         conversion.where,
         dry_run=conversion.dry_run,
@@ -106,7 +108,8 @@ def _settings(conversion: SkeletonConversion) -> Settings:
         branch=_branch(conversion),
         fetch_crates=_is_fetching(conversion),
     )
-    return project_settings(where, conversion.processes, {"agent.budget": conversion.budget}, detach=conversion.detach)
+    budget = {"agent.budget": conversion.budget}
+    return project_settings(where, conversion.processes, budget, detach=conversion.detach, quiet=conversion.quiet)
 
 
 def _check_place(conversion: SkeletonConversion) -> None:

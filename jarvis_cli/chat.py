@@ -34,7 +34,7 @@ def converse(request: AgentCommand) -> int:
         for one in built_in_definitions():
             typer.echo(f"{one.kind:<12} {one.name:<12} {one.description}")
         return exits.DONE
-    approve_programs(ask=not request.non_interactive)
+    approve_programs(ask=not (request.non_interactive or request.quiet))
     settings = load_settings(request.setting_overrides, directory=Path.cwd())
     definition = _definition(request)
     has_person = _has_person(request, settings, definition)

@@ -13,7 +13,7 @@ from jarvis_cli.code_options import CodeOptions
 from jarvis_cli.code_output import deliver_code
 from jarvis_cli.options import form_of
 from jarvis_cli.program_trust import approve_programs
-from jarvis_cli.project_run import RunCommand, execute_run
+from jarvis_cli.project_run import RunCommand, deliver_as, execute_run
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.status_output import Display, no_line, notices, write_line
@@ -53,7 +53,7 @@ PROMPT = "task (end with a blank line; nothing ends the session)> "
 def change_code(options: CodeOptions) -> int:
     """Change the code of the repository around the current directory; return the exit code."""
     flags = {"where": options.where, "agent.budget": options.budget}
-    approve_programs(ask=_is_interactive(options))
+    approve_programs(ask=_is_interactive(options) and not options.quiet)
     settings = load_settings(flags, directory=Path.cwd(), file=options.config)
     target = _checked(settings, options)
     task = "" if options.requirement is None else read_task(options.requirement, "-r")
@@ -170,7 +170,8 @@ class _Session:
     def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
         tell = notices(screen, quiet=self._options.quiet)
         request = code_request(self._settings, self._repository, choice, executor, tell)
-        return replace(request, labels={**request.labels, **parse_labels(self._options.label or ())})
+        labels = {**request.labels, **parse_labels(self._options.label or ())}
+        return deliver_as(replace(request, labels=labels), self._target)
 
     def _deliver(self, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
         self._last = run

@@ -142,10 +142,11 @@ def edit() -> None:
 def trust(
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust the files no longer.")] = False,
 ) -> None:
-    """Allow the settings files of this directory to start programs, send keys to servers and tell models whom to trust.
+    """Allow the settings files of this directory to start programs, use servers, and tell models whom to trust.
 
     It holds until they change. The programs are MCP servers, callbacks, the central repository with its tools, and the
-    gate of `jarvis code`; the keys are those of models and of the search; sec.notes tells models whom to trust.
+    gate of `jarvis code`; the servers are those that get keys of models or of the search, and the results store, the
+    broker, the blob store and the webhook, if they are not on this machine; sec.notes tells models whom to trust.
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 

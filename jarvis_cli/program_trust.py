@@ -1,5 +1,5 @@
-"""Ask a person before a settings file of the current directory starts programs, sends keys to servers, or tells models
-whom to trust.
+"""Ask a person before a settings file of the current directory starts programs, names servers or files for code
+and results, sends keys, or tells models whom to trust.
 
 The directory may be a clone of somebody else's repository: without an approval, these settings have no effect.
 """
@@ -15,9 +15,11 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
-from jarvis_workers.settings.trust import KEYS, MODELS, NOTES, PROGRAMS, decide, decision, sends_key
+from jarvis_workers.settings.trust import ADDRESSES, KEYS, MODELS, NOTES, PROGRAMS, decide, decision, sends_key
 
 EVERY = (*PROGRAMS, *KEYS)
+# Those of all commands.
+SERVERS = ADDRESSES
 # Those of the conversations of `jarvis sec` and `jarvis c2rust`.
 OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES, MODELS)
 LINE_MAX = 300
@@ -39,7 +41,12 @@ def approve_programs(*, ask: bool = True, names: Sequence[str] = EVERY) -> None:
 
 def _effects(names: Collection[str]) -> str:
     """Return why settings need trust."""
-    effects = ((PROGRAMS, "start programs"), (KEYS, "send keys to servers"), ((NOTES,), "tell models whom to trust"))
+    effects = (
+        (PROGRAMS, "start programs"),
+        (KEYS, "send keys to servers"),
+        (ADDRESSES, "name servers or files for code and results"),
+        ((NOTES,), "tell models whom to trust"),
+    )
     return " and ".join(effect for settings, effect in effects if set(names) & set(settings))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs
 from jarvis_cli.progress import display
+from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import Display, notices, write_line
@@ -17,6 +18,7 @@ from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePla
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
+from jarvis_workers.service.request import InputT
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.sources import SourceTree, open_source
 from jarvis_workers.service.submit import FollowUpRequest, RunInput, RunRequest, submit, submit_over
@@ -91,14 +93,20 @@ class FollowUpCommand:
 
 
 def project_settings(
-    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
+    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool, quiet: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
-    approve_programs(names=OF_CONVERSATIONS)
+    approve_programs(ask=not quiet, names=OF_CONVERSATIONS)
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     return settings
+
+
+def deliver_as(request: RunRequest[InputT], delivery: Delivery) -> RunRequest[InputT]:
+    """Return the request of a run that another command can resume and deliver in the same way."""
+    options = replace(request.run_input.options, **delivery.run_options)
+    return replace(request, run_input=replace(request.run_input, options=options))
 
 
 def execute_project(settings: Settings, command: ProjectCommand) -> int:

@@ -50,6 +50,12 @@ class Delivery:
     target: str | None = None
 
     @property
+    def run_options(self) -> dict[str, Any]:
+        """The options of a run, with which another command delivers its result in the same way."""
+        base = self.relative_to and str(self.relative_to.absolute())
+        return {"output": self.target, "output_format": self.form, "fail_on": self.fail_on, "relative_to": base}
+
+    @property
     def is_brief(self) -> bool:
         """Whether standard output already ends with a summary."""
         return self.output is None and self.form == "text"

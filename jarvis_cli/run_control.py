@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import typer
 
@@ -74,7 +75,8 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
         if concludes := _conclusion(ended):
             return concludes(store, wiring.blobs_of(settings), ended, screen)
         body = retry_with_notice(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
-        return conclude(ended, body, Delivery(None, "json", quiet=quiet), screen)
+        fail_on = runs.first_delivery(ended).fail_on
+        return conclude(ended, body, Delivery(None, "json", fail_on, quiet=quiet), screen)
 
 
 def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
@@ -148,11 +150,16 @@ def _go_on(
 
 
 def _as_started(run: Run, delivery: Delivery) -> Delivery:
-    """Return target and format that the command that started the run was given, unless this command has others."""
-    target, form = runs.target_of(run)
-    if not delivery.is_default or target is None:
+    """Return a delivery like that of the command that started the run, except for what this command was told itself.
+
+    A command with a target or a format gets neither from the first one.
+    """
+    first = runs.first_delivery(run)
+    base = Path(first.relative_to) if first.relative_to else None
+    delivery = replace(delivery, fail_on=delivery.fail_on or first.fail_on, relative_to=delivery.relative_to or base)
+    if not delivery.is_default:
         return delivery
-    return replace(delivery, output=output_target(target), form=form or delivery.form)
+    return replace(delivery, output=output_target(first.output), form=first.form or delivery.form)
 
 
 def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:

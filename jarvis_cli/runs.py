@@ -144,15 +144,15 @@ def resume(
     form: Form = None,
     as_json: FormJson = False,
     fail_on: FailOn = None,
+    relative_to: RelativeTo = None,
     budget: Budget = None,
     quiet: Quiet = False,
 ) -> int:
-    """Continue a run that was interrupted or has spent its budget, then report."""
+    """Continue a run that was interrupted or has spent its budget, then report as its first command was told to."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
-    return run_control.resume(
-        _approved_settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
-    )
+    delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
+    return run_control.resume(_approved_settings(quiet=quiet), run, delivery, budget, quiet=quiet)
 
 
 @app.command(examples="jarvis runs retry last -o report.html")
@@ -162,15 +162,15 @@ def retry(
     form: Form = None,
     as_json: FormJson = False,
     fail_on: FailOn = None,
+    relative_to: RelativeTo = None,
     budget: Budget = None,
     quiet: Quiet = False,
 ) -> int:
     """Run the failed jobs of an ended run again, then report."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
-    return run_control.retry(
-        _approved_settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
-    )
+    delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
+    return run_control.retry(_approved_settings(quiet=quiet), run, delivery, budget, quiet=quiet)
 
 
 @app.command(examples=REPORT)
@@ -239,11 +239,11 @@ def _settings() -> "Settings":
     return load_settings(directory=Path.cwd())
 
 
-def _approved_settings() -> "Settings":
+def _approved_settings(*, quiet: bool) -> "Settings":
     """Return the settings of a command that continues a run, whose agents may start programs."""
     from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
 
-    approve_programs()
+    approve_programs(ask=not quiet)
     return _settings()
 
 

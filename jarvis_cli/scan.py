@@ -21,10 +21,11 @@ from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.paths import shown
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import RunBudget, budget_of
+from jarvis_workers.service.discovery import RANKED
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
-from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
@@ -45,7 +46,7 @@ class ScanCommand:
     """The target of a scan and its options; `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents; None disables it.
+    options of the verification by agents; None disables it. A dry run that is to search functions only `ranks` them.
     """
 
     target: ScanTarget
@@ -56,17 +57,18 @@ class ScanCommand:
     agents: JudgeOptions | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
+    ranks: bool = False
 
     @property
     def without_agents(self) -> "ScanCommand":
-        """Return the command without agents, labels, name, remark and target, for the scan of a baseline."""
-        command = replace(self, agents=None, labels={}, name=None)
-        return command.with_options(remark=None, output=None, output_format=None)
+        """Return the command without agents, labels, name, remark and delivery, for the scan of a baseline."""
+        command = replace(self, agents=None, ranks=False, labels={}, name=None)
+        return command.with_options(remark=None, **dict.fromkeys(OF_DELIVERY))
 
     @property
     def kind(self) -> str:
         """The kind of the run."""
-        return "sec.agent" if self.agents else "sec.fast"
+        return "sec.agent" if self.agents else RANKED if self.ranks else "sec.fast"
 
     def run_name(self, settings: Settings) -> RunName | None:
         """Return the name of the run with the hash of this command, or None if it is not named."""
@@ -100,7 +102,7 @@ class ScanCommand:
 def scan_tree(settings: Settings, command: ScanCommand, delivery: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan locally or on the cluster, as the settings say, and report unless the run is detached from this command."""
     require_extras(settings)
-    command = command.with_options(output=delivery.target, output_format=delivery.form)
+    command = command.with_options(**delivery.run_options)
     if (remark := command.scan_input.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":

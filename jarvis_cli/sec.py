@@ -171,8 +171,6 @@ app.add_typer(rules_app, name="rules")
 def _check_dry(options: AgentScanOptions) -> None:
     """Raise UsageError for options of a report or a run, as a dry run produces neither."""
     flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": options.budget}
-    if options.discover:
-        raise UsageError("--discover cannot be combined with --dry-run; --discover-budget limits what it costs")
     flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
     if flag_names:
         raise UsageError(

@@ -43,14 +43,18 @@ def print_estimate(
 ) -> int:
     """Scan locally and print an estimate of the verification; no model is called, and no run is stored."""
     agents = _with_models(settings, agents)
+    check_discovery_prices(settings, agents)
     plan = Plan(agents, model_group(settings, agents.group))
+    escalation = model_group(settings, agents.escalate) if agents.escalate else None
+    if agents.discover:
+        command = replace(command, ranks=True, scan_input=replace(command.scan_input, options=agents))
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
         run = scan_here(settings, store, command, screen)
         if run.state not in ("done", "incomplete"):
             raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")
         try:
             unpacked = settings.data_dir / "cache" / "sources"
-            found = estimated(store, wiring.blobs_of(settings), run, plan, unpacked=unpacked)
+            found = estimated(store, wiring.blobs_of(settings), run, plan, unpacked=unpacked, escalation=escalation)
         finally:
             remove_runs(store, [run.id])
     typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))

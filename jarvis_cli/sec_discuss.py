@@ -69,13 +69,15 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.service.triage.discussions import discussion_request, find_issue  # noqa: PLC0415
 
-    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=False)
+    settings = project_settings(
+        options.where, None, {"agent.budget": options.budget}, detach=False, quiet=options.quiet
+    )
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     with wiring.store_of(settings, tell=write_line) as store:
         found = find_issue(store, wiring.blobs_of(settings), named, options.run)
     request = discussion_request(settings, kind, found, text, options.group, language_of(options.lang))
-    run_options = replace(request.options, output=target.target, output_format=target.form)
+    run_options = replace(request.options, **target.run_options)
     command = FollowUpCommand(
         found[0],
         replace(request, options=run_options),

@@ -1,15 +1,13 @@
 """Execute `jarvis sec fix`: let agents fix the confirmed findings of a run, and write their patches."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.fix_output import deliver_fixes
 from jarvis_cli.options import form_of
-from jarvis_cli.project_run import RunCommand, execute_run
+from jarvis_cli.project_run import RunCommand, deliver_as, execute_run, project_settings
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.status_output import Display, write_line
-from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.fixes.fix_request import FixChoice, FixInput, find_judged_run, fix_request, root_of
 from jarvis_workers.service.handles import Blobs, Store
@@ -17,15 +15,15 @@ from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
-from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 
 def fix_findings(options: FixCommandOptions) -> int:
     """Fix findings of a run; return the exit code."""
-    settings = load_settings({"where": options.where, "agent.budget": options.budget}, directory=Path.cwd())
-    if options.detach and settings.place == "local":
-        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    settings = project_settings(
+        options.where, None, {"agent.budget": options.budget}, detach=options.detach, quiet=options.quiet
+    )
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     labels = parse_labels(options.label or ())
     model_name(settings, options.group)
@@ -36,7 +34,7 @@ def fix_findings(options: FixCommandOptions) -> int:
         with wiring.store_of(settings, tell=write_line) as store:
             tell = _no_line if options.quiet else screen.tell
             made = fix_request(settings, store, _blobs(settings), scanned, _choice(options), executor, tell)
-        return replace(made, labels={**labels, **made.labels})
+        return deliver_as(replace(made, labels={**labels, **made.labels}), target)
 
     def deliver(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
         return deliver_fixes(store, blobs, run, target, screen, directory=options.directory)

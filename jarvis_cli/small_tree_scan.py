@@ -48,7 +48,7 @@ def scan_small_tree(
     try:
         with open_source(target.root) as source:
             selection = selection_of(settings, *globs, origin=source.origin)
-            scan_input = ScanInput(scan_options_of(settings, SecOptions, lang=language))
+            scan_input = ScanInput(scan_options_of(settings, SecOptions, lang=language, **delivery.run_options))
             request = request_for(settings, source, "sec.fast", small_executor(), scan_input, labels=labels)
             request = replace(request, selection=replace(selection, paths=target.paths))
             done = scan_small(settings, request)

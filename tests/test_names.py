@@ -17,7 +17,7 @@ STORED_NAMES = {
     ("c2rust/conversion.py", "wanted"),
     ("sec/report_document.py", "known"),
     ("service/api/report.py", "known"),
-    ("service/estimate.py", "known"),
+    ("service/stage_measure.py", "known"),
     ("store/tables.py", "held"),
 }
 

@@ -213,7 +213,7 @@ def test_a_secret_of_the_wrong_type_is_not_quoted(tmp_path):
 
 def test_every_setting_says_where_it_comes_from_without_its_secret(tmp_path):
     toml(tmp_path, "[tool.jarvis.report]\nmin_confidence = 0.5\n")
-    yaml(tmp_path, "tick_seconds: 1\nstore_url: postgresql://me:word@db/jarvis\n")
+    yaml(tmp_path, "tick_seconds: 1\nstore_url: postgresql://me:word@localhost/jarvis\n")
 
     found = {
         origin.setting: origin
@@ -222,7 +222,7 @@ def test_every_setting_says_where_it_comes_from_without_its_secret(tmp_path):
 
     assert found["report.min_confidence"] == Origin("report.min_confidence", 0.5, "pyproject.toml [tool.jarvis]")
     assert found["tick_seconds"].source == "jarvis.yaml"
-    assert found["store_url"].value == "postgresql://me:***@db/jarvis"
+    assert found["store_url"].value == "postgresql://me:***@localhost/jarvis"
     assert found["where"] == Origin("where", "local", "command line")
     assert found["data_dir"].source == "JARVIS_DATA_DIR"
     assert found["blobs_url"] == Origin("blobs_url", str(tmp_path / "blobs"), "default")

@@ -25,8 +25,8 @@ class RunOptions(JsonRecord):
 
     `path_prefix` is the path from the root of the repository to the tree, `checkout` its branch and commit,
     `repository_url` its remote, `source_url` a template of links to the source; `paths` are the scanned paths, None for
-    all. The report shows the `remark`; a `label` can be set after the start of the run. `output` and `output_format`
-    are where the starting command was told to write the result, for the command that resumes the run.
+    all. The report shows the `remark`; a `label` can be set after the start of the run. How the starting command was
+    told to deliver the result (`output`, `output_format`, `fail_on`, `relative_to`) is for the command that resumes it.
     """
 
     batch_files: int = 1000
@@ -43,6 +43,8 @@ class RunOptions(JsonRecord):
     label: str | None = None
     output: str | None = None
     output_format: str | None = None
+    fail_on: str | None = None
+    relative_to: str | None = None
 
     @classmethod
     def of(cls, run: "Run") -> Self:

@@ -86,7 +86,7 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
         run = _run(runs.get(session, job.run_id), job)
     step = step_of(stage_of(run.kind, job.stage).module)
     planned = (
-        step.plan_on(run, blobs, _earlier(store, blobs, run)) if hasattr(step, "plan_on") else step.plan(run, blobs)
+        step.plan_on(run, blobs, history_of(store, blobs, run)) if hasattr(step, "plan_on") else step.plan(run, blobs)
     )
     names = {stage.name for stage in stages_of(run.kind)}
     for chunk in _chunks(planned, PLAN_CHUNK):
@@ -99,7 +99,7 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
     return Commit()
 
 
-def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> StageHistory:
+def history_of(store: Store, blobs: Blobs, run: runs.Run) -> StageHistory:
     """Return the history for a plan; no session stays open while the plan computes."""
 
     def outcomes(stage: str) -> list[StageJob]:

@@ -6,6 +6,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.budgets import check_prices, read_budget_option
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.pipelines import RANKED as RANKED
 
 LIMIT = 20
 BUDGET = "--discover-budget"

@@ -2,31 +2,23 @@
 
 Cluster jobs are planned as in a run, and the actual prompts are built. The resulting clusters are unknown unless the
 answer is cached: their number is extrapolated from earlier batches, or one cluster per rule and sink is assumed. Large
-numbers of verifications are estimated from a sample.
+numbers of verifications are estimated from a sample. What depends on verdicts is only bounded (`estimate_bounds`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jarvis_workers.conversations.counting_runtime import FirstRequest
-from jarvis_workers.platforms.costs import cost_of
-from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.protocol import TokenUsage
+from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.judge.batching import batches, place_of, worst
-from jarvis_workers.sec.judge.clustering import Cluster, verified_together, without_model
-from jarvis_workers.sec.judge.cost_model import (
-    ASSUMED,
-    ClusterCounts,
-    ConversationProfile,
-    ConversationTotals,
-    expected_clusters,
-    profile_of,
-)
+from jarvis_workers.sec.judge.clustering import Cluster, Conditions, verified_together, without_model
+from jarvis_workers.sec.judge.cost_model import ASSUMED, ClusterCounts, assumed_proof, expected_clusters
+from jarvis_workers.service.estimate_bounds import DryScan, bounds_of, chosen_for_search, search_share
+from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
-from jarvis_workers.steps.sec.candidates import counted_of, reasons_for
+from jarvis_workers.steps.sec.candidates import counted_of, reasons_by_cluster
 from jarvis_workers.steps.sec.dry_run import DryRun, Plan, PlannedClusters
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
@@ -35,34 +27,16 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import RECENT_JOBS
 
-if TYPE_CHECKING:
-    from sqlmodel import Session
-
-__all__ = ["Estimate", "Plan", "StageMeasure", "StageShare", "estimate"]
-
-
-@dataclass(frozen=True)
-class StageShare:
-    """The cost of a stage's jobs that call a model; the answers of `known` jobs are cached and free.
-
-    Costs are in dollars; prompts are assumed not to be in the provider's prompt cache.
-    """
-
-    jobs: int
-    known: int
-    calls: int
-    prompt: int
-    completion: int
-    prompt_cost: float
-    completion_cost: float
-    habit: ConversationProfile
+__all__ = ["Estimate", "Plan", "estimate"]
+NO_BOUNDS: Mapping[str, StageShare] = {}
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The estimate for a run. `plain` is the number of cluster jobs that need no model.
 
-    `ratio` is the ratio of counted to estimated tokens in this store's history.
+    `ratio` is the ratio of counted to estimated tokens in this store's history. `discover` is the search for defects
+    that no rule has found, None without it. `bounds` are upper bounds, by name, for what depends on the answers.
     """
 
     group: str
@@ -73,91 +47,84 @@ class Estimate:
     verify: StageShare
     ratio: float
     priced: bool
+    discover: StageShare | None = None
+    bounds: Mapping[str, StageShare] = field(default_factory=lambda: NO_BOUNDS)
 
 
 @dataclass(frozen=True)
-class StageMeasure:
-    """Extrapolates from first prompts to the total cost of jobs."""
+class _Planned:
+    """The questions of cluster jobs, the expected clusters, and the number of jobs that need no model."""
 
-    habits: Mapping[str, ConversationProfile]
-    ratio: float
-    prices: Prices
-
-    @classmethod
-    def from_history(
-        cls, session: "Session", assumed: Mapping[str, ConversationProfile], prices: Prices
-    ) -> "StageMeasure":
-        """Return the measure of the stages in `assumed`, according to earlier jobs if there are enough of them."""
-        habits = {
-            name: profile_of([ConversationTotals(*row) for row in transcripts.recent_usage(session, name)], profile)
-            for name, profile in assumed.items()
-        }
-        return cls(habits, transcripts.ratio(session), prices)
-
-    @property
-    def is_priced(self) -> bool:
-        """Whether the prices of the model are known."""
-        return bool(self.prices.input or self.prices.output)
-
-    def share(self, stage: str, firsts: Sequence[FirstRequest], jobs: int) -> StageShare:
-        """Return the cost of `jobs` jobs; `firsts` are the first prompts of all of them, or of a sample."""
-        habit, stands_for = self.habits[stage], jobs / max(len(firsts), 1)
-        unknown = [first for first in firsts if not first.is_cached]
-        times = stands_for * sum(first.times for first in unknown)
-        prompt = stands_for * sum(first.times * habit.prompt(first.tokens * self.ratio) for first in unknown)
-        used = TokenUsage(round(prompt), round(times * habit.completion))
-        return StageShare(
-            jobs=jobs,
-            known=round(stands_for * (len(firsts) - len(unknown))),
-            calls=round(times * habit.rounds),
-            prompt=used.prompt,
-            completion=used.completion,
-            prompt_cost=cost_of(TokenUsage(prompt=used.prompt), self.prices),
-            completion_cost=cost_of(TokenUsage(completion=used.completion), self.prices),
-            habit=habit,
-        )
+    questions: Sequence[FirstRequest]
+    clusters: Sequence[Cluster]
+    plain: int
 
 
-def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path) -> Estimate:
-    """Estimate the cost of clustering and verifying the candidates of a run; sources are unpacked below `unpacked`."""
+def estimate(
+    store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path, escalation: ModelGroup | None = None
+) -> Estimate:
+    """Estimate the cost of clustering and verifying the candidates of a run; sources are unpacked below `unpacked`.
+
+    `escalation` is the model group of --escalate.
+    """
+    scan = _dry_scan(store, blobs, run, plan, unpacked)
+    rules = SecOptions.of(run).rules
+    conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
+    planned = _plan(scan, conditions)
+    some = planned.clusters[:: max(len(planned.clusters) // plan.sample, 1)]
+    with store.read() as session:
+        reasons = reasons_by_cluster(session, run, [[(gid, scan.numbered[gid]) for gid in one.gids] for one in some])
+    firsts = [scan.dry.verify(one, scan.numbered, those) for one, those in zip(some, reasons, strict=True)]
+    verify = scan.measure.share("verify", firsts, len(planned.clusters))
+    functions = chosen_for_search(scan, blobs)
+    return Estimate(
+        group=plan.options.group,
+        candidates=len(scan.numbered),
+        candidates_found=scan.found,
+        plain=planned.plain,
+        cluster=scan.measure.share("cluster", planned.questions, len(planned.questions)),
+        verify=verify,
+        ratio=scan.measure.ratio,
+        priced=scan.measure.is_priced,
+        discover=search_share(scan, functions) if plan.options.discover else None,
+        bounds=bounds_of(scan, functions, firsts, verify.jobs, escalation),
+    )
+
+
+def _dry_scan(store: Store, blobs: Blobs, run: Run, plan: Plan, unpacked: Path) -> DryScan:
+    """Return the scan with the candidates to verify, those with the highest scores."""
+    severities = SecOptions.of(run).rules.severity
+    plan = replace(plan, severities=severities)
     with store.read() as session:
         numbered = dict(counted_of(session, run))
+        assumed = {**ASSUMED, "prove": assumed_proof(plan.options.proof_attempts)}
+        measure = StageMeasure.from_history(session, assumed, plan.model.prices)
+    chosen = numbered
+    if most := plan.options.max_findings:
+        places = worst([place_of(gid, result, severities) for gid, result in numbered.items()], most)
+        chosen = {one.gid: numbered[one.gid] for one in places}
+    dry = _dry_run(store, plan, unpack(blobs, run.snapshot_id, unpacked))
+    return DryScan(store, run, plan, dry, measure, chosen, len(numbered))
+
+
+def _plan(scan: DryScan, conditions: Conditions) -> _Planned:
+    """Plan the cluster jobs, and foresee their clusters."""
+    plan, plain, questions, expected = scan.plan, 0, list[FirstRequest](), list[Cluster]()
+    with scan.store.read() as session:
         made = [ClusterCounts(*row) for row in clusters.made(session, RECENT_JOBS)]
-        measure = StageMeasure.from_history(session, ASSUMED, plan.model.prices)
-    rules = SecOptions.of(run).rules
-    plan = replace(plan, severities=rules.severity)
-    foresight = _dry_run(store, plan, unpack(blobs, run.snapshot_id, unpacked))
-    conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
-    places = [place_of(gid, result, rules.severity) for gid, result in numbered.items()]
-    most = plan.options.max_findings
-    chosen = worst(places, most) if most else places
-    planned = batches(chosen, plan.options.cluster_limit)
-    plain, questions, expected = 0, list[FirstRequest](), list[Cluster]()
-    for batch in planned:
-        members = [(gid, numbered[gid]) for gid in batch.gids]
+    places = [place_of(gid, result, plan.severities) for gid, result in scan.numbered.items()]
+    for batch in batches(places, plan.options.cluster_limit):
+        members = [(gid, scan.numbered[gid]) for gid in batch.gids]
         result = without_model(members, conditions, batch.shared)
-        parts = [PlannedClusters(result)] if result else foresight.cluster(batch.file, members, conditions)
+        parts = [PlannedClusters(result)] if result else scan.dry.cluster(batch.file, members, conditions)
         requests = [part.request for part in parts if part.request]
         plain += not requests
         questions += requests
         for part in parts:
             for one in (*part.clusters, *expected_clusters(part.unclustered, conditions, made)):
-                of_one = [(gid, numbered[gid]) for gid in one.gids]
+                of_one = [(gid, scan.numbered[gid]) for gid in one.gids]
                 expected += verified_together(of_one, conditions, plan.model.quirks, batch.shared)
-    some = expected[:: max(len(expected) // plan.sample, 1)]
-    with store.read() as session:
-        reasons = [reasons_for(session, run, [(gid, numbered[gid]) for gid in one.gids]) for one in some]
-    firsts = [foresight.verify(one, numbered, those) for one, those in zip(some, reasons, strict=True)]
-    return Estimate(
-        group=plan.options.group,
-        candidates=len(chosen),
-        candidates_found=len(numbered),
-        plain=plain,
-        cluster=measure.share("cluster", questions, len(questions)),
-        verify=measure.share("verify", firsts, len(expected)),
-        ratio=measure.ratio,
-        priced=measure.is_priced,
-    )
+    return _Planned(questions, expected, plain)
 
 
 def _dry_run(store: Store, plan: Plan, root: Path) -> DryRun:

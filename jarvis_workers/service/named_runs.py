@@ -1,7 +1,8 @@
 """Names of runs: a command repeated with the same name continues its run and submits no other.
 
 A name belongs to one request, identified by a hash; the same name with another request is an error. Sizes of batches
-and the number of processes differ between machines, and are left out; so are the methodologies that an agent gets.
+and the number of processes differ between machines, and are left out; so are the methodologies that an agent gets, and
+the form and the target of the result.
 """
 
 import hashlib
@@ -17,13 +18,12 @@ from jarvis_workers.store import run_names, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
-__all__ = ["NameTaken", "RunName", "check_name", "find_named", "request_hash"]
+__all__ = ["OF_DELIVERY", "NameTaken", "RunName", "check_name", "find_named", "request_hash"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 SHOWN_MAX = 80
-OF_THE_MACHINE = frozenset(
-    {"batch_bytes", "batch_files", "methodologies", "output", "output_format", "processes", "remark"}
-)
+OF_THE_MACHINE = frozenset({"batch_bytes", "batch_files", "methodologies", "processes", "remark"})
+OF_DELIVERY = frozenset({"output", "output_format", "fail_on", "relative_to"})
 
 
 class NameTaken(UsageError):
@@ -49,7 +49,9 @@ def check_name(name: str) -> str:
 def request_hash(options: RunOptions, **facts: Any) -> str:
     """Return the hash of a request: its facts, and the options whose values differ from the defaults."""
     usual = {one.name for one in fields(options) if getattr(options, one.name) == _default(one)}
-    selection = {name: value for name, value in options.encode().items() if name not in OF_THE_MACHINE | usual}
+    selection = {
+        name: value for name, value in options.encode().items() if name not in OF_THE_MACHINE | OF_DELIVERY | usual
+    }
     return hashlib.sha256(json.dumps([selection, facts], sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
@@ -75,10 +75,19 @@ def label_of(run: Run) -> str:
     return RunOptions.of(run).label or ""
 
 
-def target_of(run: Run) -> tuple[str | None, str | None]:
-    """Return where the command that started a run was told to write its result, and the format, or None."""
+class FirstDelivery(NamedTuple):
+    """How the command that started a run was told to deliver the result; None for what it was not told."""
+
+    output: str | None
+    form: str | None
+    fail_on: str | None
+    relative_to: str | None
+
+
+def first_delivery(run: Run) -> FirstDelivery:
+    """Return how the command that started a run was told to deliver the result."""
     options = RunOptions.of(run)
-    return options.output, options.output_format
+    return FirstDelivery(options.output, options.output_format, options.fail_on, options.relative_to)
 
 
 def set_label(store: Store, run: Run, label: str) -> None:

@@ -72,7 +72,7 @@ def read_layers(
 def _of_directory(source: str, file: Path, tree: Mapping[Any, object], environ: Mapping[str, str]) -> Layer:
     lines = file if source == YAML_FILE else None
     values = _check_names(source, dict(flat(tree)), lines)
-    restricted = dict(restricted_values(values))
+    restricted = dict(restricted_values(values, file.parent))
     if not restricted or is_trusted(file, environ):
         return Layer(source, values, file=lines)
     rest = {name: value for name, value in values.items() if name not in restricted}

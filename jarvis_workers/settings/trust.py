@@ -1,5 +1,5 @@
-"""Decisions of a person on settings files that start programs, send keys to servers, or tell models whom to trust: the
-current directory may be a clone of someone else's.
+"""Decisions of a person on settings files that start programs, send code, results or keys to servers, or tell models
+whom to trust: the current directory may be a clone of someone else's.
 
 As with direnv, a decision holds for one path with one content. It is stored in the data directory of the user, never in
 one that the file itself sets. A file of root is trusted by other users: an administrator has put it there.
@@ -7,6 +7,7 @@ one that the file itself sets. A file of root is trusted by other users: an admi
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,15 @@ NOTES = "sec.notes"
 # The settings that name the variable or file of a key, and the server that gets it.
 MODELS, SEARCH_KEY = "models", "search.key_env"
 KEYS = (MODELS, SEARCH_KEY)
+# The settings that name servers which get code and results, and give jobs and results back, or files with results.
+ADDRESSES = ("data_dir", "store_url", "broker_url", "blobs_url", "notify.webhook_url")
+# Files, and servers on this machine. All that libraries read differently from these patterns needs trust, such as
+# several hosts, a host among the parameters, and marks that end the host for some.
+FILE = re.compile(r"(?:sqlite(?:\+\w+)?:///|file://)?(?P<path>(?!\w+:)(?!.*::)[^?#]+)|sqlite(?:\+\w+)?://")
+LOCAL_SERVER = re.compile(
+    r"(?:postgresql(?:\+\w+)?|rediss?|https?)://(?:[^\s@/?#;,\\]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?"
+    r"(?:/[^\s@?#;,\\]*)?(?:\?(?!.*host)[\w=&.-]*)?"
+)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Providers with accounts: what is sent to them does not reach the author of a file.
 PROVIDERS = frozenset(
@@ -59,9 +69,10 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
         raise SettingsError(f"the decision on {plain(file.name)} cannot be stored: {says}") from error
 
 
-def restricted_values(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield those of the settings, by full name, that need trust."""
+def restricted_values(values: Mapping[str, object], directory: Path) -> Iterator[tuple[str, object]]:
+    """Yield those of the settings of a file in `directory`, by full name, that need trust."""
     yield from ((name, values[name]) for name in (*PROGRAMS, NOTES) if values.get(name))
+    yield from ((name, values[name]) for name in ADDRESSES if _is_foreign(values.get(name), directory))
     if any(sends_key(group) for group in _groups(values.get(MODELS))):
         yield MODELS, values[MODELS]
     if values.get(SEARCH_KEY) and not _may_have_keys(values.get("search.url")):
@@ -71,6 +82,17 @@ def restricted_values(values: Mapping[str, object]) -> Iterator[tuple[str, objec
 def sends_key(group: Mapping[str, object]) -> bool:
     """Return whether a model group sends a key that the user has, to a server that may belong to someone else."""
     return bool(group.get("api_key_env") or group.get("api_key_file")) and not _may_have_keys(group.get("base_url"))
+
+
+def _is_foreign(address: object, directory: Path) -> bool:
+    """Return whether an address is that of a server elsewhere, or of files that a clone may bring along."""
+    if not address or LOCAL_SERVER.fullmatch(str(address)):
+        return False
+    file = FILE.fullmatch(str(address))
+    if file is None:
+        return True
+    path = Path(file["path"] or "/").expanduser()
+    return not path.is_absolute() or path.resolve().is_relative_to(directory.resolve())
 
 
 def _groups(models: object) -> list[Mapping[str, object]]:

@@ -114,6 +114,13 @@ def in_file(session: Session, run_id: str, path: bytes) -> list[Candidate]:
     return [Candidate(*row) for row in session.execute(query.order_by(*_order(session)))]
 
 
+def every(session: Session, run_id: str) -> Iterator[Candidate]:
+    """Yield the candidates of a run, superseded or not, in order."""
+    query = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields]).where(CANDIDATE.c.run_id == run_id)
+    rows = session.execute(query.order_by(*_order(session)).execution_options(yield_per=READ_ROWS))
+    return (Candidate(*row) for row in rows)
+
+
 def near(
     session: Session, run_id: str, files: Collection[str], patterns: Collection[str], most: int
 ) -> list[Candidate]:

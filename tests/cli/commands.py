@@ -101,7 +101,7 @@ class Jarvis:
     def settings(self) -> Settings:
         return load_settings(directory=self.place)
 
-    def submit(self, tree: Path, *, paused: bool = False, alive: bool = False) -> str:
+    def submit(self, tree: Path, *, paused: bool = False, alive: bool = False, **options: Any) -> str:
         """Submit a run that is not executed: its command has ended, unless `alive`, or it is paused."""
         worker = this_worker("test", 1)
         settings = self.settings
@@ -112,7 +112,9 @@ class Jarvis:
                 path=tree,
                 selection=wiring.selection_of(settings),
                 executor=f"local:{worker.id}" if alive else "local:gone-1-0",
-                run_input=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
+                run_input=ScanInput(
+                    SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1, **options)
+                ),
             )
             run_id = submit(store, wiring.blobs_of(settings), request)
             with store.write() as session:

@@ -11,7 +11,7 @@ import pytest
 from jarvis_cli.c2rust_estimate import estimate_json, estimate_lines
 from jarvis_workers.sec.judge.cost_model import ConversationProfile
 from jarvis_workers.service.c2rust.run_estimate import ASSUMED, BudgetFit, RunEstimate
-from jarvis_workers.service.estimate import StageShare
+from jarvis_workers.service.stage_measure import StageShare
 from tests.agents.planning import answer_about_plan
 from tests.agents.server import Body, ModelServer, Step
 from tests.agents.translating import with_reviews

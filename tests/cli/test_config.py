@@ -27,12 +27,12 @@ def test_each_setting_is_shown_with_its_place(here, capsys):
 
 
 def test_as_json_values_keep_their_types_and_secrets_are_hidden(here, capsys):
-    (here / "jarvis.yaml").write_text("broker_url: redis://:word@host\n")
+    (here / "jarvis.yaml").write_text("broker_url: redis://:word@localhost\n")
 
     assert run(["config", "show", "--json"]) == 0
 
     rows = {row["setting"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["broker_url"] == {"setting": "broker_url", "value": "redis://:***@host", "from": "jarvis.yaml"}
+    assert rows["broker_url"] == {"setting": "broker_url", "value": "redis://:***@localhost", "from": "jarvis.yaml"}
     assert rows["scan.languages"]["value"] == ["c/cpp", "rust"]
 
 

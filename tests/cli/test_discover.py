@@ -44,6 +44,27 @@ def test_a_discovered_defect_is_in_every_report(jarvis: Jarvis, tree: Path) -> N
 
 
 @pytest.mark.slow
+def test_a_dry_run_estimates_the_search_and_asks_nothing(jarvis: Jarvis, tree: Path) -> None:
+    options = ("sec", "agent", "src", "--discover", "--discover-limit", 2, "--no-prove", "--lang", "en", "-q")
+    with ModelServer(forever=search) as server:
+        set_model(jarvis, server)
+        before = jarvis(*options, "--dry-run", "--json")
+        assert server.requests == []
+        ended = jarvis(*options, "--json")
+        after, table = jarvis(*options, "--dry-run", "--json"), jarvis(*options, "--dry-run").out
+        runs = json.loads(jarvis("runs", "list", "--json").out)
+
+    told, run, again = (json.loads(one.out) for one in (before, ended, after))
+    stages = {name: run["run"]["stages"][name]["jobs"] for name in ("discover", "verify")}
+    assert (before.code, len(runs)) == (0, 1)
+    assert (told["discover"]["jobs"], told["discover"]["known"]) == (stages["discover"], 0)
+    assert told["verify"]["jobs"] <= stages["verify"] <= told["verify"]["jobs"] + told["bounds"]["discovered"]["jobs"]
+    assert (again["discover"]["known"], again["discover"]["prompt"]) == (2, 0)
+    assert again["bounds"]["discovered"]["jobs"] == 10
+    assert "discovered: five defects in each function that --discover searches" in table
+
+
+@pytest.mark.slow
 def test_a_report_that_attacks_its_reader_is_escaped(jarvis: Jarvis, tree: Path) -> None:
     hostile = "<script>alert(1)</script> [x](javascript:1) \x1b[31m"
 
@@ -74,7 +95,6 @@ def test_a_report_that_attacks_its_reader_is_escaped(jarvis: Jarvis, tree: Path)
         (("--discover", "--discover-budget", "much"), '--discover-budget: "much" should be an amount and a unit'),
         (("--discover", "--discover-budget", "3min"), '--discover-budget: "3min" is a time'),
         (("--discover", "--discover-budget", "1usd"), '--discover-budget: the model group "m" has no prices'),
-        (("--discover", "--dry-run"), "--discover cannot be combined with --dry-run"),
     ],
 )
 def test_bad_input_is_one_line(jarvis: Jarvis, tree: Path, options: tuple[str, ...], says: str) -> None:

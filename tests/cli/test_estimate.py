@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from jarvis_cli.estimate import as_json, as_table
 from jarvis_workers.sec.judge.cost_model import ASSUMED, ConversationProfile
-from jarvis_workers.service.estimate import Estimate, StageShare
+from jarvis_workers.service.estimate import Estimate
+from jarvis_workers.service.stage_measure import StageShare
 
 CLUSTER = StageShare(3, 1, 2, 4_200, 500, 0.0042, 0.002, ASSUMED["cluster"])
 VERIFY = StageShare(40, 0, 104, 1_234_567, 31_200, 1.2346, 0.1248, ConversationProfile(2.6, 85.5, 300, seen=310))
@@ -41,6 +42,22 @@ def test_without_prices_there_are_no_dollars() -> None:
 
     assert shown[3].endswith(" -")
     assert last == "cost not estimated: the model group \\x1b[31mred has no prices; set them in jarvis.yaml"
+
+
+def test_what_depends_on_the_answers_is_shown_apart_as_an_upper_bound() -> None:
+    bounds = {"seen": CLUSTER, "escalate": replace(VERIFY, priced=False)}
+    found = replace(FOUND, discover=CLUSTER, bounds=bounds)
+    shown = list(as_table(found))
+    rows = "\n".join(shown).split("\n\n")
+
+    assert [line.split()[0] for line in rows[0].split("\n")[1:]] == ["discover", "cluster", "verify", "total"]
+    head, seen, escalate = rows[1].split("\n")
+    assert head == "in addition to the total, depending on the answers, at most these jobs, of average length:"
+    assert seen.startswith("seen ")
+    assert shown[-1] == "the model group of --escalate has no prices"
+    assert escalate.endswith(" -")
+    assert "escalate: all candidates are left open by the first model" in rows[2]
+    assert json.loads(as_json(found))["bounds"]["escalate"]["calls"] == 104
 
 
 def test_programs_see_all_numbers() -> None:

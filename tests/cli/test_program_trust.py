@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.settings import load_settings
-from jarvis_workers.settings.trust import decide
+from jarvis_workers.settings import load_settings, untrusted_programs
+from jarvis_workers.settings.trust import ADDRESSES, decide
 from tests.agents.server import ModelServer, says
 from tests.cli.commands import Jarvis
 from tests.cli.terminal import ENTER, at_terminal
@@ -91,6 +91,47 @@ def test_at_a_terminal_a_person_is_asked_once(jarvis: Jarvis, note: Path, answer
     assert ("jarvis config trust" in terminal.screen) == (not starts)
     assert (note.read_text() if starts else "") == starts
     assert note.exists() == bool(starts)
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sec", "ask", "C3fa81b", "Why?", "-q"),
+        ("sec", "fix", "last", "-q"),
+        ("runs", "resume", "last", "-q"),
+        ("runs", "retry", "last", "-q"),
+        ("c2rust", "scan", "-p", "none", "-q"),
+        ("code", "-r", "Do it.", "-q"),
+        (*AGENT, "-n"),
+        ("agent", "-i", "-q", "-p", "none"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_quiet_command_asks_nobody_and_says_what_has_no_effect(jarvis: Jarvis, command: tuple[str, ...]) -> None:
+    (jarvis.place / "jarvis.yaml").write_text(
+        "central_tools: [x]\nagent: {after_tool_call_cb_dirs: [x]}\nnotify: {webhook_url: 'https://hook.example/x'}\n"
+    )
+    with at_terminal(jarvis.place, *command, columns=300, environ=os.environ) as terminal:
+        terminal.type(ENTER)  # for a question, which would wait
+        assert terminal.wait() != 0
+
+    assert "and is not trusted: they have no effect" in terminal.screen
+    assert "Trust this" not in terminal.screen
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+def test_at_a_terminal_a_person_is_asked_about_servers(jarvis: Jarvis) -> None:
+    (jarvis.place / "jarvis.yaml").write_text("broker_url: redis://:word@broker.example\n")
+    with at_terminal(jarvis.place, "runs", "list", columns=300, environ=os.environ) as terminal:
+        terminal.wait_for("  broker_url: redis://:***@broker.example")
+        terminal.wait_for("Trust this jarvis.yaml, until it changes? [y/N]: ")
+        terminal.type("y" + ENTER)
+        assert terminal.wait() == 0
+
+    assert jarvis.settings.broker_url == "redis://:word@broker.example"
 
 
 def test_a_file_that_was_just_edited_is_trusted(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +233,85 @@ def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url:
     (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": {"url": url, "key_env": "K"}}))
 
     assert load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).search.key_env == key
+
+
+@pytest.mark.parametrize("setting", [setting for setting in ADDRESSES if setting != "data_dir"])
+@pytest.mark.parametrize(
+    ("address", "has_effect"),
+    [
+        ("HTTP://db.example/x", False),
+        ("HTTP://localhost.example/x", False),
+        ("HTTP://localhost#@db.example/x", False),
+        ("HTTP://localhost?@db.example/x", False),
+        ("HTTP://me:w@db.example@localhost/x", False),
+        ("HTTP://localhost,db.example/x", False),
+        ("HTTP://localhost/x;redis://db.example/x", False),
+        ("HTTP:///x?host=db.example", False),
+        ("HTTP://localhost/x?host=db.example", False),
+        ("HTTP://localhost/x?%68ost=db.example", False),
+        ("s3://localhost/x", False),
+        ("simplecache::file:///x", False),
+        ("HTTP://localhost/x", True),
+        ("HTTP://me:word@127.0.0.1:6379/0?sslmode=disable", True),
+    ],
+)
+def test_a_clone_sends_no_code_to_a_server_of_its_own(
+    tmp_path: Path, setting: str, address: str, has_effect: bool
+) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    scheme = {"store_url": "postgresql", "broker_url": "redis"}.get(setting, "https")
+    value = address.replace("HTTP", scheme)
+    section, _, name = setting.rpartition(".")
+    (tmp_path / "jarvis.yaml").write_text(json.dumps({section: {name: value}} if section else {name: value}))
+
+    assert (setting not in untrusted_programs(tmp_path, own).get("jarvis.yaml", {})) is has_effect
+    decide(tmp_path / "jarvis.yaml", own, trusted=True)
+    assert untrusted_programs(tmp_path, own) == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "address", "has_effect"),
+    [
+        ("data_dir", "data", False),
+        ("data_dir", "../data", False),
+        ("data_dir", "CLONE/data", False),
+        ("data_dir", "CLONE/../own/../clone", False),
+        ("data_dir", "CLONE/../own", True),
+        ("data_dir", "~/jarvis", True),
+        ("store_url", "sqlite:///x.db", False),
+        ("store_url", "sqlite:///CLONE/x.db", False),
+        ("store_url", "sqlite:////srv/x.db", True),
+        ("store_url", "sqlite://", True),
+        ("blobs_url", "blobs", False),
+        ("blobs_url", "file://CLONE/blobs", False),
+        ("blobs_url", "file:///srv/blobs", True),
+        ("blobs_url", "/srv/blobs", True),
+    ],
+)
+def test_a_clone_brings_no_results_along(tmp_path: Path, setting: str, address: str, has_effect: bool) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "jarvis.yaml").write_text(json.dumps({setting: address.replace("CLONE", str(clone))}))
+
+    assert (untrusted_programs(clone, {"JARVIS_DATA_DIR": str(tmp_path / "own")}) == {}) is has_effect
+
+
+def test_every_command_says_that_it_uses_no_server_of_an_untrusted_file(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
+    (jarvis.place / "jarvis.yaml").write_text(
+        "broker_url: redis://evil.example\nstore_url: postgresql://evil.example/x\n"
+    )
+    scanned, listed = jarvis("sec", "fast", "src", "-q"), jarvis("runs", "list", "--json")
+    checked, shown = jarvis("doctor"), jarvis("config", "show", "store_url")
+
+    assert (scanned.code, len(json.loads(listed.out))) == (0, 1)
+    for err in (scanned.err, listed.err, checked.err):
+        assert err.startswith(
+            "jarvis: jarvis.yaml of this directory sets store_url, broker_url, which name servers or files for code "
+            "and results, and is not trusted: they have no effect"
+        )
+        assert err.count("is not trusted") == 1
+    assert "jarvis.yaml is not trusted" in shown.out
 
 
 def test_a_command_says_which_key_it_does_not_send(jarvis: Jarvis) -> None:

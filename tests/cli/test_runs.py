@@ -143,6 +143,11 @@ def test_waiting_ends_as_the_run_did(jarvis, done, paused):
     assert ended.line.endswith(f"; continue with: jarvis runs resume {paused}")
 
 
+def test_waiting_fails_where_the_first_command_was_told_to_fail(jarvis, tree):
+    assert jarvis("sec", "fast", tree, "-q", "--fail-on", "high").code == 1
+    assert jarvis("runs", "wait", "last", "-q").code == 1
+
+
 def test_waiting_gives_up_and_the_run_goes_on(jarvis, tree):
     run = jarvis.submit(tree, alive=True)
 
@@ -174,6 +179,27 @@ def test_a_run_goes_on_and_reports_as_if_it_had_never_stopped(jarvis, tree, done
     assert ended.code == 1
     assert ended.line.startswith(f"jarvis: run {run} done: 2 findings in 2 files; exit 1: 2 findings at or above high ")
     assert (report["summary"], report["issues"]) == (calm["summary"], calm["issues"])
+
+
+def test_a_resumed_run_ends_and_reports_as_its_first_command_was_told_to(jarvis, tree):
+    run = jarvis.submit(tree, paused=True, output_format="json", fail_on="high", relative_to=str(jarvis.place))
+
+    ended = jarvis("runs", "resume", run)
+
+    assert (ended.code, json.loads(ended.out)["run"]["path_prefix"]) == (1, tree.name)
+    assert "(--fail-on high)" in ended.line
+    assert jarvis("runs", "wait", run, "-q").code == 1
+
+
+def test_options_of_the_command_that_resumes_a_run_win(jarvis, tree):
+    facts = {"output": str(jarvis.place / "first.md"), "output_format": "markdown", "relative_to": str(jarvis.place)}
+    run = jarvis.submit(tree, paused=True, fail_on="high", **facts)
+
+    ended = jarvis("runs", "resume", run, "--json", "--fail-on", "low", "--relative-to", tree)
+
+    assert (ended.code, "(--fail-on low)" in ended.line) == (1, True)
+    assert not json.loads(ended.out)["run"].get("path_prefix")
+    assert not (jarvis.place / "first.md").exists()
 
 
 def test_a_run_that_another_command_works_on_is_not_taken_over(jarvis, tree):

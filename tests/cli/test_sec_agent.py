@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_cli.report_target import Delivery
 from jarvis_cli.scan import ScanCommand
 from jarvis_workers.service.targets import ScanTarget
 from tests.agents.server import FAULTS, Body, ModelServer, Step, says
@@ -393,18 +394,21 @@ def test_a_resumed_scan_writes_the_report_where_the_first_command_was_told_to(ja
     jarvis.tree("src", {"f.c": CALL.format(n=0)})
     with ModelServer(forever=confirm) as server:
         set_models(jarvis, only=server)
-        first = jarvis("sec", "agent", "-p", "src", "-o", "report.md", "--format", "json", "--budget", "1tok")
+        options = ("-o", "report.md", "--format", "json", "--fail-on", "low", "--relative-to", ".")
+        first = jarvis("sec", "agent", "-p", "src", *options, "--budget", "1tok")
         stopped = json.loads((jarvis.place / "report.md").read_text())
         again = jarvis("runs", "resume", "last", "--budget", "9mtok")
 
     assert (first.code, stopped["run"]["state"]) == (3, "paused")
-    assert (again.code, again.out) == (0, "")
+    assert (again.code, again.out) == (1, "")
     found = json.loads((jarvis.place / "report.md").read_text())
+    assert found["run"]["path_prefix"] == "src"
     assert {issue["status"] for issue in found["issues"]} == {"confirmed"}
 
 
 def test_the_scan_of_a_baseline_writes_no_report() -> None:
-    command = ScanCommand(ScanTarget("src")).with_options(output="/report.md", output_format="markdown")
+    delivery = Delivery(None, "markdown", "high", relative_to=Path("src"), target="/report.md")
+    command = ScanCommand(ScanTarget("src")).with_options(**delivery.run_options)
 
     assert command.scan_input.options.output == "/report.md"
     assert command.without_agents.scan_input.options == ScanCommand(ScanTarget("src")).scan_input.options

@@ -214,12 +214,12 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_branch(fixing: Fixing) -
     with ModelServer(forever=answer) as server:
         fixing.settings(server)
         process = fixing.jarvis.start(
-            "sec", "fix", "last", *CHECKS, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            "sec", "fix", "last", *CHECKS, "--json", stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
         assert process.wait(60) == -signal.SIGKILL
         assert branches(fixing.top) == []
         before = len(asked)
-        resumed = fixing.jarvis("runs", "resume", "last", "--json")
+        resumed = fixing.jarvis("runs", "resume", "last")
         assert len(asked) == before + 1
         again = fixing.fix(*CHECKS, "--json")
         assert len(asked) == before + 1

@@ -3,19 +3,22 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.dataflow.shared_sinks import merged
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.batching import batches, place_of
-from jarvis_workers.sec.report.body import gather
+from jarvis_workers.sec.report.body import MIN_CONFIDENCE, every_issue, gather
 from jarvis_workers.sec.report.defect_groups import count_root_causes, defect_groups
+from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.root_causes import RootCauseIds, defect_of
 from jarvis_workers.sec.trace import other_callers, trail_of, without_callers
+from jarvis_workers.sec.triage import TriageState, TriageVerdict
 from tests.sec.test_batching import found
 
 TWELVE = Path(__file__).parents[1] / "data" / "root_causes" / "tinyproxy-1.11.1.jsonl"
@@ -49,6 +52,29 @@ def test_twelve_findings_of_a_proxy_are_three_root_causes_and_three_jobs() -> No
     assert sorted(len(batch.gids) for batch in planned) == [1, 1, 10]
     assert (len(issues), count_root_causes(issues)) == (12, 3)
     assert [1 + len(others) for _, others in defect_groups(issues)] == [1, 1, 10]
+
+
+@given(st.lists(st.sampled_from(["", "suppressed", "judged", "dismissed"]), max_size=6), st.booleans())
+@settings(max_examples=25)
+def test_a_root_cause_has_one_id_whatever_is_set_aside(fates: list[str], has_baseline: bool) -> None:
+    judged = {found(file="judged.c", evidence="free(p);").fingerprint: TriageVerdict(TriageState.FALSE, "no")}
+    numbered = [
+        (gid, found(line=gid, evidence="free(p);", file="judged.c" if fate == "judged" else "a.c"))
+        for gid, fate in enumerate(fates, 1)
+    ]
+    aside = [
+        (gid, one._replace(suppressed="on purpose") if fate == "suppressed" else one)
+        for (gid, one), fate in zip(numbered, fates, strict=True)
+    ]
+    dismissed = [gid for gid, fate in enumerate(fates, 1) if fate == "dismissed"]
+    verdicts = VerdictIndex(dict.fromkeys(dismissed, "dismissed"), candidates=set(range(1, len(fates) + 1)))
+    baseline = {numbered[0][1].fingerprint: 1} if has_baseline and numbered else None
+
+    plain = {issue.gid: (issue.id, issue.root_cause) for issue in gather(numbered).issues}
+    reported = gather(aside, baseline=baseline, judged=judged, verdicts=verdicts)
+    listed = every_issue(lambda: aside, MIN_CONFIDENCE, baseline=baseline, judged=judged)
+    for issue in chain(reported.issues, reported.dismissed, reported.suppressed, listed):
+        assert (issue.id, issue.root_cause) == plain[issue.gid]
 
 
 def test_an_unchecked_pointer_is_one_root_cause_whoever_calls_and_wherever_it_is_used() -> None:

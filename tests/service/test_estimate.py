@@ -4,30 +4,38 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.sec.judge.cost_model import ASSUMED
+from jarvis_workers.ratelimit.budget import RunBudget
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.judge.cost_model import ASSUMED, assumed_proof
+from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
 from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
+from jarvis_workers.steps.sec.candidates import all_of, reasons_by_cluster, reasons_for
 from jarvis_workers.steps.sec.dry_run import SAMPLE
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import RuleFacts
-from jarvis_workers.store import transcripts
+from jarvis_workers.steps.sec.pipelines import RANKED
+from jarvis_workers.store import judgements, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Total
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.judging import AGAIN
 from tests.steps.pipeline import Pipeline
+from tests.steps.test_discover import PARSER
 from tests.store.arrange import job_rows
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "rules"
@@ -39,7 +47,7 @@ SIZES, STACK = (EXAMPLES / "c" / name for name in ("alloc_size_overflow.c", "all
 THREADS, TIMES = (EXAMPLES / "c" / name for name in ("thread_leak_no_join.c", "time_apis_not_threadsafe.c"))
 RUST = [EXAMPLES / "rust" / name for name in ("maybe_uninit.rs", "mem_forget.rs")]
 ALL_RULES = Chosen()
-PRICES = Prices(input=1.0, output=4.0)
+PRICES, DEAR = Prices(input=1.0, output=4.0), Prices(input=10.0, output=40.0)
 FINDING = re.compile(r"^\W(\d+)\. .*?; pattern: (\w+).*?; evidence: (.*)", re.MULTILINE)
 CALLED = re.compile(r"(\w+)\s*!?\(")
 CANDIDATE = re.compile(r"Candidate (\d+):\n\n\Wat (\S+):(\d+)\n(?:.*\n)*?\Wline: (.*)")
@@ -121,9 +129,13 @@ def verify(pipeline: Pipeline, root: Path) -> Total:
 def foresee(
     pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, sample: int = SAMPLE, **plan: Any
 ) -> Estimate:
-    run = pipeline.run(pipeline.do(root, rules=rules))
+    ranked = {"kind": RANKED, "model_group": "m", "discover": plan["discover"]} if plan.get("discover") else {}
+    run = pipeline.run(pipeline.do(root, rules=rules, **ranked))
     chosen = Plan(JudgeOptions(model_group="m", **plan), group, sample)
-    return estimate(pipeline.store, pipeline.blobs, run, chosen, unpacked=root.parent / "sources")
+    escalation = group.model_copy(update={"prices": DEAR}) if plan.get("escalate") else None
+    return estimate(
+        pipeline.store, pipeline.blobs, run, chosen, unpacked=root.parent / "sources", escalation=escalation
+    )
 
 
 def prompt(found: Estimate) -> int:
@@ -211,9 +223,88 @@ def test_some_verifications_stand_for_many(pipeline: Pipeline, group: ModelGroup
     assert 0.6 < some.verify.prompt / every.verify.prompt < 1.6
 
 
+@pytest.mark.slow
+def test_as_many_findings_are_proved_at_most_as_a_sanitizer_can_show(
+    pipeline: Pipeline, group: ModelGroup, tmp_path: Path
+) -> None:
+    root = tree(tmp_path / "src", [FREES, COPIES])
+    every, high, none = (foresee(pipeline, group, root, prove=least) for least in ("low", "high", None))
+    run = pipeline.start(root, kind="sec.agent", model_group="m", prove="low")
+    pipeline.go_on(run, until="prove")
+    planned = len(job_rows(pipeline.store, run, "prove"))
+
+    assert 0 < high.bounds["prove"].jobs < every.bounds["prove"].jobs
+    assert 0 < planned <= every.bounds["prove"].jobs
+    assert every.bounds["prove"].calls == every.bounds["prove"].jobs * assumed_proof(3).rounds
+    assert every.bounds["prove"].prompt > every.bounds["prove"].calls * 1_000
+    assert every.bounds["prove"].cost == pytest.approx(
+        (every.bounds["prove"].prompt * PRICES.input + every.bounds["prove"].completion * PRICES.output) / 1e6
+    )
+    assert "prove" not in none.bounds
+
+
+@pytest.mark.slow
+def test_an_escalation_takes_at_most_one_more_conversation_for_each_at_its_own_prices(
+    pipeline: Pipeline, group: ModelGroup, tmp_path: Path
+) -> None:
+    root = tree(tmp_path / "src", [FREES])
+    said = foresee(pipeline, group, root, escalate="m")
+    seen, escalated = said.bounds["seen"], said.bounds["escalate"]
+
+    assert "escalate" not in foresee(pipeline, group, root).bounds
+    assert (seen.jobs, escalated.jobs) == (20, said.verify.jobs + 20)
+    assert escalated.prompt_cost == pytest.approx(escalated.prompt * DEAR.input / 1e6)
+
+
+@pytest.mark.slow
+def test_the_search_of_functions_is_estimated_within_its_budget(
+    pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
+) -> None:
+    root = tmp_path / "src"
+    root.mkdir()
+    for number in range(3):
+        (root / f"p{number}.c").write_text(PARSER.format(n=number))
+    said = foresee(pipeline, group, root, discover=2, prove="low")
+    poor = foresee(pipeline, group, root, discover=2, discover_budget=RunBudget("tok", 5_000))
+    assert said.discover is not None and poor.discover is not None
+    assert server.requests == []
+
+    assert (said.discover.jobs, said.discover.calls) == (2, 2 * ASSUMED["discover"].rounds)
+    assert 1_000 < said.discover.prompt / said.discover.calls < 10_000
+    assert 4_900 < poor.discover.prompt + poor.discover.completion <= 5_001
+    assert (said.bounds["discovered"].jobs, said.bounds["prove"].jobs) == (10, 10)
+    assert said.bounds["discovered"].prompt > 10 * 1_000
+    assert foresee(pipeline, group, root).discover is None
+
+
 def test_a_tree_in_which_nothing_was_found_takes_nothing(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "none.c").write_text("int none(void)\n{\n    return 1;\n}\n")
     said = foresee(pipeline, group, tmp_path / "src")
 
     assert (said.candidates, said.plain, said.verify.jobs, prompt(said)) == (0, 0, 0, 0)
+
+
+def test_the_reasons_for_all_clusters_take_one_query_for_candidates(pipeline: Pipeline, tmp_path: Path) -> None:
+    run = pipeline.run(pipeline.do(tree(tmp_path / "src", [LOCKS, FREES, LOOPS])))
+    with pipeline.store.write() as session:
+        numbered = list(all_of(session, run))
+        some = [one for _, one in numbered[::3]]
+        judgements.attach(session, run.id, map(judged_false, some, map(str, count())))
+    clusters = [numbered[at : at + 2] for at in range(0, len(numbered), 2)]
+
+    with pipeline.store.read() as session:
+        one_by_one = [reasons_for(session, run, cluster) for cluster in clusters]
+        queries = list[str]()
+        event.listen(session.connection(), "before_cursor_execute", lambda *call: queries.append(call[2]))
+        together = reasons_by_cluster(session, run, clusters)
+
+    assert together == one_by_one
+    assert len(set(one_by_one)) > 2
+    assert len(queries) == 2
+
+
+def judged_false(candidate: Candidate, reason: str) -> Judgement:
+    return Judgement(
+        fingerprint=candidate.fingerprint, rule=candidate.pattern, verdict=TriageState("false"), reason=reason
+    )

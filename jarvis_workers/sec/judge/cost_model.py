@@ -54,11 +54,21 @@ class ConversationProfile(NamedTuple):
         return self.rounds * self.answer
 
 
-# Clustering takes one question; verification takes one look at the code and a report.
+# Clustering takes one question; verification takes one look at the code and a report; a search takes two looks, the
+# first of which is in two of its questions.
 ASSUMED: Mapping[str, ConversationProfile] = {
     "cluster": ConversationProfile(1, 0, 250),
     "verify": ConversationProfile(2, 600, 300),
+    "discover": ConversationProfile(3, 3 * 600, 300),
 }
+# Before the attempts, a prover looks at the code. Each answer and its result are repeated in all questions that follow.
+PROOF_LOOKS, PROOF_ADDED, PROOF_ANSWER = 3, 800, 500
+
+
+def assumed_proof(attempts: int) -> ConversationProfile:
+    """Return the assumption about a proof that takes all of its attempts."""
+    rounds = PROOF_LOOKS + attempts
+    return ConversationProfile(rounds, PROOF_ADDED * rounds * (rounds - 1) / 2, PROOF_ANSWER)
 
 
 def profile_of(talked: Collection[ConversationTotals], assumed: ConversationProfile) -> ConversationProfile:

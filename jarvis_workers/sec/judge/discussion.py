@@ -12,7 +12,8 @@ from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines
-from jarvis_workers.sec.judge.verification import PROMPTS, ROLES, RUN
+from jarvis_workers.sec.judge.tool_calls import RUN
+from jarvis_workers.sec.judge.verification import PROMPTS, ROLES
 from jarvis_workers.tools.registry import Toolbox
 
 

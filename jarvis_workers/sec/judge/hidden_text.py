@@ -6,7 +6,7 @@ a candidate whose code has them is not dismissed.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from jarvis_workers.agent.untrusted_text import QUOTED, Suspicion, escape
 from jarvis_workers.sec.judge.slices import Slice, SourceFile
@@ -23,20 +23,21 @@ FAR_RIGHT = re.compile(r"\S[ \t]{100,}\S")
 
 def hidden_in(code: Slice) -> list[Suspicion]:
     """Return what is hidden in the parts of a slice."""
-    found = (one for part in code.parts for lines in part.looked_at() for one in hidden_text(part.file, *lines))
+    found = (one for part in code.parts for one in hidden_text(part.file, part.looked_at()))
     return list(dict.fromkeys(found))
 
 
-def hidden_text(file: SourceFile, first: int, last: int) -> Iterator[Suspicion]:
-    """Yield what is hidden in some lines of a file."""
-    masked = b"\n".join(file.masked.split(b"\n")[first - 1 : last])
-    # no view shows the text of #error and similar directives
-    code = DIRECTIVE.sub(b"#", masked).decode("utf-8", "replace")
-    for match in (*_prose(code, file.language), *IDEOGRAPHS.finditer(code)):
-        yield _suspicion("prose_in_code", match[0])
-    for line in file.raw[first - 1 : last]:
-        if gap := FAR_RIGHT.search(line):
-            yield _suspicion("code_far_to_the_right", line[gap.end() - 1 :])
+def hidden_text(file: SourceFile, ranges: Iterable[tuple[int, int]]) -> Iterator[Suspicion]:
+    """Yield what is hidden in some lines of a file: `ranges` have their first and last lines."""
+    masked = file.masked.split(b"\n")
+    for first, last in ranges:
+        # no view shows the text of #error and similar directives
+        code = DIRECTIVE.sub(b"#", b"\n".join(masked[first - 1 : last])).decode("utf-8", "replace")
+        for match in (*_prose(code, file.language), *IDEOGRAPHS.finditer(code)):
+            yield _suspicion("prose_in_code", match[0])
+        for line in file.raw[first - 1 : last]:
+            if gap := FAR_RIGHT.search(line):
+                yield _suspicion("code_far_to_the_right", line[gap.end() - 1 :])
     if file.hides_lines:
         yield _suspicion("carriage_return_in_comment", file.path)
 

@@ -8,8 +8,8 @@ from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.searching import SearchedView, search_code
 from jarvis_workers.tools.tool import Tool
 
-READ = "read_code"
-READERS = (READ, "search_code", "list_files")
+READ, SEARCH = "read_code", "search_code"
+READERS = (READ, SEARCH, "list_files")
 SEARCHED = " Only source files are searched, without their comments."
 
 

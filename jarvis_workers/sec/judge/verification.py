@@ -7,28 +7,26 @@ asked about what the model left open (`escalation`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult, Want
-from jarvis_workers.agent.interception import intercept
+from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
-from jarvis_workers.sec.judge.hidden_text import hidden_text
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.reading_tools import READ, READERS, shows_comments
-from jarvis_workers.sec.judge.slices import CodeIndex, Role, View, is_source, split_name
+from jarvis_workers.sec.judge.reading_tools import READERS
+from jarvis_workers.sec.judge.slices import Role, View
+from jarvis_workers.sec.judge.tool_calls import COMMANDS_MAX, ToolCalls
 from jarvis_workers.sec.judge.verdict import (
     FORM,
     TEXTS,
@@ -38,7 +36,6 @@ from jarvis_workers.sec.judge.verdict import (
     SeenDefect,
     Verdict,
     VerdictCollector,
-    short,
 )
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.tools.reading import LONGEST_LINE
@@ -46,7 +43,6 @@ from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
-RUN = "execute_script"
 ROLES: Mapping[Language, Mapping[Role, str]] = {
     "en": {
         "code": "code of the candidates",
@@ -63,9 +59,6 @@ ROLES: Mapping[Language, Mapping[Role, str]] = {
         "definition": "类型和宏",
     },
 }
-COMMANDS_MAX, SCRIPT_MAX = 20, 8_000
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -74,34 +67,6 @@ class _Look:
 
     verdicts: Mapping[int, Verdict]
     saw_raw: bool
-
-
-@dataclass
-class _ToolCalls:
-    """Tool calls of a conversation."""
-
-    calls: list[RunTool] = field(default_factory=list)
-
-    @property
-    def commands(self) -> tuple[tuple[str, str], ...]:
-        ran = [call.arguments for call in self.calls if call.name == RUN][:COMMANDS_MAX]
-        return tuple(
-            (str(one.get("interpreter", "bash")), short(str(one["script_content"]), SCRIPT_MAX)) for one in ran
-        )
-
-    def hidden_text(self, index: CodeIndex) -> list[Suspicion]:
-        """Return what is hidden in the code that was read."""
-        found = list[Suspicion]()
-        for path in {str(call.arguments.get("path", "")) for call in self.calls if call.name == READ}:
-            name, place = split_name(path)
-            if (file := index.file(name)) and is_source(name):
-                lines = file.named(place)
-                found += hidden_text(file, *((lines.first, lines.last) if lines else (1, len(file.raw))))
-        return found
-
-    @property
-    def saw_raw(self) -> bool:
-        return any(shows_comments(call.name, call.arguments) for call in self.calls)
 
 
 class Verification:
@@ -158,11 +123,11 @@ class Verification:
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Run one conversation to its end."""
         answers = VerdictCollector(numbers, self._find)
-        calls, stopped = _ToolCalls(), None
+        calls, stopped = ToolCalls(), None
         message = self._task(agent, numbers, view)
         try:
             while message:
-                result: TaskResult = yield from _overheard(run_task(agent, message), calls)
+                result: TaskResult = yield from calls.record(run_task(agent, message))
                 answers.take(result.report)
                 again = answers.again()
                 message = self._follow_up(agent, again) if again else ""
@@ -292,17 +257,6 @@ class Verification:
             reasons=[guard.admit_claim(one.text) for one in prepared.cluster.reasons],
             language=language,
         )
-
-
-def _overheard(talk: Conversation[T], calls: _ToolCalls) -> Conversation[T]:
-    """Forward a conversation unchanged, and record its tool calls."""
-
-    def perform(want: Want) -> Conversation[Any]:
-        if isinstance(want, RunTool):
-            calls.calls.append(want)
-        return (yield want)
-
-    return intercept(talk, perform)
 
 
 def votes_of(cluster: ClusterQuestion) -> int:

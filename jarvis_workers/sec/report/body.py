@@ -9,9 +9,10 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha1
-from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import (
@@ -58,11 +59,38 @@ AS_IT_IS: Severities = {}
 AS_IT_IS_RATED: Mapping[int, str] = {}
 
 
-class _Ids(NamedTuple):
-    """The lengths of ids where several findings share a short one, and the ids of root causes."""
+class _Ids:
+    """The ids of findings and of root causes; `add` all candidates first.
 
-    lengths: Mapping[str, int]
-    causes: RootCauseIds
+    They depend on all candidates that are sure enough, so that a finding has the same ids with and without a baseline,
+    verdicts and people's decisions.
+    """
+
+    def __init__(self, min_confidence: float) -> None:
+        self._least = min_confidence
+        self._names: list[str] = []
+        self._causes = RootCauseIds()
+
+    def add(self, numbered: Iterable[Numbered]) -> Iterator[Numbered]:
+        """Yield the candidates, and take them into account."""
+        for gid, candidate in numbered:
+            if candidate.confidence >= self._least:
+                self._names.append(_full_id(candidate))
+                self._causes.add(candidate)
+            yield gid, candidate
+
+    @cached_property
+    def _lengths(self) -> Mapping[str, int]:
+        return _lengths(self._names)
+
+    def of_finding(self, candidate: Candidate) -> str:
+        """Return a short id, longer where several findings share it."""
+        full = _full_id(candidate)
+        return full[: self._lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)]
+
+    def of_root_cause(self, candidate: Candidate) -> str:
+        """Return the id of the root cause of a candidate."""
+        return self._causes.id_of(candidate)
 
 
 @dataclass(slots=True)
@@ -102,24 +130,17 @@ def gather(
     `verdicts` are None if none were requested; a dismissed candidate is set aside, and the severity of a rated one is
     that of its verdict.
     """
-    findings, names = Findings(aside=exclusions_of(baseline, judged, verdicts)), list[str]()
-    counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
+    findings, ids = Findings(aside=exclusions_of(baseline, judged, verdicts)), _Ids(min_confidence)
+    aside = findings.aside
+    counted = _counted(aside.counted(ids.add(numbered), min_confidence), min_confidence, findings, severities)
     rated = verdicts.severities if verdicts else AS_IT_IS_RATED
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities, rated.get(entry[1]))[1])
-    lengths = _lengths(names)
-    aside = findings.aside
-    ids = _Ids(lengths, _root_cause_ids(best, aside))
     findings.issues = [
-        _issue(names[place], ids, (gid, candidate), severities, aside.mark(candidate))
-        for place, gid, candidate in sorted(best, key=lambda entry: entry[0])
+        _issue(ids, (gid, candidate), severities, aside.mark(candidate))
+        for _, gid, candidate in sorted(best, key=lambda entry: entry[0])
     ]
-    findings.dismissed = [
-        issue._replace(status=DISMISSED) for issue in _beside(aside.dismissed, names, ids, severities)
-    ]
-    suppressed = _beside(aside.suppressed, names, ids, severities)
-    findings.suppressed = [
-        _set_aside(issue, candidate, aside) for issue, (_, candidate) in zip(suppressed, aside.suppressed, strict=True)
-    ]
+    findings.dismissed = [_issue(ids, one, severities)._replace(status=DISMISSED) for one in aside.dismissed]
+    findings.suppressed = [_set_aside(_issue(ids, one, severities), one[1], aside) for one in aside.suppressed]
     return findings
 
 
@@ -133,18 +154,19 @@ def every_issue(
     min_confidence: float,
     *,
     severities: Severities = AS_IT_IS,
+    baseline: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
 ) -> Iterator[Issue]:
-    """Yield all issues that `gather` counts, under the same ids; reads the candidates twice and stores none."""
-    names, causes = [], RootCauseIds()
-    for _, candidate in read():
+    """Yield all issues that `gather` counts without verdicts, under the same ids.
+
+    This reads the candidates twice and stores none.
+    """
+    ids, aside = _Ids(min_confidence), exclusions_of(baseline, judged)
+    for _ in ids.add(read()):
+        pass
+    for gid, candidate in aside.counted(read(), min_confidence):
         if candidate.confidence >= min_confidence:
-            names.append(_full_id(candidate))
-            causes.add(candidate)
-    ids, aside = _Ids(_lengths(names), causes), exclusions_of(None, judged)
-    for gid, candidate in read():
-        if candidate.confidence >= min_confidence:
-            yield _issue(_full_id(candidate), ids, (gid, candidate), severities, aside.mark(candidate))
+            yield _issue(ids, (gid, candidate), severities, aside.mark(candidate))
 
 
 def build(
@@ -190,10 +212,9 @@ def build(
 
 
 def _counted(
-    numbered: Iterable[Numbered], min_confidence: float, into: tuple[Findings, list[str]], severities: Severities
+    numbered: Iterable[Numbered], min_confidence: float, findings: Findings, severities: Severities
 ) -> Iterator[tuple[int, int, Candidate]]:
-    """Count the candidates, collect their ids, and yield the candidates that may be listed."""
-    findings, names = into
+    """Count the candidates, and yield those that may be listed."""
     for gid, candidate in numbered:
         if candidate.confidence < min_confidence:
             findings.weaker += 1
@@ -213,7 +234,6 @@ def _counted(
             status = REVIEW if status == DISMISSED else status
             findings.statuses[status] += 1
             findings.at_risk[severity] += status in AT_RISK
-        names.append(_full_id(candidate))
         yield findings.total, gid, candidate
         findings.total += 1
 
@@ -240,20 +260,6 @@ def _totals(findings: Findings) -> Summary:
         dismissed=aside.total_dismissed,
         dismissed_not_listed=aside.total_dismissed - len(findings.dismissed),
     )
-
-
-def _root_cause_ids(best: Sequence[tuple[int, int, Candidate]], aside: Exclusions) -> RootCauseIds:
-    """Return the ids of the root causes of all listed findings."""
-    beside = (candidate for _, candidate in chain(aside.dismissed, aside.suppressed))
-    return RootCauseIds(chain((candidate for _, _, candidate in best), beside))
-
-
-def _beside(numbered: Sequence[Numbered], names: Sequence[str], ids: _Ids, severities: Severities) -> Iterator[Issue]:
-    """Yield issues for findings set aside, with ids that differ from those of the listed findings."""
-    full = [_full_id(candidate) for _, candidate in numbered]
-    ids = ids._replace(lengths=_lengths([*names, *full]) if full else {})
-    for name, one in zip(full, numbered, strict=True):
-        yield _issue(name, ids, one, severities)
 
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
@@ -290,11 +296,11 @@ def _weigh(candidate: Candidate, severities: Severities, rated: str | None = Non
     return severity, score_of(candidate.confidence, severity)
 
 
-def _issue(full: str, ids: _Ids, numbered: Numbered, severities: Severities, judged: bool | str | None = None) -> Issue:
+def _issue(ids: _Ids, numbered: Numbered, severities: Severities, judged: bool | str | None = None) -> Issue:
     gid, candidate = numbered
     severity, score = _weigh(candidate, severities)
     return Issue(
-        id=full[: ids.lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
+        id=ids.of_finding(candidate),
         gid=gid,
         language=candidate.language,
         category=candidate.category,
@@ -311,7 +317,7 @@ def _issue(full: str, ids: _Ids, numbered: Numbered, severities: Severities, jud
         status="heuristic",
         cwe=candidate.cwe,
         fingerprint=candidate.fingerprint,
-        root_cause=ids.causes.id_of(candidate),
+        root_cause=ids.of_root_cause(candidate),
         path=read_trail(candidate.trail) if candidate.trail else (),
         judged=judged,
         test_code=is_test(from_shown(candidate.file)),

@@ -21,9 +21,9 @@ from jarvis_workers.pipeline.stages import stages_of as pipeline_of
 from jarvis_workers.ratelimit.budget import RunBudget, amount_of
 from jarvis_workers.sec.judge.cost_model import ConversationProfile
 from jarvis_workers.service import wiring
-from jarvis_workers.service.estimate import StageMeasure, StageShare
 from jarvis_workers.service.models import model_facts, model_group
 from jarvis_workers.service.runs import stages_of
+from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.steps.c2rust.pipelines import DRY, RUN
 from jarvis_workers.steps.c2rust.run_options import MoveOptions
 from jarvis_workers.store import transcripts

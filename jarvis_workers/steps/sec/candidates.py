@@ -5,7 +5,7 @@ In a run with learned rules, the confidence of a rule is adjusted by the triage 
 module applies the adjustment when it reads candidates; the store has the confidence stated by the rules.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jarvis_workers.sec.finding import Candidate, Numbered
@@ -67,10 +67,27 @@ def reasons_for(session: "Session", run: Run, numbered: Collection[Numbered]) ->
         return ()
     files, rules = {one.file for _, one in numbered}, {one.pattern for _, one in numbered}
     near = candidates.near(session, run.id, files, rules, NEAR_MAX)
-    reasons = ((one, judged.get(one.fingerprint)) for one in near)
-    return closest_reasons(
-        (TriageReason(one.file, one.pattern, *judgement) for one, judgement in reasons if judgement), files, rules
-    )
+    return closest_reasons(_reasons_on(near, judged), files, rules)
+
+
+def reasons_by_cluster(
+    session: "Session", run: Run, clusters: Sequence[Collection[Numbered]]
+) -> list[tuple[TriageReason, ...]]:
+    """Return what `reasons_for` returns for each cluster, with one query for the candidates, not one for each."""
+    judged = judgements.with_reasons(session, run.id)
+    reasons = list(_reasons_on(candidates.every(session, run.id), judged)) if judged else []
+    return [_closest(reasons, cluster) for cluster in clusters]
+
+
+def _closest(reasons: Iterable[TriageReason], cluster: Collection[Numbered]) -> tuple[TriageReason, ...]:
+    files, rules = {one.file for _, one in cluster}, {one.pattern for _, one in cluster}
+    return closest_reasons((one for one in reasons if one.file in files or one.rule in rules), files, rules)
+
+
+def _reasons_on(near: Iterable[Candidate], judged: Mapping[str, TriageVerdict]) -> Iterator[TriageReason]:
+    for one in near:
+        if judgement := judged.get(one.fingerprint):
+            yield TriageReason(one.file, one.pattern, *judgement)
 
 
 def _weighed(run: Run, numbered: Iterable[tuple[int, Candidate]]) -> Iterator[tuple[int, Candidate]]:

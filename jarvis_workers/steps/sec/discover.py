@@ -63,12 +63,7 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     options = JudgeOptions.of(run)
     if not options.discover:
         return
-    functions, number = shortlist(ranked_functions(blobs, earlier))
-    chosen = [
-        ChosenFunction(one.function.file, one.function.metrics.name, one.function.metrics.line, one.score)
-        for one in rank(functions)[: options.discover]
-        if one.score > 0
-    ]
+    chosen, number = choose_functions(blobs, earlier, options.discover)
     if not chosen:
         return
     blob = earlier.put(json.dumps(chosen).encode())
@@ -76,6 +71,17 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         yield _job(
             run.snapshot_id, DiscoverPayload(blob, place, chosen[place].file, number, len(chosen)), chosen[place]
         )
+
+
+def choose_functions(blobs: Blobs, earlier: StageHistory, most: int) -> tuple[list[ChosenFunction], int]:
+    """Return the functions to search, at most `most`, in the order of the ranking, and the number of all functions."""
+    functions, number = shortlist(ranked_functions(blobs, earlier))
+    chosen = [
+        ChosenFunction(one.function.file, one.function.metrics.name, one.function.metrics.line, one.score)
+        for one in rank(functions)[:most]
+        if one.score > 0
+    ]
+    return chosen, number
 
 
 def load(session: "Session", run: Run, job: Claimed) -> DiscoverWork:

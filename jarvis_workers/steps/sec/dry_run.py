@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from jarvis_workers.agent.effects import Ask
+from jarvis_workers.agent.effects import Ask, Conversation
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.conversations.counting_runtime import FirstRequest
 from jarvis_workers.platforms.groups import ModelGroup
@@ -18,6 +18,8 @@ from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
+from jarvis_workers.sec.discovery import function_search
+from jarvis_workers.sec.discovery.function_search import FunctionSearch
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
@@ -26,14 +28,20 @@ from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.judge.verification import Verification, votes_of
+from jarvis_workers.sec.proof.proof import Attempt
+from jarvis_workers.sec.proof.proving import prover
+from jarvis_workers.sec.proof.run_tool import AttemptResult, run_proof
+from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.prove import question_of, target_of
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.tools.tool import ToolFailed, ToolOutcome
 from jarvis_workers.tools.tree import DirectoryTree
 
 SAMPLE = 400
+NO_REQUEST = FirstRequest(0, is_cached=True)
 
 
 @dataclass(frozen=True)
@@ -115,15 +123,45 @@ class DryRun:
         profiles = (self._profile, self._profile, self._profile)
         limits = options.agent_limits
         verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
-        request = first_request(verification.run())
+        return self._first(verification.run(), votes_of(question_text) + options.second_look)
+
+    def search(self, function: ChosenFunction, findings: Sequence[Candidate]) -> FirstRequest:
+        """Return the first request of a search for defects; `findings` are those of the rules in the file."""
+        options = self._plan.options
+        prepared = function_search.prepare(self._index, function.file, function.line, findings, options.lang)
+        if prepared is None:
+            return NO_REQUEST
+        marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
+        return self._first(FunctionSearch(prepared, profile=self._profile, marks=marks, limits=limits).run())
+
+    def prove(self, numbered: Sequence[Numbered]) -> FirstRequest:
+        """Return the first request for a proof of findings at a place, without the texts of their verdict."""
+        options = self._plan.options
+        prepared = question_of(numbered, {}, options, self._index)
+        target = target_of(numbered[0][1], self._index)
+        tools = Toolbox([*reading_tools(self._index), run_proof(_NoRunner(), target)])
+        marks = make_marks(self._secret, prepared.about)
+        return self._first(prover(prepared, tools, self._profile, marks, options.agent_limits).run())
+
+    def _first(self, talk: Conversation[Any], times: int = 1) -> FirstRequest:
+        request = first_request(talk)
         if request is None:
-            return FirstRequest(0, is_cached=True)
-        times = votes_of(question_text) + options.second_look
+            return NO_REQUEST
         return FirstRequest(estimate_request(request), self._recall(request) is not None, times)
 
     def _recall(self, request: ModelRequest) -> Reply | None:
         text = self._find(RequestWriter(self._plan.model.model, self._profile).write(request).key)
         return None if text is None else reply_from(json.loads(text)).remembered()
+
+
+class _NoRunner:
+    """Takes the place of the runner of proofs, since none is attempted before a model has been called."""
+
+    def content(self, script: str) -> bytes:
+        raise ToolFailed(f"no script runs in a dry run ({len(script)} characters)")
+
+    def attempt(self, attempt: Attempt) -> AttemptResult:
+        return AttemptResult(problem=f"a dry run makes no attempt ({attempt.way})")
 
 
 def _never(interpreter: str, script: str) -> ToolOutcome:

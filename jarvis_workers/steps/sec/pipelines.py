@@ -8,6 +8,8 @@ NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 NOT_SEARCHED = "function was not searched", "functions were not searched"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
 FIX = "fix"
+# The scan of a dry run that also ranks functions.
+RANKED = "sec.ranked"
 UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
@@ -24,6 +26,14 @@ DISCOVERY = (
 register_pipeline(
     "sec.fast",
     (*SCANNING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES)),
+)
+register_pipeline(
+    RANKED,
+    (
+        *SCANNING,
+        DISCOVERY[0],
+        Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
+    ),
 )
 register_pipeline(
     "sec.agent",

@@ -6,7 +6,7 @@ why there is no proof.
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,6 +54,7 @@ WEIGHT = 100
 LABEL_LENGTH = 160
 TREES_MAX = 2
 TEXTS = ("preconditions", "trigger_path", "consequences")
+NOT_RATED: Mapping[int, str] = {}
 ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
 
 
@@ -81,13 +82,8 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     with earlier.read() as session:
         confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
         rated = verdicts.severities(session, run.id)
-        numbered = [one for one in some_of(session, run, confirmed) if _is_worth_proving(one, rated, options)]
-    places: dict[tuple[str, int], list[Numbered]] = {}
-    for gid, candidate in numbered:
-        here = candidate.file, candidate.line
-        places.setdefault(defect_of(candidate).sink or here, []).append((gid, candidate))
+        places = places_to_prove(some_of(session, run, confirmed), options, rated)
     for (file, line), found in places.items():
-        found.sort(key=lambda one: (one[1].file, one[1].line) != (file, line))
         gids = tuple(gid for gid, _ in found)
         score = max(score_of(one.confidence, options.rules.severity.get(one.pattern)) for _, one in found)
         yield NewJob(
@@ -98,6 +94,23 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
             payload=CandidatesPayload(gids).to_json(),
             weight=round(WEIGHT * score),
         )
+
+
+def places_to_prove(
+    numbered: Iterable[Numbered], options: JudgeOptions, rated: Mapping[int, str] = NOT_RATED
+) -> dict[tuple[str, int], list[Numbered]]:
+    """Return the candidates to prove if they are confirmed, by file and line of their sink; a job proves each place.
+
+    `rated` are the severities of verdicts by gid; without one, a candidate has the severity of its rule.
+    """
+    places: dict[tuple[str, int], list[Numbered]] = {}
+    for gid, candidate in numbered:
+        if _is_worth_proving((gid, candidate), rated, options):
+            here = candidate.file, candidate.line
+            places.setdefault(defect_of(candidate).sink or here, []).append((gid, candidate))
+    for place, found in places.items():
+        found.sort(key=lambda one, place=place: (one[1].file, one[1].line) != place)  # type: ignore[misc]
+    return places
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
@@ -131,7 +144,8 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
 async def _prove(
     work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, target: ProofTarget, index: CodeIndex
 ) -> Proof:
-    question = await asyncio.to_thread(question_of, work, index)
+    verdict = {name: getattr(work.verdict, name) for name in TEXTS}
+    question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index)
     tools = Toolbox([*reading_tools(index), run_proof(runner, target)])
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
@@ -141,18 +155,20 @@ async def _prove(
     return proof
 
 
-def question_of(work: ProveWork, index: CodeIndex) -> ProofQuestion:
-    """Return the question about a finding; reads files."""
-    prepared = prepare(ClusterQuestion("", tuple(work.numbered[:1]), "en"), index)
-    entries = [index.definition(name, work.candidate.file) for name in ENTRIES]
+def question_of(
+    numbered: Sequence[Numbered], verdict: Mapping[str, str], options: JudgeOptions, index: CodeIndex
+) -> ProofQuestion:
+    """Return the question about findings at a place; `verdict` has the TEXTS of a verdict. This reads files."""
+    prepared = prepare(ClusterQuestion("", tuple(numbered[:1]), "en"), index)
+    entries = [index.definition(name, numbered[0][1].file) for name in ENTRIES]
     targets = "\n".join(f"{file.path}#{place.name}" for file, place in filter(None, entries))
     return ProofQuestion(
         candidate=next(iter(prepared.texts.values())),
-        verdict=verdict_text({name: getattr(work.verdict, name) for name in TEXTS}),
+        verdict=verdict_text(verdict),
         parts=[(ROLES["en"][part.role], part.text("decided")) for part in prepared.code.parts],
         targets=targets,
-        attempts=work.options.proof_attempts,
-        built=work.options.proof_build is not None,
+        attempts=options.proof_attempts,
+        built=options.proof_build is not None,
     )
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.sec.report import every_issue, gather
-from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.candidates import all_of, baseline_of, judged_of
@@ -56,12 +55,12 @@ def decide(work: ReportWork, resources: Resources) -> Commit:
 
 def list_issues(session: "Session", run: Run) -> Iterator[Issue]:
     """Yield every issue of a run, including dismissed issues and those that a report does not list."""
-    options, baseline, judged = SecOptions.of(run), baseline_of(session, run), judged_of(session, run)
-    least = options.min_confidence
+    options = SecOptions.of(run)
     issues = every_issue(
-        lambda: exclusions_of(baseline, judged).counted(all_of(session, run), least),
-        least,
+        lambda: all_of(session, run),
+        options.min_confidence,
         severities=options.rules.severity,
-        judged=judged,
+        baseline=baseline_of(session, run),
+        judged=judged_of(session, run),
     )
     return with_verdicts(session, run, issues)

@@ -1,0 +1,128 @@
+"""What a dry run can say about the stages of `jarvis sec agent` that depend on answers.
+
+The functions of --discover are known, and their first prompts are built. How many defects they have, and what is
+confirmed or left open, is not: for that there are only upper bounds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from jarvis_workers.conversations.counting_runtime import FirstRequest
+from jarvis_workers.paths import from_shown
+from jarvis_workers.pipeline.runner import history_of
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.ratelimit.budget import amount_of
+from jarvis_workers.sec.discovery.defects import CONFIDENCE, DEFECTS_MAX, LANGUAGE, PATTERN
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.judge.clustering import Cluster
+from jarvis_workers.service.stage_measure import StageMeasure, StageShare
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
+from jarvis_workers.steps.sec.discover import choose_functions
+from jarvis_workers.steps.sec.dry_run import DryRun, Plan
+from jarvis_workers.steps.sec.prove import places_to_prove
+from jarvis_workers.steps.sec.verify_seen import MOST
+from jarvis_workers.store import candidates
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+# A weakness of most defects that --discover looks for: out-of-bounds write.
+EXAMPLE_CWE = 787
+TYPICAL = FirstRequest(6_000)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DryScan:
+    """The scan of a dry run: its candidates to verify by gid, of `found` candidates, and what measures their cost."""
+
+    store: Store
+    run: Run
+    plan: Plan
+    dry: DryRun
+    measure: StageMeasure
+    numbered: Mapping[int, Candidate]
+    found: int
+
+
+def chosen_for_search(scan: DryScan, blobs: Blobs) -> list[ChosenFunction]:
+    """Return the functions that --discover searches, in the order of the ranking; none without it."""
+    most = scan.plan.options.discover
+    return choose_functions(blobs, history_of(scan.store, blobs, scan.run), most)[0] if most else []
+
+
+def search_share(scan: DryScan, functions: Sequence[ChosenFunction]) -> StageShare:
+    """Return the cost of searching the functions, at most --discover-budget."""
+    least = scan.plan.options.min_confidence
+    firsts = list[FirstRequest]()
+    for function in _sample(scan, functions):
+        with scan.store.read() as session:
+            there = candidates.in_file(session, scan.run.id, from_shown(function.file))
+        firsts.append(scan.dry.search(function, [one for one in there if one.confidence >= least]))
+    return _within_budget(scan, scan.measure.share("discover", firsts, len(functions)))
+
+
+def bounds_of(
+    scan: DryScan,
+    functions: Sequence[ChosenFunction],
+    verified: Sequence[FirstRequest],
+    verifications: int,
+    escalation: ModelGroup | None,
+) -> dict[str, StageShare]:
+    """Return upper bounds by name: for what models see or discover, for the escalation, and for proofs.
+
+    `verified` are the first requests of all `verifications` of candidates, or of a sample.
+    """
+    shares, options = scan.measure.share, scan.plan.options
+    defects = [_defect(one) for one in _sample(scan, functions)]
+    found = [scan.dry.verify(Cluster(one.description, (1,)), {1: one}) for one in defects]
+    times = 1 + options.second_look
+    every = [FirstRequest(one.tokens, times=times) for one in (*verified, *found) if one.tokens] or [TYPICAL]
+    many = {"discovered": DEFECTS_MAX * len(functions), "seen": MOST if verifications or functions else 0}
+    bounds = {}
+    if options.discover:
+        bounds["discovered"] = shares("verify", found, many["discovered"])
+    bounds["seen"] = shares("verify", every, many["seen"])
+    if escalation:
+        once = [one._replace(times=1) for one in every]
+        bounds["escalate"] = shares("verify", once, verifications + sum(many.values()), escalation.prices)
+    if options.prove:
+        bounds["prove"] = _proofs(scan, defects, many["discovered"])
+    return bounds
+
+
+def _proofs(scan: DryScan, defects: Sequence[Candidate], discovered: int) -> StageShare:
+    """Return the cost of proofs if everything is confirmed, with the severities of the rules."""
+    places = list(places_to_prove(scan.numbered.items(), scan.plan.options).values())
+    of_defects = list(places_to_prove([(0, one) for one in defects], scan.plan.options).values())
+    firsts = [scan.dry.prove(one) for one in (*_sample(scan, places), *of_defects)]
+    return scan.measure.share("prove", firsts, len(places) + (discovered if of_defects else 0))
+
+
+def _defect(function: ChosenFunction) -> Candidate:
+    """Return a candidate like those that the search of a function reports."""
+    category, about = "memory_mgmt", "A defect of the function."
+    return Candidate(LANGUAGE, category, PATTERN, function.file, function.line, "", about, "", CONFIDENCE, EXAMPLE_CWE)
+
+
+def _within_budget(scan: DryScan, share: StageShare) -> StageShare:
+    budget = scan.plan.options.discover_budget
+    spent = amount_of(budget.unit, share.prompt + share.completion, share.cost) if budget else 0
+    if budget is None or spent <= budget.cap:
+        return share
+    part = budget.cap / spent
+    return replace(
+        share,
+        jobs=round(part * share.jobs),
+        calls=round(part * share.calls),
+        prompt=round(part * share.prompt),
+        completion=round(part * share.completion),
+        prompt_cost=part * share.prompt_cost,
+        completion_cost=part * share.completion_cost,
+    )
+
+
+def _sample(scan: DryScan, items: Sequence[T]) -> Sequence[T]:
+    return items[:: max(len(items) // scan.plan.sample, 1)]
