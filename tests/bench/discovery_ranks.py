@@ -67,7 +67,7 @@ def rank_of(case: str, label: Mapping[str, Any], repository: str) -> Rank:
     names = {name for name, _, _ in label["functions_old"]}
     places = (
         place
-        for place, one in enumerate(rank(placed), 1)
+        for place, one in enumerate(rank(placed, len(placed))[0], 1)
         if one.function.file == label["file"] and one.function.metrics.name in names
     )
     return Rank(case, label["class"], min(names), next(places, len(placed)), len(placed))

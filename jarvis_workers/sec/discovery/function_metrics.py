@@ -1,4 +1,4 @@
-"""Metrics about lowered functions by which `ranking` orders them: what they read, index, copy, allocate and pass on.
+"""Metrics about lowered functions by which `ranking` orders them: what they read, index, copy and allocate.
 
 Outside data is what a library function reads (`dataflow.library.inputs`), what a function named like one receives, what
 is converted from an external byte order, and memory of bytes that a parameter points to. It spreads through assignments
@@ -9,20 +9,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import leaves, walk, without_casts
+from jarvis_workers.dataflow.ast_queries import leaves, walk
 from jarvis_workers.dataflow.ir.decode import function as decode
-from jarvis_workers.dataflow.library import allocation, copies, inputs, number_reader, parsing, strings, wrapped
+from jarvis_workers.dataflow.library import allocation, copies, inputs, number_reader, parsing, wrapped
 from jarvis_workers.dataflow.library.model import Handlers
 from jarvis_workers.dataflow.name_heuristics import RECEIVERS, listed, words_of
-from jarvis_workers.dataflow.sizes import BYTES, limits_of
+from jarvis_workers.dataflow.sizes import BYTES
 
 # How often outside data is spread through all assignments of a function.
 SPREADS = 3
 # A function that is named like one that reads has at least a place and a size.
 RECEIVER_ARGUMENTS = 2
 BYTE_SHIFTS = (8, 16, 24)
-MULTIPLIED = frozenset(("<<", "*"))
-COMPARED = frozenset(("==", "!=", "<", ">", "<=", ">="))
 ACCESSES = (ir.IndexExpr, ir.DerefExpr)
 MEMBERS = (ir.MemberExpr, ir.ArrowExpr)
 
@@ -33,8 +31,6 @@ def _names(handlers: Handlers) -> frozenset[str]:
 
 SOURCES = _names(inputs.HANDLERS)
 CONVERTERS = frozenset(listed(parsing.SWAPS))
-PARSERS = frozenset(listed(strings.TO_NUMBER + " sscanf strchr strstr strpbrk memchr strtok strsep"))
-CLASSES = frozenset(listed(parsing.CLASSES))
 COPIES = _names(copies.HANDLERS) | frozenset(listed("sprintf vsprintf snprintf vsnprintf"))
 ALLOCATORS = frozenset(listed(f"{allocation.MALLOC} {allocation.CALLOC} {allocation.REALLOC}"))
 
@@ -42,44 +38,35 @@ ALLOCATORS = frozenset(listed(f"{allocation.MALLOC} {allocation.CALLOC} {allocat
 class FunctionMetrics(NamedTuple):
     """What a function does; the numbers count places in its code.
 
-    It `reads` outside data, `decodes` numbers of an external format, `parses` text; `takes_bytes` and `takes_length`
-    are about its parameters. `moves` are pointers and indexes that advance, `accesses` those at a variable index or
-    through a moving pointer, `stores` those that write; `copies` and `allocations` have a computed length, which is a
-    product in `products`. `tainted` are accesses, copies, allocations and loop conditions that outside data controls.
-    `calls` are the names of callees, `passes` of those that get outside data.
+    It `reads` outside data, and `decodes` numbers of an external format; `copies` and `allocations` have a computed
+    length. `tainted` are accesses at a variable index or through a moving pointer, copies, allocations and loop
+    conditions that outside data controls.
     """
 
     name: str
     line: int
     end: int
-    is_static: bool
-    takes_bytes: bool
-    takes_length: bool
     reads: int
     decodes: int
-    parses: int
     loops: int
-    moves: int
-    accesses: int
-    stores: int
     copies: int
     allocations: int
-    products: int
     tainted: int
-    calls: tuple[str, ...]
-    passes: tuple[str, ...]
+
+    @property
+    def lines(self) -> int:
+        return self.end - self.line + 1
 
     @classmethod
     def decode(cls, row: Sequence[Any]) -> "FunctionMetrics":
         """Return the metrics that were written as JSON."""
-        *fields, calls, passes = row
-        return cls._make((*fields, tuple(calls), tuple(passes)))
+        return cls._make(row)
 
 
 def metrics_of(model: Mapping[str, Any]) -> Iterator[FunctionMetrics]:
     """Yield the metrics of the functions of a file (`dataflow.frontend.model`), in its order."""
     for stored in model["functions"]:
-        yield _MetricCounter(decode(stored), model["typedefs"]).metrics(is_static=stored["static"])
+        yield _MetricCounter(decode(stored), model["typedefs"]).metrics()
 
 
 class _MetricCounter:
@@ -89,38 +76,26 @@ class _MetricCounter:
         self._function, self._typedefs = function, typedefs
         self._nodes = list(walk(function.body))
         self._calls = [node for node in self._nodes if isinstance(node, ir.CallExpr)]
-        self._values = dict(_assignments(self._nodes))
         self._outside = self._outside_names()
 
-    def metrics(self, *, is_static: bool) -> FunctionMetrics:
+    def metrics(self) -> FunctionMetrics:
         """Return the metrics."""
         function, nodes, calls = self._function, self._nodes, self._calls
         accesses = [node for node in nodes if _is_variable(node)]
         copied = [node for node in calls if _name(node) in COPIES and node.args and _is_computed(node.args[-1])]
         allocated = [node for node in calls if _allocates(_name(node)) and any(map(_is_computed, node.args))]
         conditions = [node.condition for node in nodes if isinstance(node, ir.LoopStmt)]
-        kinds = [self._typedefs.get(kind, kind) for _, kind, _ in function.params]
         controlled = (*accesses, *copied, *allocated, *(one for one in conditions if one is not None))
         return FunctionMetrics(
             name=function.name,
             line=function.line,
             end=function.end,
-            is_static=is_static,
-            takes_bytes=any(map(self._is_bytes, kinds)),
-            takes_length=any(limits_of(kind) is not None for kind in kinds),
             reads=sum(map(_is_source, calls)),
             decodes=sum(map(_decodes, nodes)),
-            parses=sum(map(_parses, nodes)),
             loops=len(conditions),
-            moves=sum(map(_moves, nodes)),
-            accesses=len(accesses),
-            stores=sum(isinstance(node, ir.AssignExpr) and _is_variable(node.target) for node in nodes),
             copies=len(copied),
             allocations=len(allocated),
-            products=sum(any(map(self._multiplies, node.args)) for node in allocated),
             tainted=sum(_depends(code, self._outside) for code in controlled),
-            calls=_sorted_names(calls),
-            passes=_sorted_names(call for call in calls if _depends(call.args, self._outside)),
         )
 
     def _outside_names(self) -> Collection[str]:
@@ -143,12 +118,6 @@ class _MetricCounter:
         base = kind[:-1]
         return kind.endswith("*") and self._typedefs.get(base, base) in BYTES
 
-    def _multiplies(self, size: Any) -> bool:
-        """Return whether a size, or a variable in it, is a product of something that is not constant."""
-        used = [self._values[name] for name in _leaf_names(size) if name in self._values]
-        products = (one for one in walk((size, *used)) if isinstance(one, ir.BinaryExpr) and one.op in MULTIPLIED)
-        return any(map(_is_computed, products))
-
 
 def _assigned_places(nodes: Sequence[Any]) -> Iterator[tuple[set[str], Any]]:
     """Yield the names that each assignment sets, and its value."""
@@ -157,10 +126,6 @@ def _assigned_places(nodes: Sequence[Any]) -> Iterator[tuple[set[str], Any]]:
             yield _place(node.target), node.value
         elif isinstance(node, ir.DeclStmt) and node.init is not None:
             yield {node.name}, node.init
-
-
-def _assignments(nodes: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    return ((name, value) for places, value in _assigned_places(nodes) for name in places)
 
 
 def _place(code: Any) -> set[str]:
@@ -218,19 +183,6 @@ def _decodes(node: Any) -> bool:
     return node.right.value in BYTE_SHIFTS and any(isinstance(part, ACCESSES) for part in walk((node.left,)))
 
 
-def _parses(node: Any) -> bool:
-    """Return whether a node reads a number from text, searches in it, or compares one of its characters."""
-    if isinstance(node, ir.CallExpr):
-        return _name(node) in PARSERS or _name(node).lower() in CLASSES
-    if not isinstance(node, ir.BinaryExpr) or node.op not in COMPARED:
-        return False
-    return isinstance(without_casts(node.left), ACCESSES) and isinstance(without_casts(node.right), ir.NumberExpr)
-
-
-def _moves(node: Any) -> bool:
-    return isinstance(node, ir.UpdateExpr) or (isinstance(node, ir.AssignExpr) and node.op in ("+", "-"))
-
-
 def _is_variable(node: Any) -> bool:
     """Return whether a node accesses memory at a variable index, or through a pointer that is computed or moves."""
     if isinstance(node, ir.IndexExpr):
@@ -253,7 +205,3 @@ def _leaf_names(code: Any) -> Iterator[str]:
 
 def _name(call: ir.CallExpr) -> str:
     return call.callee.name if isinstance(call.callee, ir.NameExpr) else ""
-
-
-def _sorted_names(calls: Any) -> tuple[str, ...]:
-    return tuple(sorted({name for call in calls if (name := _name(call))}))

@@ -21,7 +21,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sec.discovery.defects import CONFIDENCE, DEFECTS_MAX, LANGUAGE, PATTERN, DiscoveredDefect
 from jarvis_workers.sec.discovery.function_search import FunctionSearch, SearchResult, prepare
-from jarvis_workers.sec.discovery.ranking import rank, shortlist
+from jarvis_workers.sec.discovery.ranking import rank
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import Blobs
@@ -75,12 +75,8 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
 
 def choose_functions(blobs: Blobs, earlier: StageHistory, most: int) -> tuple[list[ChosenFunction], int]:
     """Return the functions to search, at most `most`, in the order of the ranking, and the number of all functions."""
-    functions, number = shortlist(ranked_functions(blobs, earlier))
-    chosen = [
-        ChosenFunction(one.function.file, one.function.metrics.name, one.function.metrics.line, one.score)
-        for one in rank(functions)[:most]
-        if one.score > 0
-    ]
+    ranked, number = rank(ranked_functions(blobs, earlier), most)
+    chosen = [ChosenFunction(file, one.name, one.line, score) for (file, one), score in ranked if score > 0]
     return chosen, number
 
 
