@@ -96,6 +96,10 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
 
 
 def _read_ahead(path: PathState, ahead: Lookahead) -> None:
+    if ahead.early:
+        text = f"{text_of(ahead.read)} is read before {ahead.cursor.name} is compared with the end"
+        report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
+        return
     kind = type_of(path, ahead.cursor)
     if kind is None or not kind.endswith("*") or path.machine.plain(kind[:-1]) not in BYTES:
         return

@@ -112,7 +112,7 @@ class Object(NamedTuple):
     `unset_from` is the offset of the first uninitialized byte, None if unknown; `patchy` means that some bytes behind
     it are set.  `lost` means that ownership has
     escaped, `lent` that an unknown function got it that only seems to read it.  `extent` is a size that is a multiple
-    of a variable.
+    of a variable.  `full` is the event that may have filled it up to its end, so that its string is not terminated.
     """
 
     kind: str
@@ -130,6 +130,7 @@ class Object(NamedTuple):
     lent: bool = False
     name: str = ""
     extent: LinearExtent | None = None
+    full: PathEvent | None = None
 
 
 ANY = Value()
