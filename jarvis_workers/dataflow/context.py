@@ -26,7 +26,8 @@ STEPS = 700
 # The attributes of the context that depend on the current path.
 OF_A_PATH = (
     *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
-    *("counting", "filling", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
+    *("counting", "filling", "counted", "overlaid", "open_moves", "only_steps", "reaches", "measures"),
+    *("macros_open", "unfolding"),
 )
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
@@ -72,7 +73,8 @@ class AnalysisContext(Definitions):
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
     call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
     by one representative iteration, and `filling` the objects that these write to; `reaches` are the last values of
-    counters, `open_moves` the variables that a loop moves without a bound, `measures` those that sizes are multiples
+    counters, `open_moves` the variables that a loop moves without a bound, `only_steps` the ids of the assignments by
+    which alone a loop proceeds, `measures` those that sizes are multiples
     of, and `counted` the buffers that the function receives with a length.
 
     With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
@@ -98,6 +100,7 @@ class AnalysisContext(Definitions):
     counted: dict[str, CountedBuffer]
     overlaid: frozenset[str]
     open_moves: dict[Place, OpenMove]
+    only_steps: Mapping[int, frozenset[str]]
     reaches: dict[Place, LinearExtent]
     measures: set[Place]
 
@@ -142,6 +145,7 @@ class AnalysisContext(Definitions):
         self.filling = frozenset()
         self.counting, self.counted, self.overlaid = [], {}, frozenset()
         self.open_moves, self.reaches, self.measures = {}, {}, set()
+        self.only_steps = {}
 
     @contextmanager
     def aside(self, steps_max: int) -> Iterator[None]:

@@ -5,6 +5,7 @@ from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa:
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.counted_buffers import counted_buffers
+from jarvis_workers.dataflow.dangling import dangling
 from jarvis_workers.dataflow.evaluate import StepLimitReached
 from jarvis_workers.dataflow.interpreter import follow_body
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
@@ -38,5 +39,6 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
         return
     if machine.pruned:
         machine.doubt_proofs(function.line, function.end)
+    dangling(finished)
     for one in finished:
         leaks(one, function.end)

@@ -76,7 +76,8 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
     loop = machine.loops.get(id(statement))
     if loop is None:
         loop = machine.loops[id(statement)] = loop_of(statement)
-    outer, reaches = machine.open_moves, machine.reaches
+    outer, reaches, steps = machine.open_moves, machine.reaches, machine.only_steps
+    machine.only_steps = {**steps, **loop.only_steps} if loop.only_steps else steps
     for one in began:
         moves = open_moves(one, loop.moves, loop.counter)
         if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
@@ -91,7 +92,7 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
             assume_assigned(one, statement.step, is_head=True)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
-    machine.open_moves, machine.reaches = outer, reaches
+    machine.open_moves, machine.reaches, machine.only_steps = outer, reaches, steps
     return ends
 
 
