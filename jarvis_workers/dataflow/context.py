@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function, walk
 from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
-from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.expr import AssignExpr, Expression, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.taint_rules import Effect, TaintRule
@@ -57,6 +57,15 @@ class FunctionFacts:
     @cached_property
     def limits(self) -> dict[str, int]:
         return limits_in(self.function)
+
+    @cached_property
+    def added_up(self) -> frozenset[str]:
+        """The variables that the function adds to."""
+        return frozenset(
+            node.target.name
+            for node in walk(self.function.body)
+            if isinstance(node, AssignExpr) and node.op and isinstance(node.target, NameExpr)
+        )
 
     @cached_property
     def repeated_conditions(self) -> frozenset[str]:

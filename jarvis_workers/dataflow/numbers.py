@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from jarvis_workers.dataflow.ast_queries import variables_in, without_casts
+from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
@@ -171,7 +172,10 @@ def check_difference(path: PathState, e: Expression) -> None:
 
 
 def check_sum(path: PathState, e: Expression) -> None:
-    """Report a sum in a comparison that an outside number makes wrap around: the comparison then bounds nothing."""
+    """Report a sum in a comparison that an outside number makes wrap around: the comparison then bounds nothing.
+
+    What the function itself adds up is limited by the comparison of the iteration before.
+    """
     terms = list(_terms(without_casts(e)))
     if len(terms) == 1:
         return
@@ -180,7 +184,10 @@ def check_sum(path: PathState, e: Expression) -> None:
     if any(bounds is None or bounds[1] > UINT_MAX for bounds in limits):
         # A sum of 64 bits has room for numbers of 32 bits.
         return
+    added_up = facts_of(path.frame.function).added_up
     for term in terms:
+        if isinstance(term, NameExpr) and term.name in added_up:
+            continue
         value = evaluate(path.copy(), term)
         high = value.range[1]
         if value.taint is not None and not value.checked and (high is None or high >= INT_MAX):

@@ -25,9 +25,13 @@ def only_steps(statement: ir.LoopStmt, moves: Moves) -> Mapping[int, frozenset[s
     names = moves.inside if condition is None or isinstance(condition, ir.NumberExpr) else frozenset(tested(condition))
     moving = names & moves.carried
     turn = (statement.body, statement.step)
-    cursors = frozenset(name for name in moves.carried if moves.steps.get(name) == {0})
-    steps = [node for node in walk(turn) if isinstance(node, ir.AssignExpr) and _name(node.target) in cursors]
-    if not moving or not moving <= cursors or any(not node.op or node.value != steps[0].value for node in steps):
+    steps = [
+        node for node in walk(turn) if isinstance(node, ir.AssignExpr) and moves.steps.get(_name(node.target)) == {0}
+    ]
+    amount = next((node.value for node in steps if _name(node.target) in moving), None)
+    uneven = {_name(node.target) for node in steps if not node.op or node.value != amount}
+    cursors = frozenset(name for name in moves.carried if moves.steps.get(name) == {0}) - uneven
+    if not moving or not moving <= cursors:
         return {}
     if _is_set_otherwise(turn, names - moving, cursors):
         return {}

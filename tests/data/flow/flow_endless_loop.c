@@ -146,3 +146,17 @@ int chunks(FILE *in, long end)
     }
     return 0;
 }
+
+void swap_chunks(unsigned char *at, unsigned left)
+{
+    while (left >= sizeof(struct chunk)) {
+        struct chunk *one = (struct chunk *)at;
+        unsigned size = one->size;
+        if (size % 4)
+            size += 4 - size % 4;
+        if (size > left)
+            return;
+        left -= size; /* ruleid: flow_endless_loop */
+        at += size;
+    }
+}

@@ -526,3 +526,16 @@ int add_point_if_room(struct track *t, short point)
     t->points[t->count++] = point; /* ok: flow_buffer_overflow */
     return 0;
 }
+
+int sum_of_parts(const uint8_t *p, size_t size)
+{
+    uint32_t at = 0, total = 0;
+    while (at + 2 <= size) {
+        uint32_t part = p[at] << 8 | p[at + 1];
+        if (total + part > 4096) /* ok: flow_integer_overflow */
+            return -1;
+        total += part;
+        at += 2;
+    }
+    return total;
+}
