@@ -161,7 +161,13 @@ def _is_reached(body: bytes, name: bytes, end: int) -> bool:
 
 
 def _released_and_used(body: bytes) -> bool:
-    return any(word in body for word in RELEASERS) and any(use.behind != b"=" for use in _uses(RELEASES, body))
+    """Return whether a function uses what it has just released, or sets a member that it releases."""
+    if not any(word in body for word in RELEASERS):
+        return False
+    members = {name for name, _ in _first(RELEASES, body) if b"->" in name}
+    if any(name + b" = " in body for name in members):
+        return True
+    return any(use.behind != b"=" for use in _uses(RELEASES, body))
 
 
 def _null_and_used(body: bytes) -> bool:

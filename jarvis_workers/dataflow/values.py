@@ -15,6 +15,8 @@ Range = tuple[int | None, int | None]
 UNKNOWN: Range = (None, None)
 # Nullness, 0 if unknown; above NOT_NULL, a use may dereference NULL.
 NOT_NULL, MAYBE_NULL, IS_NULL = 1, 2, 3
+# The end of the event that a generator makes a number of the type int, which is not negative.
+ARBITRARY = "returns an arbitrary number"
 # The kinds of objects that have a size in bytes.
 MEMORY = ("stack", "heap", "static", "text", "field")
 

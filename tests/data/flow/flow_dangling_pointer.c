@@ -123,3 +123,37 @@ int replace(struct host *host, const char *name)
     host->name = fresh;
     return 0;
 }
+
+static char *last;
+
+int remember(const char *name)
+{
+    free(last); /* ruleid: flow_dangling_pointer */
+    if (!*name)
+        return -1;
+    last = strdup(name);
+    return last ? 0 : -1;
+}
+
+void take(struct host *host, char *name)
+{
+    free(host->name); /* ruleid: flow_dangling_pointer */
+    if (!name)
+        return;
+    host->name = name;
+}
+
+void forget(void)
+{
+    free(last); /* ok: flow_dangling_pointer */
+    last = NULL;
+}
+
+int main(int argc, char **argv)
+{
+    last = malloc(8);
+    if (!last)
+        return 1;
+    free(last); /* ok: flow_dangling_pointer */
+    return argc;
+}
