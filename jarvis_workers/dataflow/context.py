@@ -12,7 +12,7 @@ from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_cond
 from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
-from jarvis_workers.dataflow.ir.expr import AssignExpr, Expression, NameExpr
+from jarvis_workers.dataflow.ir.expr import AddressExpr, AssignExpr, CallExpr, Expression, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.taint_rules import Effect, TaintRule
@@ -65,6 +65,17 @@ class FunctionFacts:
             node.target.name
             for node in walk(self.function.body)
             if isinstance(node, AssignExpr) and node.op and isinstance(node.target, NameExpr)
+        )
+
+    @cached_property
+    def set_by_calls(self) -> frozenset[str]:
+        """The variables whose address calls get."""
+        return frozenset(
+            part.operand.name
+            for node in walk(self.function.body)
+            if isinstance(node, CallExpr)
+            for part in node.args
+            if isinstance(part, AddressExpr) and isinstance(part.operand, NameExpr)
         )
 
     @cached_property

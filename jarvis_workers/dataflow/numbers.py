@@ -165,10 +165,18 @@ def check_difference(path: PathState, e: Expression) -> None:
     if bounds is None or bounds[0] < 0 or bounds[1] < INT_MAX or not is_exact(evaluate(path, e.left).range):
         return
     value = evaluate(path, e.right)
-    if value.range == UNKNOWN and not value.checked and not value.target and not value.unset and not value.kind:
+    if _is_open(path, e.right.name, value) and not (value.checked or value.target or value.unset or value.kind):
         text = f"{text_of(e)} wraps around if {text_of(e.right)} is larger, and the comparison then holds wrongly"
         since = value.taint
         report(path, "flow_integer_underflow", path.machine.line, text, since=since, sure=UNDERFLOW if since else WRAPS)
+
+
+def _is_open(path: PathState, name: str, value: Value) -> bool:
+    """Return whether nothing is known about a number, or only on a path on which no call has set it."""
+    if value.range == UNKNOWN:
+        return True
+    facts = facts_of(path.frame.function)
+    return name in facts.set_by_calls and facts.limits.get(name, path.machine.line) >= path.machine.line
 
 
 def check_sum(path: PathState, e: Expression) -> None:

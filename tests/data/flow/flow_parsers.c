@@ -539,3 +539,30 @@ int sum_of_parts(const uint8_t *p, size_t size)
     }
     return total;
 }
+
+/* A length that a call sets on another path. */
+void append_of_callee(struct track *t, unsigned at, const char *from, int longer)
+{
+    char title[24];
+    unsigned length = 8;
+    memset(title, 0, sizeof(title));
+    if (longer)
+        measure(from, &length);
+    if (at < 24 - length) /* ruleid: flow_integer_underflow */
+        memcpy(title + at, from, length);
+    show(title);
+}
+
+void append_of_callee_limited(struct track *t, unsigned at, const char *from, int longer)
+{
+    char title[24];
+    unsigned length = 8;
+    memset(title, 0, sizeof(title));
+    if (longer)
+        measure(from, &length);
+    if (length > 24)
+        return;
+    if (at < 24 - length) /* ok: flow_integer_underflow */
+        memcpy(title + at, from, length);
+    show(title);
+}
