@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.elements import forget, remember, words_in
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.extents import forget_extents
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
-from jarvis_workers.dataflow.numbers import check_remaining, computed
+from jarvis_workers.dataflow.numbers import check_progress, check_remaining, computed
 from jarvis_workers.dataflow.ownership import is_own, stored
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
@@ -27,6 +27,8 @@ def _assign(path: PathState, e: ir.AssignExpr) -> Value:
         old, by = evaluate(path, target), evaluate(path, source)
         if op == "-" and by.taint is not None:
             check_remaining(path, e, old, by)
+        if id(e) in machine.only_steps:
+            check_progress(path, e, by, machine.only_steps[id(e)])
         value = computed(path, ir.BinaryExpr("b", op, target, source), old, by)
     else:
         value = evaluate(path, source)

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, expand, macro_of
 from jarvis_workers.dataflow.name_heuristics import are_both_success, is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
-from jarvis_workers.dataflow.numbers import check_difference
+from jarvis_workers.dataflow.numbers import check_difference, check_sum
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import are_mixed, decided, either, equal
 from jarvis_workers.dataflow.side_effects import keep_effects
@@ -106,6 +106,7 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
             for side in (left, right):
                 if type(side) in COMPOSED:
                     check_difference(path, side)
+                    check_sum(path, side)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)

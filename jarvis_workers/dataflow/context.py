@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function, walk
 from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
-from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.expr import AddressExpr, AssignExpr, CallExpr, Expression, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.taint_rules import Effect, TaintRule
@@ -22,12 +22,12 @@ T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25
 # A function may take this many steps.
-STEPS = 700
+STEPS = 1500
 # The attributes of the context that depend on the current path.
 OF_A_PATH = (
     *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
-    *("counting", "filling", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
-    "has_elements",
+    *("counting", "filling", "counted", "overlaid", "open_moves", "only_steps", "reaches", "measures"),
+    *("has_elements", "macros_open", "unfolding"),
 )
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
@@ -59,6 +59,26 @@ class FunctionFacts:
         return limits_in(self.function)
 
     @cached_property
+    def added_up(self) -> frozenset[str]:
+        """The variables that the function adds to."""
+        return frozenset(
+            node.target.name
+            for node in walk(self.function.body)
+            if isinstance(node, AssignExpr) and node.op and isinstance(node.target, NameExpr)
+        )
+
+    @cached_property
+    def set_by_calls(self) -> frozenset[str]:
+        """The variables whose address calls get."""
+        return frozenset(
+            part.operand.name
+            for node in walk(self.function.body)
+            if isinstance(node, CallExpr)
+            for part in node.args
+            if isinstance(part, AddressExpr) and isinstance(part.operand, NameExpr)
+        )
+
+    @cached_property
     def repeated_conditions(self) -> frozenset[str]:
         return repeated_conditions(self.function)
 
@@ -73,7 +93,8 @@ class AnalysisContext(Definitions):
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
     call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
     by one representative iteration, and `filling` the objects that these write to; `reaches` are the last values of
-    counters, `open_moves` the variables that a loop moves without a bound, `measures` those that sizes are multiples
+    counters, `open_moves` the variables that a loop moves without a bound, `only_steps` the ids of the assignments by
+    which alone a loop proceeds, `measures` those that sizes are multiples
     of, and `counted` the buffers that the function receives with a length.
 
     With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
@@ -99,6 +120,7 @@ class AnalysisContext(Definitions):
     counted: dict[str, CountedBuffer]
     overlaid: frozenset[str]
     open_moves: dict[Place, OpenMove]
+    only_steps: Mapping[int, frozenset[str]]
     reaches: dict[Place, LinearExtent]
     measures: set[Place]
     has_elements: bool
@@ -144,7 +166,7 @@ class AnalysisContext(Definitions):
         self.filling = frozenset()
         self.counting, self.counted, self.overlaid = [], {}, frozenset()
         self.open_moves, self.reaches, self.measures = {}, {}, set()
-        self.has_elements = False
+        self.only_steps, self.has_elements = {}, False
 
     @contextmanager
     def aside(self, steps_max: int) -> Iterator[None]:

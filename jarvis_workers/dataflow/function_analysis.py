@@ -5,11 +5,14 @@ from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa:
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.counted_buffers import counted_buffers
+from jarvis_workers.dataflow.dangling import dangling
 from jarvis_workers.dataflow.evaluate import StepLimitReached
 from jarvis_workers.dataflow.interpreter import follow_body
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.outside import BYTE
 from jarvis_workers.dataflow.ownership import MAINS, leaks
 from jarvis_workers.dataflow.path import Frame, PathState
+from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
 
@@ -20,12 +23,13 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
     machine.frames = 1
     buffers = counted_buffers(function, machine.plain)
     machine.counted = {f"o:{name}": buffer for name, buffer in buffers.items()}
-    machine.overlaid = frozenset(machine.counted)
+    bytes_of = {one.name for one in function.params if one.type.endswith("*") and _is_byte(machine, one.type[:-1])}
+    machine.overlaid = frozenset(f"o:{name}" for name in bytes_of.union(buffers))
     for place, (name, kind, *_) in enumerate(function.params):
         declare(path, name, kind)
         is_argv = function.name in MAINS and place == 1
         value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
-        if name in buffers:
+        if f"o:{name}" in machine.overlaid:
             value = Value(target=f"o:{name}")
         path.cells[path.frame.key(name), ""] = value
         if kind.endswith("&"):
@@ -38,5 +42,10 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
         return
     if machine.pruned:
         machine.doubt_proofs(function.line, function.end)
+    dangling(finished)
     for one in finished:
         leaks(one, function.end)
+
+
+def _is_byte(machine: AnalysisContext, kind: str) -> bool:
+    return limits_of(machine.plain(kind)) == BYTE

@@ -1,11 +1,13 @@
 """Recognize counting loops: `i < n` with `i++`, in the loop head or once in the body."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, walk
 from jarvis_workers.dataflow.lookahead import Lookahead, lookahead_of
 from jarvis_workers.dataflow.loop_moves import Moves, moves_of
+from jarvis_workers.dataflow.progress import only_steps
 
 LONGEST_STRIDE = 8
 UP = frozenset(("<", "<=", "!="))
@@ -13,13 +15,18 @@ DOWN = frozenset((">", ">=", "!="))
 
 
 class LoopFacts(NamedTuple):
-    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter."""
+    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter.
+
+    `only_steps` are the ids of the assignments by which alone the loop proceeds, with the variables through which it
+    reads.
+    """
 
     counter: "Counter | None"
     changed: list[ir.Expression]
     beside: list[ir.Expression]
     moves: Moves
     ahead: Lookahead | None
+    only_steps: Mapping[int, frozenset[str]]
 
 
 class Counter(NamedTuple):
@@ -38,7 +45,7 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     in_turn, moves = assigned(turn), moves_of(statement)
     beside = [one for one in in_turn if counter is None or one != counter.variable]
     changed = list(dict.fromkeys(in_turn + assigned((statement.condition,))))
-    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves))
+    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves), only_steps(statement, moves))
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:

@@ -2,6 +2,7 @@
 
 `while (p < end)` and `while (n-- > 0)` promise one byte.  A loop that reads `p[1]`, or `*p++` twice, and compares
 neither the cursor nor what remains in its body, reads past the end of a buffer that is cut off at the wrong place.
+A condition that reads at the cursor before it compares the cursor with the end reads one element too many.
 """
 
 from collections.abc import Iterator
@@ -14,11 +15,12 @@ from jarvis_workers.dataflow.name_heuristics import judges
 
 
 class Lookahead(NamedTuple):
-    """A read behind the promised byte: the cursor, the expression and its line."""
+    """A read behind the promised byte, or before the promise (`early`): the cursor, the expression and its line."""
 
     cursor: ir.NameExpr
     read: ir.Expression
     line: int
+    early: bool = False
 
 
 class Head(NamedTuple):
@@ -32,7 +34,12 @@ class Head(NamedTuple):
 def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
     """Return a read past the byte that a loop promises."""
     steps, inside = moves.steps, moves.inside
-    for condition in _parts(statement.condition):
+    parts = list(_parts(statement.condition))
+    for place, part in enumerate(parts):
+        early = _read_before(part, parts[:place], steps)
+        if early is not None:
+            return Lookahead(*early, statement.line, early=True)
+    for condition in parts:
         head = _head(condition, steps)
         if head is None or head.names & inside or set(head.cursors) & inside or judges_in(statement.body):
             continue
@@ -41,6 +48,36 @@ def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
             if read is not None:
                 return read
     return None
+
+
+def _read_before(
+    e: ir.Expression, before: list[ir.Expression], steps: dict[str, set[int]]
+) -> tuple[ir.NameExpr, ir.Expression] | None:
+    """Return the cursor that `e` compares with an upper end, and the read at it in an earlier part of the condition.
+
+    A test of what is read for 0 does not count: a text ends there.
+    """
+    match e:
+        case ir.BinaryExpr(op="<" | "!=", left=ir.NameExpr() as cursor, right=end) if end != ir.ZERO:
+            pass
+        case ir.BinaryExpr(op=">", left=end, right=ir.NameExpr() as cursor) if end != ir.ZERO:
+            pass
+        case _:
+            return None
+    if isinstance(end, ir.NullExpr) or min(steps.get(cursor.name, (-1,))) < 0:
+        return None
+    for part in before:
+        for node in walk((part,)) if not _ends_text(part) else ():
+            if isinstance(node, (ir.DerefExpr, ir.IndexExpr)) and cursor in node:
+                return cursor, node
+    return None
+
+
+def _ends_text(e: ir.Expression) -> bool:
+    """Return whether a condition tests the element that it reads for 0."""
+    if isinstance(e, ir.BinaryExpr):
+        return ir.ZERO in (e.left, e.right)
+    return isinstance(e, (ir.DerefExpr, ir.IndexExpr))
 
 
 def _parts(e: ir.Expression | None) -> Iterator[ir.Expression]:

@@ -76,7 +76,8 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
     loop = machine.loops.get(id(statement))
     if loop is None:
         loop = machine.loops[id(statement)] = loop_of(statement)
-    outer, reaches = machine.open_moves, machine.reaches
+    outer, reaches, steps = machine.open_moves, machine.reaches, machine.only_steps
+    machine.only_steps = {**steps, **loop.only_steps} if loop.only_steps else steps
     for one in began:
         moves = open_moves(one, loop.moves, loop.counter)
         if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
@@ -91,11 +92,15 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
             assume_assigned(one, statement.step, is_head=True)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
-    machine.open_moves, machine.reaches = outer, reaches
+    machine.open_moves, machine.reaches, machine.only_steps = outer, reaches, steps
     return ends
 
 
 def _read_ahead(path: PathState, ahead: Lookahead) -> None:
+    if ahead.early:
+        text = f"{text_of(ahead.read)} is read before {ahead.cursor.name} is compared with the end"
+        report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
+        return
     kind = type_of(path, ahead.cursor)
     if kind is None or not kind.endswith("*") or path.machine.plain(kind[:-1]) not in BYTES:
         return

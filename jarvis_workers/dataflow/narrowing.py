@@ -136,7 +136,8 @@ def _null(compare: str, value: Value, other: Value) -> int:
 
 def _reach(compare: str, reach: Range, other: Range) -> Range:
     if compare != "==" and in_units(other):
-        return reach
+        # Whatever the size of an unknown type is, it is not 0.
+        return meet(reach, (1, None)) if compare in (">", ">=") and (other[0] or 0) > 0 else reach
     reach = meet(reach, bounds_of(compare, other))
     if compare == "!=" and other[0] is not None and is_exact(other):
         return without(reach, other[0])

@@ -1,6 +1,9 @@
 """Arithmetic on values; report overflow of untrusted numbers and division by zero."""
 
-from jarvis_workers.dataflow.ast_queries import without_casts
+from collections.abc import Iterator
+
+from jarvis_workers.dataflow.ast_queries import variables_in, without_casts
+from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
@@ -23,13 +26,13 @@ from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import arithmetic, in_units, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, limits_of
+from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, UINT_MAX, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, UNKNOWN, Range, Value, number
 
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 ZERO, MAYBE_ZERO = 0.85, 0.75
-UNDERFLOW, OVERFLOW, UNSIGNED, NEEDS_MORE, WRAPS = 0.72, 0.75, 0.55, 0.6, 0.45
+UNDERFLOW, OVERFLOW, UNSIGNED, NEEDS_MORE, WRAPS, SUM, NO_PROGRESS = 0.72, 0.75, 0.55, 0.6, 0.45, 0.72, 0.66
 # Operators whose result is smaller than the left operand.
 PARTS = frozenset((">>", "/", "%"))
 ARITHMETIC = frozenset(("+", "-", "*", "/"))
@@ -162,10 +165,52 @@ def check_difference(path: PathState, e: Expression) -> None:
     if bounds is None or bounds[0] < 0 or bounds[1] < INT_MAX or not is_exact(evaluate(path, e.left).range):
         return
     value = evaluate(path, e.right)
-    if value.range == UNKNOWN and not value.checked and not value.target and not value.unset and not value.kind:
+    if _is_open(path, e.right.name, value) and not (value.checked or value.target or value.unset or value.kind):
         text = f"{text_of(e)} wraps around if {text_of(e.right)} is larger, and the comparison then holds wrongly"
         since = value.taint
         report(path, "flow_integer_underflow", path.machine.line, text, since=since, sure=UNDERFLOW if since else WRAPS)
+
+
+def _is_open(path: PathState, name: str, value: Value) -> bool:
+    """Return whether nothing is known about a number, or only on a path on which no call has set it."""
+    if value.range == UNKNOWN:
+        return True
+    facts = facts_of(path.frame.function)
+    return name in facts.set_by_calls and facts.limits.get(name, path.machine.line) >= path.machine.line
+
+
+def check_sum(path: PathState, e: Expression) -> None:
+    """Report a sum in a comparison that an outside number makes wrap around: the comparison then bounds nothing.
+
+    What the function itself adds up is limited by the comparison of the iteration before.
+    """
+    terms = list(_terms(without_casts(e)))
+    if len(terms) == 1:
+        return
+    kinds = [type_of(path, term) for term in terms if not isinstance(term, NumberExpr)]
+    limits = [limits_of(path.machine.plain(kind)) if kind else None for kind in kinds]
+    if any(bounds is None or bounds[1] > UINT_MAX for bounds in limits):
+        # A sum of 64 bits has room for numbers of 32 bits.
+        return
+    added_up = facts_of(path.frame.function).added_up
+    for term in terms:
+        if isinstance(term, NameExpr) and term.name in added_up:
+            continue
+        value = evaluate(path.copy(), term)
+        high = value.range[1]
+        if value.taint is not None and not value.checked and (high is None or high >= INT_MAX):
+            text = f"{text_of(e)} wraps around for a large {text_of(term)}, and the comparison then limits nothing"
+            report(path, "flow_integer_overflow", path.machine.line, text, since=value.taint, sure=SUM)
+            return
+
+
+def _terms(e: Expression) -> Iterator[Expression]:
+    """Yield the terms of a sum."""
+    if isinstance(e, BinaryExpr) and e.op == "+":
+        yield from _terms(e.left)
+        yield from _terms(e.right)
+    else:
+        yield e
 
 
 def check_remaining(path: PathState, e: AssignExpr, old: Value, by: Value) -> None:
@@ -179,6 +224,17 @@ def check_remaining(path: PathState, e: AssignExpr, old: Value, by: Value) -> No
     if is_parameter or isinstance(remaining, (ArrowExpr, MemberExpr)):
         text = f"{text_of(e.value)} is outside data, and may be larger than {text_of(remaining)}"
         report(path, "flow_integer_underflow", path.machine.line, text, since=by.taint, sure=UNDERFLOW)
+
+
+def check_progress(path: PathState, e: AssignExpr, by: Value, readers: frozenset[str]) -> None:
+    """Report a step of a loop by an outside number that may be 0 and that it reads at its cursor."""
+    low = by.range[0]
+    if by.taint is None or by.null == NOT_NULL or by.target or low is None or low > 0:
+        return
+    if not readers & variables_in((by.taint.about,)):
+        return
+    text = f"{text_of(e.value)} may be 0, and then the loop does not proceed"
+    report(path, "flow_endless_loop", path.machine.line, text, since=by.taint, sure=NO_PROGRESS)
 
 
 def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:

@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.ir.stmt import RecordType
 POINTER = 8
 # The size of an unknown type: every use of the type has it, and no known size is a multiple of it.
 OTHER = 10_007
-INT_MAX = 2**31 - 1
+INT_MAX, UINT_MAX = 2**31 - 1, 2**32 - 1
 NAMES_BY_SIZE = {
     1: "char|signed char|unsigned char|bool|_Bool|int8_t|uint8_t|u8|s8|uchar|u_char|u_int8_t|BYTE|byte|void",
     2: "short|unsigned short|short int|int16_t|uint16_t|u16|s16|u_short|u_int16_t|char16_t",
@@ -27,7 +27,7 @@ UNSIGNED = re.compile(
 )
 NUMBERS_WITH_FRACTIONS = ("float", "double", "long double")
 NO_NUMBERS = frozenset((*NUMBERS_WITH_FRACTIONS, "void"))
-TYPE_ENDS = frozenset((127, 255, 32_767, 65_535, INT_MAX, 2**32 - 1, 2**63 - 1, 2**64 - 1))
+TYPE_ENDS = frozenset((127, 255, 32_767, 65_535, 2**24 - 1, INT_MAX, UINT_MAX, 2**63 - 1, 2**64 - 1))
 CONSTANTS = {
     "CHAR_MAX": 127,
     "CHAR_MIN": -128,
@@ -39,7 +39,7 @@ CONSTANTS = {
     "USHRT_MAX": 65_535,
     "INT_MAX": INT_MAX,
     "INT_MIN": -INT_MAX - 1,
-    "UINT_MAX": 2**32 - 1,
+    "UINT_MAX": UINT_MAX,
     "LONG_MAX": 2**63 - 1,
     "LONG_MIN": -(2**63),
     "ULONG_MAX": 2**64 - 1,

@@ -40,6 +40,10 @@ COUNTED = re.compile(
     rb"(?:void|unsigned char|u_char|uint8_t|u?int8|u8|guint8|byte|BYTE)\s*\*\s*\w+\s*,\s*"
     rb"(?:const\s+)?(?:unsigned\s+)?(?:s?size_t|u?int(?:16|32|64)?(?:_t)?|u(?:16|32)|unsigned|long|short)\s+\w+\s*[,)]"
 )
+OVER_BYTES = re.compile(rb"\b(?:unsigned char|u_char|uchar|uint8_t|u_?int8|u8|guint8|byte|BYTE)\s*\*")
+# A cursor or a number of remaining bytes that moves by a variable.
+MOVES = re.compile(rb"(?:\+=|-=)\s*(?:\([\w ]+\)\s*)?[a-z_]")
+LOOPS = re.compile(rb"\b(?:while|for)\b")
 COPIES = re.compile(
     rb"""\bmem(?:cpy|move)\s*\([^;]*,\s*(?:\([\w ]+\)\s*)?
     (?:(?!sizeof|strlen)\w+\s*\([^()]*\) | [a-z_][\w.>-]*) \s*(?:[+-]\s*\w+\s*)?\)""",
@@ -49,6 +53,11 @@ BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\
 # A number that is read, or joined from bytes, and cast to a pointer by a type that has room for an address.
 NUMBERS = re.compile(rb"\bread\s*\(|\bmemcpy\s*\(\s*&|<<")
 ADDRESSES = re.compile(rb"\*\s*+\)\s*+(?:\(\s*+){0,2}(?:uintptr_t|unsigned long|size_t|uint64_t|u64)\s*\)")
+# A number of 32 bits that a function reads by its name, and a limit that leaves room for one element too many.
+READS = re.compile(
+    rb"\b\w*(?i:get|read|peek|fetch)_?(?i:unaligned_?)?(?:[uU]|uint|[blBL][eE])\w{0,8}(?:24|32)\w{0,8}\s*\("
+)
+LIMIT = re.compile(rb"\b([a-z_]\w*+)\s*+(?:>|<=)\s*+\(?+\s*+(?:[A-Z][A-Z0-9_]+|[1-9]\d*|sizeof)\b")
 BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
 PASSED = re.compile(rb"\s*[,)]")
@@ -91,6 +100,7 @@ def is_root(body: bytes) -> bool:
         or (any(word in body for word in READERS) and OUTSIDE.search(body) is not None)
         or _has_array(body)
         or _parses(body)
+        or _indexes_up_to_limit(body)
         or (b"*)" in body and ADDRESSES.search(body) is not None and NUMBERS.search(body) is not None)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
@@ -101,13 +111,12 @@ def is_root(body: bytes) -> bool:
 
 
 def reads_counted_buffer(head: bytes, body: bytes) -> bool:
-    """Return whether a function receives bytes with a length, and reads through a pointer."""
-    return (
-        len(body) <= LONGEST
-        and b"*" in head
-        and COUNTED.search(head) is not None
-        and any(word in body for word in (b"->", b"[", b"*", b"memcpy"))
-    )
+    """Return whether a function receives bytes, and reads through a pointer or moves by what it reads."""
+    if len(body) > LONGEST or b"*" not in head:
+        return False
+    if COUNTED.search(head) is not None and any(word in body for word in (b"->", b"[", b"*", b"memcpy")):
+        return True
+    return OVER_BYTES.search(head) is not None and MOVES.search(body) is not None and LOOPS.search(body) is not None
 
 
 def is_helper(body: bytes) -> bool:
@@ -119,7 +128,16 @@ def _parses(body: bytes) -> bool:
     """Return whether a function copies a variable length, or reads bytes and uses a variable as an index."""
     if (b"memcpy" in body or b"memmove" in body) and COPIES.search(body) is not None:
         return True
+    if b"32" in body and READS.search(body) is not None:
+        return True
     return BYTES.search(body) is not None and BY_VARIABLE.search(body) is not None
+
+
+def _indexes_up_to_limit(body: bytes) -> bool:
+    """Return whether a variable that a function limits to a constant is an index as it is, or incremented."""
+    if b"]" not in body:
+        return False
+    return any(name + b"]" in body or name + b"++]" in body for name, _ in _first(LIMIT, body))
 
 
 def _has_array(body: bytes) -> bool:
@@ -143,7 +161,13 @@ def _is_reached(body: bytes, name: bytes, end: int) -> bool:
 
 
 def _released_and_used(body: bytes) -> bool:
-    return any(word in body for word in RELEASERS) and any(use.behind != b"=" for use in _uses(RELEASES, body))
+    """Return whether a function uses what it has just released, or sets a member that it releases."""
+    if not any(word in body for word in RELEASERS):
+        return False
+    members = {name for name, _ in _first(RELEASES, body) if b"->" in name}
+    if any(name + b" = " in body for name in members):
+        return True
+    return any(use.behind != b"=" for use in _uses(RELEASES, body))
 
 
 def _null_and_used(body: bytes) -> bool:

@@ -5,8 +5,8 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.sizes import is_signed, limits_of
-from jarvis_workers.dataflow.values import UNKNOWN, Object, Value
+from jarvis_workers.dataflow.sizes import INT_MAX, is_signed, limits_of
+from jarvis_workers.dataflow.values import ARBITRARY, UNKNOWN, Object, Value
 
 
 def key_of(path: PathState, name: str) -> str:
@@ -96,6 +96,18 @@ def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> V
     if bounds is None:
         return value
     low, high = value.range
+    if _becomes_negative(value, bounds):
+        return value._replace(range=UNKNOWN)
     if (low is not None and low < bounds[0]) or (high is not None and high > bounds[1]):
         return value._replace(range=bounds if not is_signed(kind) or cast else value.range)
     return value
+
+
+def _becomes_negative(value: Value, bounds: tuple[int, int]) -> bool:
+    """Return whether an outside number of 32 bits is negative in a signed type, if its highest bit is set."""
+    low, high = value.range
+    if value.taint is None or value.taint.note.endswith(ARBITRARY) or value.checked or low is None or low < 0:
+        return False
+    if bounds[0] == 0 or bounds[1] > INT_MAX:
+        return False
+    return high is None or high > bounds[1]

@@ -15,6 +15,8 @@ Range = tuple[int | None, int | None]
 UNKNOWN: Range = (None, None)
 # Nullness, 0 if unknown; above NOT_NULL, a use may dereference NULL.
 NOT_NULL, MAYBE_NULL, IS_NULL = 1, 2, 3
+# The end of the event that a generator makes a number of the type int, which is not negative.
+ARBITRARY = "returns an arbitrary number"
 # The kinds of objects that have a size in bytes.
 MEMORY = ("stack", "heap", "static", "text", "field")
 
@@ -112,7 +114,7 @@ class Object(NamedTuple):
     `unset_from` is the offset of the first uninitialized byte, None if unknown; `patchy` means that some bytes behind
     it are set.  `lost` means that ownership has
     escaped, `lent` that an unknown function got it that only seems to read it.  `extent` is a size that is a multiple
-    of a variable.
+    of a variable.  `full` is the event that may have filled it up to its end, so that its string is not terminated.
     """
 
     kind: str
@@ -130,6 +132,7 @@ class Object(NamedTuple):
     lent: bool = False
     name: str = ""
     extent: LinearExtent | None = None
+    full: PathEvent | None = None
 
 
 ANY = Value()

@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.extents import extent_of
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression
-from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change
+from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change, use_text
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.pointers import used_after_free
@@ -94,7 +94,10 @@ def _realloc(call: LibraryCall) -> Value:
 
 
 def _strdup(call: LibraryCall) -> Value:
-    call.use(0)
+    if "ndup" in call.name:
+        call.use(0)
+    else:
+        use_text(call, 0)
     source = call.object(0)
     value = _allocate(call, UNKNOWN, unset=False)
     if source is not None:

@@ -1,7 +1,7 @@
 """Functions that copy and fill memory and strings."""
 
 from jarvis_workers.dataflow.ir.expr import AddressExpr
-from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length, use_text
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.outside import copied_number, points_to_bytes
 from jarvis_workers.dataflow.ownership import is_own
@@ -21,7 +21,7 @@ COPY_BYTES = {"wmemcpy": 4, "wmemmove": 4}
 
 def _strcpy(call: LibraryCall) -> Value:
     element = COPY.get(call.name, 1)
-    call.use(1)
+    use_text(call, 1)
     length, source = text_length(call.path, call.value(1)), call.object(1)
     call.starts_inside(1)
     need = times(plus(length, (1, 1)), element)
@@ -33,7 +33,7 @@ def _strcpy(call: LibraryCall) -> Value:
 
 
 def _strcat(call: LibraryCall) -> Value:
-    call.use(1)
+    use_text(call, 1)
     added = text_length(call.path, call.value(1))
     return _append(call, text_length(call.path, call.value(0)), added, APPEND.get(call.name, 1))
 

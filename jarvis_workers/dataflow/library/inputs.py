@@ -1,6 +1,7 @@
 """Functions that read untrusted input."""
 
 from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.bounds import room
 from jarvis_workers.dataflow.ir.expr import (
     AddressExpr,
     ArrowExpr,
@@ -10,12 +11,12 @@ from jarvis_workers.dataflow.ir.expr import (
     NumberExpr,
     SizeofExpr,
 )
-from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of, use_text
 from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
-from jarvis_workers.dataflow.ranges import arithmetic, times
+from jarvis_workers.dataflow.ranges import arithmetic, is_exact, times
 from jarvis_workers.dataflow.untrusted_pointers import read_pointer
 from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, MEMORY, UNKNOWN, Object, PathEvent, Value
 
@@ -99,8 +100,12 @@ def _recv(call: LibraryCall) -> Value:
     value = call.value(place)
     if value.target is None and place < len(call.node.args):
         value = name_target(call.path, call.node.args[place], value)
-    _taint(call.path, value, call.bring_in())
+    step = call.bring_in()
+    _taint(call.path, value, step)
     _mark_pointer(call, place)
+    memory = call.path.object_of(value)
+    if memory is not None and memory.element == 1 and is_exact(count) and count[0] == room(value, memory):
+        change(call.path, value, full=step)
     return Value((0 if stream else -1, count[1]))
 
 
@@ -128,7 +133,7 @@ def _scanf(call: LibraryCall) -> Value:
     """Model scanf; values read from a string are untrusted only if the string is."""
     first = 1 if call.name in ("scanf", "wscanf", "scanf_s") else 2
     if first == 2:
-        call.use(0)
+        use_text(call, 0)
     outside = True
     if call.name in ("sscanf", "swscanf"):
         source = call.object(0)

@@ -21,7 +21,7 @@ from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Objec
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
 # The doubt about text that a called function may have judged.
 JUDGED = 0.25
-PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT, NOT_LIMITED = 0.6, 0.72, 0.82, 0.48
+PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT, NOT_LIMITED, NOT_TERMINATED = 0.6, 0.72, 0.82, 0.48, 0.7
 
 
 class LibraryCall:
@@ -156,6 +156,16 @@ class LibraryCall:
         return self.path.note(self.line, "{} reads untrusted input", self.node)
 
 
+def use_text(call: LibraryCall, place: int) -> None:
+    """Check a string that the function reads up to its end."""
+    call.use(place)
+    target = call.object(place)
+    if target is not None and target.full is not None and not call.path.machine.quiet:
+        text = f"reads a text that may fill {text_of(call.node.args[place])} without a NUL at its end"
+        call.report("flow_buffer_overread", text, since=target.full, sure=NOT_TERMINATED)
+        change(call.path, call.value(place))
+
+
 def _check_unlimited(call: LibraryCall, place: int, to: int) -> None:
     """Report a length that nothing limits, if it fills memory of a fixed size."""
     target, count, part = call.object(to), call.value(place), call.node.args[place]
@@ -181,7 +191,7 @@ def change(path: PathState, value: Value, **fields: Any) -> None:
     """Update the object that a value points into, if it is known."""
     made = path.object_of(value)
     if made is not None:
-        path.objects[value.target or ""] = made._replace(**fields)
+        path.objects[value.target or ""] = made._replace(**{"full": None, **fields})
 
 
 def offset_of(value: Value, element: int) -> int | None:

@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, IndexExpr, Mem
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.outside import SHORT_MAX, converted_number
-from jarvis_workers.dataflow.values import ANY, Value, number
+from jarvis_workers.dataflow.values import ANY, ARBITRARY, Value, number
 
 SHORT_BITS = 16
 CONVERTER = re.compile(r"(?:\w*_)?[bl]e(?:16|24|32|64)_?to_?(?:cpu|host|h|native|ne)p?")
@@ -31,7 +31,7 @@ NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 def _random(call: LibraryCall) -> Value:
     low = 0 if call.name in NEVER_NEGATIVE else None
-    step = call.path.note(call.line, f"{call.name}() returns an arbitrary number")
+    step = call.path.note(call.line, f"{call.name}() {ARBITRARY}")
     return Value((low, None), taint=call.path.outside(step))
 
 

@@ -1,6 +1,6 @@
 """Functions that inspect strings or convert them to numbers."""
 
-from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length, use_text
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import ANY, Value
@@ -14,14 +14,20 @@ def _strlen(call: LibraryCall) -> Value:
 
     The string in memory of a known size ends in it, if nothing else is known.
     """
-    call.use(0)
+    if call.name == "strnlen":
+        call.use(0)
+    else:
+        use_text(call, 0)
     low, high = text_length(call.path, call.value(0))
     target = call.object(0)
     return Value((low if low == high else low or None, high), checked=target is not None and is_exact(target.size))
 
 
 def _strchr(call: LibraryCall) -> Value:
-    call.use(0)
+    if call.name == "memchr":
+        call.use(0)
+    else:
+        use_text(call, 0)
     value = call.value(0)
     if value.target in call.path.objects:
         return Value(target=value.target, at=(value.at[0], None))
@@ -44,7 +50,7 @@ def _ends_somewhere(call: LibraryCall) -> None:
 
 
 def _to_number(call: LibraryCall) -> Value:
-    call.use(0)
+    use_text(call, 0)
     _ends_somewhere(call)
     target = call.object(0)
     taint = (target.taint if target else None) or call.value(0).taint

@@ -510,6 +510,53 @@ void drop(struct sqlite3 *db)
     sqlite3_exec(db, "DELETE FROM t", 0, 0, 0);
 }
 
+/* bad: flow_dangling_pointer */
+int rename_host(struct host *host, const char *name)
+{
+    free(host->name);
+    if (strlen(name) > 255)
+        return -1;
+    host->name = strdup(name);
+    return host->name ? 0 : -1;
+}
+
+/* good: flow_dangling_pointer */
+int rename_host(struct host *host, const char *name)
+{
+    free(host->name);
+    host->name = NULL;
+    if (strlen(name) > 255)
+        return -1;
+    host->name = strdup(name);
+    return host->name ? 0 : -1;
+}
+
+/* bad: flow_endless_loop */
+void options(const unsigned char *at, size_t left)
+{
+    while (left >= 2) {
+        unsigned char length = at[1];
+        if (length > left)
+            return;
+        option(at[0], at + 2);
+        at += length;
+        left -= length;
+    }
+}
+
+/* good: flow_endless_loop */
+void options(const unsigned char *at, size_t left)
+{
+    while (left >= 2) {
+        unsigned char length = at[1];
+        if (length < 2 || length > left)
+            return;
+        option(at[0], at + 2);
+        at += length;
+        left -= length;
+    }
+}
+
 /* bad: flow_divide_by_zero */
 int share(int total)
 {

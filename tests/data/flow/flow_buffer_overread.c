@@ -204,3 +204,88 @@ int letters_after_slash(void)
         name[1]++;
     return name[1];
 }
+
+/* Text that may fill its buffer. */
+int length_of_full(int in)
+{
+    char text[128];
+    if (read(in, text, sizeof(text)) <= 0)
+        return -1;
+    return strlen(text); /* ruleid: flow_buffer_overread */
+}
+
+int number_in_full(FILE *in)
+{
+    char text[16];
+    fread(text, 1, 16, in);
+    return strtol(text, NULL, 10); /* ruleid: flow_buffer_overread */
+}
+
+int length_of_ended(int in)
+{
+    char text[128];
+    ssize_t n = read(in, text, sizeof(text));
+    if (n <= 0)
+        return -1;
+    text[n - 1] = 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+int length_of_shorter(int in)
+{
+    char text[128] = "";
+    if (read(in, text, sizeof(text) - 1) <= 0)
+        return -1;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+int length_of_judged(int in)
+{
+    char text[128];
+    if (read(in, text, sizeof(text)) <= 0)
+        return -1;
+    terminate(text);
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+/* Reads before the comparison with the end. */
+const char *behind_spaces(const char *at, const char *end)
+{
+    free(malloc(1));
+    while (*at == ' ' && at < end) /* ruleid: flow_buffer_overread */
+        at++;
+    return at;
+}
+
+size_t line_length(const char *text, size_t size)
+{
+    size_t i = 0;
+    free(malloc(1));
+    while (text[i] != '\n' && i < size) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+const char *behind_spaces_in_order(const char *at, const char *end)
+{
+    free(malloc(1));
+    while (at < end && *at == ' ') /* ok: flow_buffer_overread */
+        at++;
+    return at;
+}
+
+const char *end_of_text(const char *at, const char *end)
+{
+    free(malloc(1));
+    while (*at != 0 && at < end) /* ok: flow_buffer_overread */
+        at++;
+    return at;
+}
+
+const char *back_to_slash(const char *at, const char *start)
+{
+    free(malloc(1));
+    while (*at != '/' && at > start) /* ok: flow_buffer_overread */
+        at--;
+    return at;
+}

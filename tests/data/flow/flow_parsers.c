@@ -424,3 +424,145 @@ int header_copied_if_there(const unsigned char *data, size_t size)
     memcpy(&h, data, sizeof h); /* ok: flow_buffer_overread */
     return ntohs(h.kind);
 }
+
+/* Sums in comparisons that wrap around. */
+int part_of_file(const uint8_t *file, size_t size, uint8_t *to)
+{
+    if (size < 8)
+        return -1;
+    uint32_t offset = WORD_AT(file, 0), length = WORD_AT(file, 4);
+    if (offset + length > size) /* ruleid: flow_integer_overflow */
+        return -1;
+    memcpy(to, file + offset, length);
+    return 0;
+}
+
+int part_by_reader(const uint8_t *file, uint32_t size, uint32_t at)
+{
+    uint32_t length = get_be32(file + at);
+    if (size < at + length + 4) /* ruleid: flow_integer_overflow */
+        return -1;
+    return checksum(file + at + 4, length);
+}
+
+int part_in_64_bits(const uint8_t *file, uint32_t size, uint32_t at)
+{
+    uint32_t length = get_be32(file + at);
+    if (size < (uint64_t)at + length + 4) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + at + 4, length);
+}
+
+int part_of_limited_length(const uint8_t *file, uint32_t size, uint32_t at)
+{
+    uint32_t length = get_be32(file + at);
+    if (length > size || at + length > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + at, length);
+}
+
+int part_of_short_length(const uint8_t *file, uint32_t size, uint32_t at)
+{
+    if (size < 2)
+        return -1;
+    uint32_t length = file[0] << 8 | file[1];
+    if (at + length > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + at, length);
+}
+
+/* Lengths of 32 bits in a signed variable, and of 24 bits. */
+int signed_length(const uint8_t *p, uint8_t *to)
+{
+    int length = ntohl(*(const uint32_t *)p);
+    if (length > 64)
+        return -1;
+    memcpy(to, p + 4, length); /* ruleid: flow_tainted_length */
+    return 0;
+}
+
+int signed_length_above_0(const uint8_t *p, uint8_t *to)
+{
+    int length = ntohl(*(const uint32_t *)p);
+    if (length < 0 || length > 64)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int signed_short_length(const uint8_t *p, uint8_t *to)
+{
+    int length = ntohs(*(const uint16_t *)p);
+    if (length > 64)
+        return -1;
+    memcpy(to, p + 2, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+void length_in_three_bytes(const uint8_t *p, uint8_t *to)
+{
+    unsigned length = p[0] << 16 | p[1] << 8 | p[2];
+    memcpy(to, p + 3, length); /* ruleid: flow_tainted_length */
+}
+
+/* Limits that leave room for one element too many. */
+int add_point(struct track *t, short point)
+{
+    if (t->count > 16)
+        return -1;
+    t->points[t->count++] = point; /* ruleid: flow_buffer_overflow */
+    return 0;
+}
+
+short point_at(const struct track *t, unsigned i)
+{
+    return i <= 16 ? t->points[i] : 0; /* ruleid: flow_buffer_overread */
+}
+
+int add_point_if_room(struct track *t, short point)
+{
+    if (t->count >= 16)
+        return -1;
+    t->points[t->count++] = point; /* ok: flow_buffer_overflow */
+    return 0;
+}
+
+int sum_of_parts(const uint8_t *p, size_t size)
+{
+    uint32_t at = 0, total = 0;
+    while (at + 2 <= size) {
+        uint32_t part = p[at] << 8 | p[at + 1];
+        if (total + part > 4096) /* ok: flow_integer_overflow */
+            return -1;
+        total += part;
+        at += 2;
+    }
+    return total;
+}
+
+/* A length that a call sets on another path. */
+void append_of_callee(struct track *t, unsigned at, const char *from, int longer)
+{
+    char title[24];
+    unsigned length = 8;
+    memset(title, 0, sizeof(title));
+    if (longer)
+        measure(from, &length);
+    if (at < 24 - length) /* ruleid: flow_integer_underflow */
+        memcpy(title + at, from, length);
+    show(title);
+}
+
+void append_of_callee_limited(struct track *t, unsigned at, const char *from, int longer)
+{
+    char title[24];
+    unsigned length = 8;
+    memset(title, 0, sizeof(title));
+    if (longer)
+        measure(from, &length);
+    if (length > 24)
+        return;
+    if (at < 24 - length) /* ok: flow_integer_underflow */
+        memcpy(title + at, from, length);
+    show(title);
+}
