@@ -133,9 +133,6 @@ class AnalysisContext(Definitions):
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
         self.begin()
-        self.statics: set[str] = set()
-        # The arrays of arrays.
-        self.grids: set[str] = set()
         self.made_at: dict[str, int] = {}
         self.facts: dict[int, tuple[str, bool, bool]] = {}
         self.calls: dict[int, list[Expression]] = {}
@@ -143,7 +140,6 @@ class AnalysisContext(Definitions):
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
         self.field_arrays: dict[int, tuple[int, Range] | None] = {}
-        self.inner_arrays: dict[str, set[str]] = {}
         self.function_macros: dict[str, FunctionMacro | None] = {}
         self.ending_macros: dict[str, bool] = {}
         self.ending_names: dict[str, bool] = {}
@@ -156,6 +152,10 @@ class AnalysisContext(Definitions):
     def begin(self) -> None:
         """Reset the state for the next function."""
         self.evaluated = self.frames = 0
+        # By the names of objects, which other functions use again; grids are the arrays of arrays.
+        self.statics: set[str] = set()
+        self.grids: set[str] = set()
+        self.inner_arrays: dict[str, set[str]] = {}
         self._start_path()
 
     def _start_path(self) -> None:

@@ -351,3 +351,24 @@ int asks_for_a_name(const char *prompt, int most)
     char *name = ask_name(prompt);
     return name != NULL && name[0] > most; /* ok: flow_memory_leak */
 }
+
+char *only_pad(void)
+{
+    static char *pad;
+    if (!pad)
+        pad = malloc(16);
+    return pad;
+}
+
+int pad_of_its_own(int n)
+{
+    char *pad;
+    pad = malloc(n + 1); /* ruleid: flow_memory_leak */
+    if (!pad)
+        return -1;
+    pad[0] = 0;
+    if (n > 5)
+        return 1;
+    free(pad);
+    return 0;
+}
