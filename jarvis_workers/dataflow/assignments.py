@@ -118,6 +118,7 @@ def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> No
     plain = machine.plain(kind)
     key = path.frame.declare(name, kind if array and machine.is_array(kind) else plain, array=array)
     path.forget(key)
+    forget(path, name)
     path.objects.pop(key, None)
 
 

@@ -9,6 +9,7 @@ from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Callee
+from jarvis_workers.dataflow.elements import forget
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import (
     AddressExpr,
@@ -96,7 +97,7 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine.macros_open += 1
     alias = alias_of(macro)
     if alias is not None and alias != name:
-        value = _call_of_name(path, alias, machine.once(e, lambda: e._replace(callee=NameExpr("v", alias))))
+        value = _call_of_name(path, alias, machine.once(e, lambda: e._replace(callee=NameExpr("v", alias)), "alias"))
     elif isinstance(macro, FunctionMacro) and macro_of(machine, e) is macro and not isinstance(macro.body, BlockStmt):
         value = evaluate(path, machine.once(e, lambda: expand(macro, e)))
     else:
@@ -134,6 +135,8 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     values = evaluate_all(path, parts)
     machine.passing = passing
     machine.line = e.line
+    if not traits.prints:
+        forget(path, None)
     if name not in machine.effects:
         return _modelled(path, name, traits, e, values)
     given = [GivenArgument(part, value) for part, value in zip(parts, values, strict=True)]

@@ -147,7 +147,7 @@ class AnalysisContext(Definitions):
         # Properties of functions; each entry holds its function, whose identity is the key.
         self._properties: dict[tuple[str, int], tuple[LoweredFunction, bool]] = {}
         self._named = 0
-        self._made_up: dict[int, tuple[tuple[Any, ...], Any]] = {}
+        self._made_up: dict[tuple[int, str], tuple[tuple[Any, ...], Any]] = {}
 
     def begin(self) -> None:
         """Reset the state for the next function."""
@@ -203,10 +203,14 @@ class AnalysisContext(Definitions):
             self._properties[key] = function, compute()
         return self._properties[key][1]
 
-    def once(self, node: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """Return the result of `make` for a node, cached: caches keyed by node identity need one object."""
-        made = self._made_up.get(id(node))
+    def once(self, node: tuple[Any, ...], make: Callable[[], T], question: str = "") -> T:
+        """Return the result of `make` for a node, cached: caches keyed by node identity need one object.
+
+        Callers that ask different questions about the same node name them.
+        """
+        key = id(node), question
+        made = self._made_up.get(key)
         if made is None:
-            made = self._made_up[id(node)] = (node, make())
+            made = self._made_up[key] = (node, make())
         _, result = made
         return result

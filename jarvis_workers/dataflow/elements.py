@@ -1,7 +1,7 @@
 """Remember what a function stores in an element at an unknown index, by the text of the lvalue.
 
-`rows[i] = p; if (!rows[i]) return;` checks `p`. The text means the same element until a variable in it, or another
-element at an unknown index, is assigned.
+`rows[i] = p; if (!rows[i]) return;` checks `p`. The text means the same element until a variable in it is declared or
+assigned, another element at an unknown index is assigned, or a function is called, except one that prints.
 """
 
 import re
@@ -50,8 +50,12 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(WORDS.findall(text))
 
 
+def _is_pure(e: ir.Expression) -> bool:
+    return all(type(node) in PURE for node in walk(e))
+
+
 def _place(path: PathState, e: ir.Expression) -> Place | None:
-    if type(e) is not ir.IndexExpr or not path.machine.once(e, lambda: all(type(node) in PURE for node in walk(e))):
+    if type(e) is not ir.IndexExpr or not path.machine.once(e, lambda: _is_pure(e), "pure"):
         return None
     text = text_of(e)
     return None if OMITTED in text else (f"{MARK}{path.frame.number}:{text}", "")

@@ -2,6 +2,7 @@
 
 from jarvis_workers.dataflow.assignments import copy_parts
 from jarvis_workers.dataflow.context import facts_of
+from jarvis_workers.dataflow.elements import forget
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
@@ -29,6 +30,7 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
         place = place_of(path, call.args[number]) if number < count else None
         if place:
             values[number] = Value(target=place[0], code=place[1] or None, null=NOT_NULL)
+    forget(path, None)
     return values
 
 

@@ -98,7 +98,7 @@ def _place_of_operand(path: PathState, e: ir.Expression) -> Place | None:
     """Return the cell of an operand; None if it has side effects, such as `*p++`: they have happened already."""
     if type(e) is ir.NameExpr:
         return place_of_variable(path, e.name)
-    if type(e) not in PLACES or path.machine.once(e, lambda: bool(assigned((e,)))):
+    if type(e) not in PLACES or path.machine.once(e, lambda: bool(assigned((e,))), "assigns"):
         return None
     return place_quietly(path, e)
 

@@ -24,7 +24,7 @@ class SideEffects(NamedTuple):
 
 def keep_effects(path: PathState, e: ir.Expression, outcomes: Iterable[PathState]) -> None:
     """Apply the side effects of an expression whose operands were evaluated on copies of the path."""
-    effects = path.machine.once(e, lambda: _effects_of(e))
+    effects = path.machine.once(e, lambda: _effects_of(e), "effects")
     if not effects.variables and not effects.calls:
         return
     alive = [one for one in outcomes if not one.ended]

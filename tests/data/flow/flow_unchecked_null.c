@@ -325,3 +325,69 @@ void shelf_without_check(struct shelf *shelf, int many, int row)
     shelf->slots[row] = calloc(many, sizeof(char *));
     shelf->slots[row][0] = "first"; /* ruleid: flow_unchecked_null */
 }
+
+void rack_fill(char **rack, int slot);
+int rack_next(int *slot);
+int rack_find(int many);
+
+void rack_filled_by_a_call(char **rack, int slot)
+{
+    rack[slot] = malloc(10);
+    rack_fill(rack, slot);
+    memset(rack[slot], 0, 10); /* ok: flow_unchecked_null */
+}
+
+void rack_moved_by_a_call(char **rack, int slot)
+{
+    rack[slot] = malloc(10);
+    rack_next(&slot);
+    memset(rack[slot], 0, 10); /* ok: flow_unchecked_null */
+}
+
+int rack_slot_of_a_block(char **rack, int slot, int many)
+{
+    rack[slot] = malloc(10);
+    if (many) {
+        int slot = rack_find(many);
+        rack[slot][0] = 1; /* ok: flow_unchecked_null */
+    }
+    return rack[slot] != NULL;
+}
+
+int rack_in_turn(char **rack, int slot, int many)
+{
+    char *made;
+    int have = 0;
+    do {
+        if (!rack[slot])
+            return 0;
+        if (have)
+            made[0] = 1; /* ok: flow_unchecked_null */
+        made = malloc(10);
+        rack[slot] = made;
+        have = 1;
+    } while (many--);
+    return 1;
+}
+
+static void rack_use(int *length, int slot, char *to, const char *from)
+{
+    if (length[slot] < 0 || length[slot] > 8)
+        return;
+    memcpy(to, from, length[slot]); /* ok: flow_tainted_length */
+}
+
+int rack_use_twice(char **rack, int slot, int other, const char *from)
+{
+    int length[2];
+    char to[8];
+    const char *given = getenv("RACK");
+    rack[slot] = malloc(3);
+    if (!rack[slot] || !given)
+        return 1;
+    length[0] = atoi(given);
+    length[1] = 3;
+    rack_use(length, other, to, from);
+    rack_use(length, 0, to, from);
+    return 0;
+}
