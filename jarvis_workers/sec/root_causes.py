@@ -6,7 +6,7 @@ begins and ends; a finding without a trace by its own line.
 """
 
 import hashlib
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ FAMILIES = {
 }
 NULL = "NULL"
 ID_LENGTH = 10
+# Of a mark: whether it is that of a line, and a digest of the text; then two lines.
+TEXT_BYTES, LINE_BYTES = 1 + 16, 5
 
 # A displayed path and a line.
 Place = tuple[str, int]
@@ -64,37 +66,34 @@ def defect_of(candidate: Candidate) -> Defect:
 
 
 class RootCauseIds:
-    """Short ids of root causes, stable while code around them is edited; `add` all candidates before `id_of`."""
+    """Short ids of root causes, stable while code around them is edited; `add` all candidates before `id_of`.
+
+    There may be a million candidates: of each root cause only a digest and its lines are kept. Root causes with the
+    same text are in the same files, and are numbered in the order of their lines.
+    """
 
     def __init__(self, candidates: Iterable[Candidate] = ()) -> None:
-        self._texts: dict[RootCause, tuple[bool, tuple[str, ...]]] = {}
-        self._ids: dict[RootCause, str] = {}
+        self._marks: dict[int, bytes] = {}
+        self._ordered: list[bytes] = []
         for candidate in candidates:
             self.add(candidate)
 
     def add(self, candidate: Candidate) -> None:
         """Take a candidate into account; the text of a trace takes precedence over a line of code."""
         cause, _, text = defect_of(candidate)
-        preferred = (candidate.trail is None, text)
-        self._texts[cause] = min(self._texts.get(cause, preferred), preferred)
-        self._ids.clear()
+        mark = _mark(cause, text, is_line=candidate.trail is None)
+        key = hash(cause)
+        self._marks[key] = min(self._marks.get(key, mark), mark)
+        self._ordered.clear()
 
     def id_of(self, candidate: Candidate) -> str:
         """Return the id of the root cause of a candidate that was added."""
-        if not self._ids:
-            self._ids = self._name()
-        return self._ids[defect_of(candidate).cause]
-
-    def _name(self) -> dict[RootCause, str]:
-        """Return the ids; root causes with the same text are numbered in the order of their places."""
-        alike: defaultdict[tuple[str, ...], list[RootCause]] = defaultdict(list)
-        for cause, (_, text) in self._texts.items():
-            alike[text].append(cause)
-        return {
-            cause: _id((*text, str(number)))
-            for text, causes in alike.items()
-            for number, cause in enumerate(sorted(causes, key=_order))
-        }
+        if not self._ordered:
+            self._ordered = sorted(self._marks.values())
+        mark = self._marks[hash(defect_of(candidate).cause)]
+        text = mark[:TEXT_BYTES]
+        number = bisect_left(self._ordered, mark) - bisect_left(self._ordered, text)
+        return "D" + hashlib.sha256(text + str(number).encode()).hexdigest()[:ID_LENGTH]
 
 
 def _place(step: TraceLocation) -> Place:
@@ -105,9 +104,8 @@ def _text(step: TraceLocation) -> tuple[str, str]:
     return step.file, without_callers(step.note)
 
 
-def _order(cause: RootCause) -> tuple[Place, Place]:
-    return cause.source, cause.sink or ("", 0)
-
-
-def _id(text: tuple[str, ...]) -> str:
-    return "D" + hashlib.sha256("\0".join(text).encode("utf-8", "backslashreplace")).hexdigest()[:ID_LENGTH]
+def _mark(cause: RootCause, text: tuple[str, ...], *, is_line: bool) -> bytes:
+    """Return bytes that order root causes by their text, then by their lines; those of lines are behind all others."""
+    digest = hashlib.sha256("\0".join(text).encode("utf-8", "backslashreplace")).digest()[: TEXT_BYTES - 1]
+    lines = cause.source[1], cause.sink[1] if cause.sink else 0
+    return bytes([is_line]) + digest + b"".join(line.to_bytes(LINE_BYTES, "big") for line in lines)

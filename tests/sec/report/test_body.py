@@ -50,7 +50,7 @@ def test_an_issue_says_everything_about_its_candidate():
         "status": "heuristic",
         "cwe": 120,
         "fingerprint": COPY.fingerprint,
-        "root_cause": "D7e0d807479",
+        "root_cause": "D94a5f6a51b",
     }
 
 

@@ -122,7 +122,7 @@ def test_a_result_says_everything_about_its_finding():
             "confidence": 0.85,
             "score": 2.55,
             "status": "heuristic",
-            "root_cause": "D7e0d807479",
+            "root_cause": "D94a5f6a51b",
         },
     }
 
