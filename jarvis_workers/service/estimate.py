@@ -77,6 +77,7 @@ def estimate(
     firsts = [scan.dry.verify(one, scan.numbered, those) for one, those in zip(some, reasons, strict=True)]
     verify = scan.measure.share("verify", firsts, len(planned.clusters))
     functions = chosen_for_search(scan, blobs)
+    search = search_share(scan, functions) if plan.options.discover else None
     return Estimate(
         group=plan.options.group,
         candidates=len(scan.numbered),
@@ -86,8 +87,8 @@ def estimate(
         verify=verify,
         ratio=scan.measure.ratio,
         priced=scan.measure.is_priced,
-        discover=search_share(scan, functions) if plan.options.discover else None,
-        bounds=bounds_of(scan, functions, firsts, verify.jobs, escalation),
+        discover=search,
+        bounds=bounds_of(scan, functions[: search.jobs] if search else (), firsts, verify.jobs, escalation),
     )
 
 

@@ -6,6 +6,7 @@ confirmed or left open, is not: for that there are only upper bounds.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TypeVar
 
 from jarvis_workers.conversations.counting_runtime import FirstRequest
@@ -73,6 +74,7 @@ def bounds_of(
 ) -> dict[str, StageShare]:
     """Return upper bounds by name: for what models see or discover, for the escalation, and for proofs.
 
+    `functions` are those that the budget leaves to search.
     `verified` are the first requests of all `verifications` of candidates, or of a sample.
     """
     shares, options = scan.measure.share, scan.plan.options
@@ -89,16 +91,20 @@ def bounds_of(
         once = [one._replace(times=1) for one in every]
         bounds["escalate"] = shares("verify", once, verifications + sum(many.values()), escalation.prices)
     if options.prove:
-        bounds["prove"] = _proofs(scan, defects, many["discovered"])
+        bounds["prove"] = _proofs(scan, defects, sum(many.values()))
     return bounds
 
 
-def _proofs(scan: DryScan, defects: Sequence[Candidate], discovered: int) -> StageShare:
-    """Return the cost of proofs if everything is confirmed, with the severities of the rules."""
-    places = list(places_to_prove(scan.numbered.items(), scan.plan.options).values())
-    of_defects = list(places_to_prove([(0, one) for one in defects], scan.plan.options).values())
+def _proofs(scan: DryScan, defects: Sequence[Candidate], beside: int) -> StageShare:
+    """Return the cost of proofs if everything is confirmed, candidates with the severities of their rules.
+
+    `beside` is the number of defects that models see or discover; their verdicts alone say how severe they are.
+    """
+    options = scan.plan.options
+    places = list(places_to_prove(scan.numbered.items(), options).values())
+    of_defects = list(places_to_prove([(0, one) for one in defects], replace(options, prove="low")).values())
     firsts = [scan.dry.prove(one) for one in (*_sample(scan, places), *of_defects)]
-    return scan.measure.share("prove", firsts, len(places) + (discovered if of_defects else 0))
+    return scan.measure.share("prove", firsts or [TYPICAL], len(places) + beside)
 
 
 def _defect(function: ChosenFunction) -> Candidate:
@@ -115,8 +121,8 @@ def _within_budget(scan: DryScan, share: StageShare) -> StageShare:
     part = budget.cap / spent
     return replace(
         share,
-        jobs=round(part * share.jobs),
-        calls=round(part * share.calls),
+        jobs=ceil(part * share.jobs),
+        calls=ceil(part * share.calls),
         prompt=round(part * share.prompt),
         completion=round(part * share.completion),
         prompt_cost=part * share.prompt_cost,
