@@ -248,6 +248,76 @@ int length_of_judged(int in)
     return strlen(text); /* ok: flow_buffer_overread */
 }
 
+unsigned long length_of_tested(int in)
+{
+    char text[64];
+    ssize_t n = read(in, text, sizeof text);
+    if (n < 1 || text[n - 1] != '\0')
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_whole(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) != sizeof text || text[63])
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_searched(int in)
+{
+    char text[64];
+    ssize_t n = read(in, text, sizeof text);
+    if (n <= 0 || memchr(text, 0, n) == NULL)
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_limited(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || strnlen(text, sizeof text) == sizeof text)
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_same(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || memcmp(text, "abc", 4) != 0)
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_marked(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || memcmp(text, "abc", 3) != 0)
+        return 0;
+    return strlen(text); /* ruleid: flow_buffer_overread */
+}
+
+unsigned long length_behind_loop(int in)
+{
+    char text[64];
+    int i;
+    if (read(in, text, sizeof text) <= 0)
+        return 0;
+    for (i = 0; i < 64; i++)
+        if (text[i] == 0)
+            return strlen(text); /* ok: flow_buffer_overread */
+    return 0;
+}
+
+unsigned long length_of_any(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || text[0] == '\0')
+        return 0;
+    return strlen(text); /* ruleid: flow_buffer_overread */
+}
+
 /* Reads before the comparison with the end. */
 const char *behind_spaces(const char *at, const char *end)
 {
