@@ -359,3 +359,92 @@ const char *back_to_slash(const char *at, const char *start)
         at--;
     return at;
 }
+
+static const int steps_up[4] = {2, 3, 5, 7};
+
+int bucket(const unsigned char *text, size_t size)
+{
+    int i = 0;
+    while (steps_up[i] < text[0] && i < 3) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int bucket_too_far(const unsigned char *text, size_t size)
+{
+    int i = 0;
+    while (steps_up[i] < text[0] && i < 4) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int digits_inside(const char *in)
+{
+    char text[12];
+    const char *at = text, *end = text + 11;
+    int i = 0;
+    strncpy(text, in, 11);
+    text[11] = 0;
+    while (text[i] != ',' && i < 11) /* ok: flow_buffer_overread */
+        i++;
+    while (*at == ' ' && at < end) /* ok: flow_buffer_overread */
+        at++;
+    return i;
+}
+
+int digits_too_far(const char *in)
+{
+    char text[12];
+    int i = 0;
+    memcpy(text, in, 12);
+    while (text[i] != ',' && i < 12) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+void copy_text(const unsigned char *text, size_t size, char *out)
+{
+    size_t i = 0;
+    free(malloc(1));
+    while ((out[i] = text[i]) && i < size - 1) /* ok: flow_buffer_overread */
+        i++;
+    out[i] = 0;
+}
+
+int length_of_line(const unsigned char *text, size_t size)
+{
+    size_t i = 0;
+    free(malloc(1));
+    while (text[i] && text[i] != '\n' && i < size) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int length_of_negated(const unsigned char *text)
+{
+    int i = 0;
+    free(malloc(1));
+    while (!(text[i] == 0) && i < 20) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+struct name { const char *name; };
+
+int names_in(const struct name *table, int most)
+{
+    int i = 0;
+    free(malloc(1));
+    while (table[i].name && i < most) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int spaces_behind_first(const unsigned char *text, int size)
+{
+    int i = 1;
+    free(malloc(1));
+    while (i > 0 && text[i] == ' ' && i < size) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
+}
