@@ -1,6 +1,6 @@
 """Narrow the values of both operands of a comparison that holds."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, without_casts
@@ -54,17 +54,18 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
         limit_terms(path, MIRRORED[compare], one.right)
 
 
-def _note_terminator(path: PathState, element: ir.Expression) -> None:
+def _note_terminator(path: PathState, element: Any) -> None:
     """Record a test of an element for 0: the code behind it knows whether the text ends in its memory.
 
     A test of the first element only asks whether there is any text.
     """
-    pointer: ir.Expression = element.base if isinstance(element, ir.IndexExpr) else element[1]
+    is_index = type(element) is ir.IndexExpr
+    pointer = element.base if is_index else element.pointer
     if type(pointer) not in VARIABLES:
         return
     value = evaluate(path, pointer)
     memory = path.object_of(value)
-    is_first = value.at == (0, 0) and (not isinstance(element, ir.IndexExpr) or element.subscript == ir.ZERO)
+    is_first = value.at == (0, 0) and (not is_index or element.subscript == ir.ZERO)
     if memory is not None and memory.full is not None and not is_first:
         path.objects[value.target or ""] = memory._replace(full=None)
 
