@@ -66,14 +66,24 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     path.cells[place] = value
     if machine.measures:
         forget_extents(path, place)
+    before = _fields_in(path, place) if kind and machine.type_named(kind) is not None else {}
     if not value.target and machine.copied is not None:
         copy_parts(path, machine.copied, place, kind)
+    for cell, current in before.items():
+        if path.cells.get(cell) is current:
+            escape(path, path.cells.pop(cell))
     if value.target is not None:
         stored(path, target, place, value)
         pointed_to = (value.target, value.code or "")
         if path.cells.get(pointed_to, ANY).unset and not is_own(path, place):
             # Whoever has the address may set the variable later.
             path.cells[pointed_to] = ANY
+
+
+def _fields_in(path: PathState, place: Place) -> dict[Place, Value]:
+    """Return the cells of the fields of a struct; an assignment of the whole replaces them."""
+    inside = f"{place[1]}."
+    return {cell: value for cell, value in path.cells.items() if cell[0] == place[0] and cell[1].startswith(inside)}
 
 
 def _forget_facts(path: PathState, target: ir.Expression) -> None:

@@ -15,12 +15,12 @@ from jarvis_workers.dataflow.name_heuristics import judges
 
 
 class Lookahead(NamedTuple):
-    """A read behind the promised byte, or before the promise (`early`): the cursor, the expression and its line."""
+    """A read behind the promised byte, or before the promise (`end`, what the cursor is compared with afterwards)."""
 
     cursor: ir.NameExpr
     read: ir.Expression
     line: int
-    early: bool = False
+    end: ir.Expression | None = None
 
 
 class Head(NamedTuple):
@@ -36,9 +36,9 @@ def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
     steps, inside = moves.steps, moves.inside
     parts = list(_parts(statement.condition))
     for place, part in enumerate(parts):
-        early = _read_before(part, parts[:place], steps)
+        early = _read_before(part, parts[:place], steps, statement.line)
         if early is not None:
-            return Lookahead(*early, statement.line, early=True)
+            return early
     for condition in parts:
         head = _head(condition, steps)
         if head is None or head.names & inside or set(head.cursors) & inside or judges_in(statement.body):
@@ -51,11 +51,11 @@ def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
 
 
 def _read_before(
-    e: ir.Expression, before: list[ir.Expression], steps: dict[str, set[int]]
-) -> tuple[ir.NameExpr, ir.Expression] | None:
-    """Return the cursor that `e` compares with an upper end, and the read at it in an earlier part of the condition.
+    e: ir.Expression, before: list[ir.Expression], steps: dict[str, set[int]], line: int
+) -> Lookahead | None:
+    """Return the read at a cursor that `e` compares with an upper end, in an earlier part of the condition.
 
-    A test of what is read for 0 does not count: a text ends there.
+    If one of the parts tests an element at the cursor for 0, a text or table ends there, and no read counts.
     """
     match e:
         case ir.BinaryExpr(op="<" | "!=", left=ir.NameExpr() as cursor, right=end) if end != ir.ZERO:
@@ -66,18 +66,27 @@ def _read_before(
             return None
     if isinstance(end, ir.NullExpr) or min(steps.get(cursor.name, (-1,))) < 0:
         return None
+    if any(_ends_text(part, cursor) for part in before):
+        return None
     for part in before:
-        for node in walk((part,)) if not _ends_text(part) else ():
+        for node in walk((part,)):
             if isinstance(node, (ir.DerefExpr, ir.IndexExpr)) and cursor in node:
-                return cursor, node
+                return Lookahead(cursor, node, line, end)
     return None
 
 
-def _ends_text(e: ir.Expression) -> bool:
-    """Return whether a condition tests the element that it reads for 0."""
-    if isinstance(e, ir.BinaryExpr):
-        return ir.ZERO in (e.left, e.right)
-    return isinstance(e, (ir.DerefExpr, ir.IndexExpr))
+def _ends_text(e: ir.Expression, cursor: ir.NameExpr) -> bool:
+    """Return whether a condition tests the element at a cursor, or a member of it, for 0."""
+    while True:
+        match e:
+            case ir.BinaryExpr(left=left, right=right) if ir.ZERO in (left, right):
+                e = right if left == ir.ZERO else left
+            case ir.UnaryExpr(op="!", operand=inner) | ir.CastExpr(operand=inner) | ir.MemberExpr(base=inner):
+                e = inner
+            case ir.AssignExpr(op="", value=inner) | ir.ArrowExpr(base=inner):
+                e = inner
+            case _:
+                return isinstance(e, (ir.DerefExpr, ir.IndexExpr)) and cursor in e
 
 
 def _parts(e: ir.Expression | None) -> Iterator[ir.Expression]:

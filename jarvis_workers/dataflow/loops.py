@@ -1,12 +1,13 @@
 """Execute loops: two iterations with widening, or one iteration that represents all of a counting loop."""
 
 from jarvis_workers.dataflow.assignments import declare
+from jarvis_workers.dataflow.bounds import room
 from jarvis_workers.dataflow.conditions import Split, branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, Ends, few
 from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
-from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
+from jarvis_workers.dataflow.ir.expr import Expression, IndexExpr, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import DeclStmt, LoopStmt, RangeForStmt
 from jarvis_workers.dataflow.lookahead import Lookahead, judges_in
 from jarvis_workers.dataflow.lvalues import place_of
@@ -14,8 +15,9 @@ from jarvis_workers.dataflow.macro_expansion import loop_behind
 from jarvis_workers.dataflow.open_loops import last_values, open_moves
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
+from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import BYTES
+from jarvis_workers.dataflow.sizes import BYTES, is_in_units
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, Place, Range, Value
 from jarvis_workers.dataflow.widening import (
@@ -97,7 +99,9 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
 
 
 def _read_ahead(path: PathState, ahead: Lookahead) -> None:
-    if ahead.early:
+    if ahead.end is not None:
+        if _has_room(path, ahead, ahead.end):
+            return
         text = f"{text_of(ahead.read)} is read before {ahead.cursor.name} is compared with the end"
         report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
         return
@@ -109,6 +113,22 @@ def _read_ahead(path: PathState, ahead: Lookahead) -> None:
         return
     text = f"{text_of(ahead.read)} is read, but the loop only makes sure that one byte of {ahead.cursor.name} is left"
     report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
+
+
+def _has_room(path: PathState, ahead: Lookahead, end: Expression) -> bool:
+    """Return whether the element at the end is inside memory of a known size, too."""
+    machine, read = path.machine, ahead.read
+    before, machine.quiet = machine.quiet, True
+    path = path.copy()
+    last = evaluate(path, end)
+    is_index = isinstance(read, IndexExpr) and read.subscript == ahead.cursor
+    start = evaluate(path, read.base) if isinstance(read, IndexExpr) and is_index else last
+    machine.quiet = before
+    memory, most = path.object_of(start), last.range[1] if is_index else 0
+    left = room(start, memory) if memory is not None and is_exact(start.at) else None
+    if memory is None or left is None or most is None or is_in_units(most):
+        return False
+    return (most + 1) * memory.element <= left
 
 
 def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) -> None:

@@ -1,6 +1,6 @@
 """Narrow the values of both operands of a comparison that holds."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, without_casts
@@ -21,7 +21,8 @@ ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 SUMS = frozenset((ir.BinaryExpr, ir.CastExpr))
-PLACES = VARIABLES | {ir.DerefExpr, ir.IndexExpr}
+ELEMENTS = frozenset((ir.DerefExpr, ir.IndexExpr))
+PLACES = VARIABLES | ELEMENTS
 
 
 class Comparison(NamedTuple):
@@ -43,10 +44,30 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
+    if type(one.left) in ELEMENTS and one.second.range == (0, 0):
+        _note_terminator(path, one.left)
+    elif type(one.right) in ELEMENTS and one.first.range == (0, 0):
+        _note_terminator(path, one.right)
     if type(one.left) in SUMS and (one.first.taint or one.first.target):
         limit_terms(path, compare, one.left)
     if type(one.right) in SUMS and (one.second.taint or one.second.target):
         limit_terms(path, MIRRORED[compare], one.right)
+
+
+def _note_terminator(path: PathState, element: Any) -> None:
+    """Record a test of an element for 0: the code behind it knows whether the text ends in its memory.
+
+    A test of the first element only asks whether there is any text.
+    """
+    is_index = type(element) is ir.IndexExpr
+    pointer = element.base if is_index else element.pointer
+    if type(pointer) not in VARIABLES:
+        return
+    value = evaluate(path, pointer)
+    memory = path.object_of(value)
+    is_first = value.at == (0, 0) and (not is_index or element.subscript == ir.ZERO)
+    if memory is not None and memory.full is not None and not is_first:
+        path.objects[value.target or ""] = memory._replace(full=None)
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:

@@ -1,17 +1,30 @@
 """Loops that only proceed by an amount that the data says: an amount of 0 makes such a loop endless.
 
 Typical are lists of options with a length each.  The amount is judged where it is added (in `numbers`), so that a test
-of it on the same path counts; what a stream returns next time does not depend on the amount.
+of it on the same path counts; what a stream returns next time does not depend on the amount.  Checks that give no
+range make the loop safe as a whole: a counter of its own, a comparison of the cursor with its position before, a test
+behind the step, and a call in a condition that gets the amount.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import assigned, variables_in, walk
-from jarvis_workers.dataflow.loop_moves import Moves, tested
+from jarvis_workers.dataflow.ast_queries import OPPOSITE, assigned, leaves, variables_in, walk, without_casts
+from jarvis_workers.dataflow.loop_moves import CONTENT, SEARCHES, Moves, tested
+from jarvis_workers.dataflow.name_heuristics import judges, never_returns
 
 EFFECTS = (ir.CallExpr, ir.AssignExpr, ir.UpdateExpr)
+EXITS = (ir.BreakStmt, ir.ReturnStmt, ir.GotoStmt, ir.ThrowStmt)
+EQUALITY = frozenset(("==", "!="))
+ONE = ir.NumberExpr("n", 1)
+
+
+class Progress(NamedTuple):
+    """How a loop proceeds: its cursors with the variables computed from them, and what it adds, with its values."""
+
+    positions: frozenset[str]
+    amounts: tuple[ir.Expression, ...]
 
 
 def only_steps(statement: ir.LoopStmt, moves: Moves) -> Mapping[int, frozenset[str]]:
@@ -31,12 +44,22 @@ def only_steps(statement: ir.LoopStmt, moves: Moves) -> Mapping[int, frozenset[s
     amount = next((node.value for node in steps if _name(node.target) in moving), None)
     uneven = {_name(node.target) for node in steps if not node.op or node.value != amount}
     cursors = frozenset(name for name in moves.carried if moves.steps.get(name) == {0}) - uneven
-    if not moving or not moving <= cursors:
+    if amount is None or not moving or not moving <= cursors:
         return {}
-    if _is_set_otherwise(turn, names - moving, cursors):
+    if _is_set_otherwise(turn, names - moving, cursors) or _reads_at(condition, cursors):
         return {}
-    readers = cursors | {name for name, value in _values(turn) if cursors & variables_in((value,))}
+    values = list(_values(turn))
+    positions = cursors.union(name for name, value in values if cursors.intersection(tested(value)))
+    if _is_guarded(turn, moves, Progress(positions, _amounts(without_casts(amount), values))):
+        return {}
+    readers = cursors | {name for name, value in values if cursors & variables_in((value,))}
     return {id(node): readers for node in steps if _name(node.target) in moving}
+
+
+def _amounts(amount: ir.Expression, values: Sequence[tuple[str, ir.Expression]]) -> tuple[ir.Expression, ...]:
+    """Return the amount and, if it is a variable, the values that the loop gives it."""
+    own = [without_casts(value) for name, value in values if name and name == _name(amount)]
+    return amount, *(value for value in own if not isinstance(value, ir.NumberExpr))
 
 
 def _is_set_otherwise(turn: tuple[Any, ...], others: frozenset[str], cursors: frozenset[str]) -> bool:
@@ -44,6 +67,84 @@ def _is_set_otherwise(turn: tuple[Any, ...], others: frozenset[str], cursors: fr
     if any(_name(target) in others for target in assigned(turn)):
         return True
     return any(isinstance(node, ir.AddressExpr) and _name(node.operand) in cursors for node in walk(turn))
+
+
+def _reads_at(condition: ir.Expression | None, cursors: frozenset[str]) -> bool:
+    """Return whether a condition reads memory at one of the cursors."""
+    return any(
+        type(node) in CONTENT or isinstance(node, ir.ArrowExpr)
+        for node in walk((condition,))
+        if cursors & variables_in((node,))
+    )
+
+
+def _is_guarded(turn: tuple[Any, ...], moves: Moves, progress: Progress) -> bool:
+    """Return whether an amount of 0 is replaced, or a condition ends the loop that it, or a counter, may make true."""
+    counters = moves.moved.keys() - progress.positions
+    for node in walk(turn):
+        if isinstance(node, ir.ConditionalExpr) and _replaces(node, progress.amounts):
+            return True
+        if not isinstance(node, ir.IfStmt) or not _leaves_loop(node):
+            continue
+        if counters.intersection(tested(node.condition)):
+            return True
+        if any(_checks(part, progress) for part in _parts(node.condition)):
+            return True
+    return False
+
+
+def _replaces(e: ir.ConditionalExpr, amounts: tuple[ir.Expression, ...]) -> bool:
+    """Return whether a choice is an amount, or part of one, and its condition compares one of the alternatives."""
+    if not any(_contains(amount, e) for amount in amounts):
+        return False
+    return any(_contains(e.condition, without_casts(one)) for one in (e.then, e.otherwise))
+
+
+def _leaves_loop(statement: ir.IfStmt) -> bool:
+    return any(
+        isinstance(node, EXITS)
+        or (isinstance(node, ir.CallExpr) and isinstance(node.callee, ir.NameExpr) and never_returns(node.callee.name))
+        for node in walk((statement.then, statement.otherwise))
+    )
+
+
+def _checks(e: ir.Expression, progress: Progress) -> bool:
+    """Return whether a condition without && and || tests an amount for 0, compares positions, or calls a check."""
+    match e:
+        case ir.BinaryExpr(op=op, left=left, right=right) if op in OPPOSITE:
+            if progress.positions.intersection(tested(left)) and progress.positions.intersection(tested(right)):
+                return True
+            if right == ir.ZERO or (op == "<" and right == ONE) or (op in EQUALITY and isinstance(left, ir.CallExpr)):
+                e = left
+            elif left == ir.ZERO:
+                e = right
+    e = without_casts(e)
+    return _judges(e, progress) if isinstance(e, ir.CallExpr) else e in progress.amounts
+
+
+def _judges(call: ir.CallExpr, progress: Progress) -> bool:
+    """Return whether a call gets the amount, or a position and is named like a check."""
+    if isinstance(call.callee, ir.NameExpr) and call.callee.name.startswith(SEARCHES):
+        return False
+    if any(_contains(arg, amount) for arg in call.args for amount in progress.amounts):
+        return True
+    named = isinstance(call.callee, ir.NameExpr) and judges(call.callee.name)
+    return named and not progress.positions.isdisjoint(variables_in(call.args))
+
+
+def _contains(code: ir.Expression, e: ir.Expression) -> bool:
+    return any(node == e for node in walk((code,))) or any(leaf == e for leaf in leaves((code,)))
+
+
+def _parts(e: ir.Expression) -> Iterator[ir.Expression]:
+    """Yield the conditions that &&, || and ! combine."""
+    if isinstance(e, (ir.AndExpr, ir.OrExpr)):
+        yield from _parts(e.left)
+        yield from _parts(e.right)
+    elif isinstance(e, ir.UnaryExpr) and e.op == "!":
+        yield from _parts(e.operand)
+    else:
+        yield e
 
 
 def _values(turn: tuple[Any, ...]) -> Iterator[tuple[str, ir.Expression]]:

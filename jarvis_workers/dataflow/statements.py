@@ -17,7 +17,7 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.unknown_calls import compared_with_null, only_unknown_calls
-from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value, number
 
 CASES_MAX = 64
 # Expressions that are neither expanded nor run a destructor.
@@ -163,13 +163,13 @@ def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
     ends = Ends([])
     running: list[PathState] = []
     matched = defaulted = False
-    for number, (cases, body) in enumerate(groups):
+    for place, (cases, body) in enumerate(groups):
         default = None in cases
         defaulted = defaulted or default
         entry: list[PathState] = []
         if not is_constant:
-            entry = [_take_case(path.copy(), subject, case, statement.line) for case in cases[:1]]
-        elif _holds(path, cases, value) or (default and number == len(groups) - 1):
+            entry = [_take_case(path.copy(), statement, case) for case in cases[:1]]
+        elif _holds(path, cases, value) or (default and place == len(groups) - 1):
             entry = [] if matched else [path.copy()]
             matched = True
         done = run(body, few(running + entry))
@@ -178,6 +178,7 @@ def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
         ends.take(done, BREAK)
     ends.out += running
     if not matched and (is_constant or not (defaulted or _is_exhaustive(path, groups, value))):
+        _exclude_zero(path, statement)
         ends.out.append(path)
     return ends
 
@@ -195,11 +196,19 @@ def _holds(path: PathState, cases: tuple[ir.Expression | None, ...], value: Valu
     return any([evaluate(path.copy(), case).range == value.range for case in cases if case is not None])
 
 
-def _take_case(path: PathState, subject: ir.Expression, case: ir.Expression | None, line: int) -> PathState:
+def _take_case(path: PathState, statement: ir.SwitchStmt, case: ir.Expression | None) -> PathState:
     """Constrain a path to a case of a switch, and record it in the trace."""
     path.doubt += 1
     if case is not None:
-        value = evaluate(path, case)
+        subject, value = statement.subject, evaluate(path, case)
         keep(path, "==", subject, evaluate(path, subject), value)
-        path.note(line, f"{{}} is {text_of(case)}", subject)
+        path.note(statement.line, f"{{}} is {text_of(case)}", subject)
+    else:
+        _exclude_zero(path, statement)
     return path
+
+
+def _exclude_zero(path: PathState, statement: ir.SwitchStmt) -> None:
+    """Record that the subject of a switch is not 0, where no case applies and 0 is one."""
+    if any(ir.ZERO in group.labels and None not in group.labels for group in statement.groups):
+        keep(path, "!=", statement.subject, evaluate(path, statement.subject), number(0))

@@ -1,6 +1,7 @@
 """Functions that inspect strings or convert them to numbers."""
 
-from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length, use_text
+from jarvis_workers.dataflow.ir.expr import STRINGS, Expression
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, text_length, use_text
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import ANY, Value
@@ -15,7 +16,7 @@ def _strlen(call: LibraryCall) -> Value:
     The string in memory of a known size ends in it, if nothing else is known.
     """
     if call.name == "strnlen":
-        call.use(0)
+        _looks_for_end(call)
     else:
         use_text(call, 0)
     low, high = text_length(call.path, call.value(0))
@@ -23,9 +24,15 @@ def _strlen(call: LibraryCall) -> Value:
     return Value((low if low == high else low or None, high), checked=target is not None and is_exact(target.size))
 
 
+def _looks_for_end(call: LibraryCall) -> None:
+    """Check the use of memory in which the function looks for a byte: code may test whether a string ends there."""
+    call.use(0)
+    change(call.path, call.value(0))
+
+
 def _strchr(call: LibraryCall) -> Value:
     if call.name == "memchr":
-        call.use(0)
+        _looks_for_end(call)
     else:
         use_text(call, 0)
     value = call.value(0)
@@ -37,7 +44,17 @@ def _strchr(call: LibraryCall) -> Value:
 def _reads(call: LibraryCall) -> Value:
     call.use(0)
     call.use(1)
+    if call.name == "memcmp":
+        for place in (0, 1):
+            if _is_whole_text(call, call.node.args[1 - place : 2 - place]):
+                change(call.path, call.value(place))
     return ANY
+
+
+def _is_whole_text(call: LibraryCall, other: tuple[Expression, ...]) -> bool:
+    """Return whether memcmp compares memory with a literal and the NUL behind it."""
+    low = call.value(2).range[0]
+    return low is not None and any(isinstance(one, STRINGS) and one.length < low for one in other)
 
 
 def _ends_somewhere(call: LibraryCall) -> None:

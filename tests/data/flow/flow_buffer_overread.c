@@ -248,6 +248,76 @@ int length_of_judged(int in)
     return strlen(text); /* ok: flow_buffer_overread */
 }
 
+unsigned long length_of_tested(int in)
+{
+    char text[64];
+    ssize_t n = read(in, text, sizeof text);
+    if (n < 1 || text[n - 1] != '\0')
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_whole(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) != sizeof text || text[63])
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_searched(int in)
+{
+    char text[64];
+    ssize_t n = read(in, text, sizeof text);
+    if (n <= 0 || memchr(text, 0, n) == NULL)
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_limited(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || strnlen(text, sizeof text) == sizeof text)
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_same(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || memcmp(text, "abc", 4) != 0)
+        return 0;
+    return strlen(text); /* ok: flow_buffer_overread */
+}
+
+unsigned long length_of_marked(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || memcmp(text, "abc", 3) != 0)
+        return 0;
+    return strlen(text); /* ruleid: flow_buffer_overread */
+}
+
+unsigned long length_behind_loop(int in)
+{
+    char text[64];
+    int i;
+    if (read(in, text, sizeof text) <= 0)
+        return 0;
+    for (i = 0; i < 64; i++)
+        if (text[i] == 0)
+            return strlen(text); /* ok: flow_buffer_overread */
+    return 0;
+}
+
+unsigned long length_of_any(int in)
+{
+    char text[64];
+    if (read(in, text, sizeof text) <= 0 || text[0] == '\0')
+        return 0;
+    return strlen(text); /* ruleid: flow_buffer_overread */
+}
+
 /* Reads before the comparison with the end. */
 const char *behind_spaces(const char *at, const char *end)
 {
@@ -288,4 +358,93 @@ const char *back_to_slash(const char *at, const char *start)
     while (*at != '/' && at > start) /* ok: flow_buffer_overread */
         at--;
     return at;
+}
+
+static const int steps_up[4] = {2, 3, 5, 7};
+
+int bucket(const unsigned char *text, size_t size)
+{
+    int i = 0;
+    while (steps_up[i] < text[0] && i < 3) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int bucket_too_far(const unsigned char *text, size_t size)
+{
+    int i = 0;
+    while (steps_up[i] < text[0] && i < 4) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int digits_inside(const char *in)
+{
+    char text[12];
+    const char *at = text, *end = text + 11;
+    int i = 0;
+    strncpy(text, in, 11);
+    text[11] = 0;
+    while (text[i] != ',' && i < 11) /* ok: flow_buffer_overread */
+        i++;
+    while (*at == ' ' && at < end) /* ok: flow_buffer_overread */
+        at++;
+    return i;
+}
+
+int digits_too_far(const char *in)
+{
+    char text[12];
+    int i = 0;
+    memcpy(text, in, 12);
+    while (text[i] != ',' && i < 12) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+void copy_text(const unsigned char *text, size_t size, char *out)
+{
+    size_t i = 0;
+    free(malloc(1));
+    while ((out[i] = text[i]) && i < size - 1) /* ok: flow_buffer_overread */
+        i++;
+    out[i] = 0;
+}
+
+int length_of_line(const unsigned char *text, size_t size)
+{
+    size_t i = 0;
+    free(malloc(1));
+    while (text[i] && text[i] != '\n' && i < size) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int length_of_negated(const unsigned char *text)
+{
+    int i = 0;
+    free(malloc(1));
+    while (!(text[i] == 0) && i < 20) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+struct name { const char *name; };
+
+int names_in(const struct name *table, int most)
+{
+    int i = 0;
+    free(malloc(1));
+    while (table[i].name && i < most) /* ok: flow_buffer_overread */
+        i++;
+    return i;
+}
+
+int spaces_behind_first(const unsigned char *text, int size)
+{
+    int i = 1;
+    free(malloc(1));
+    while (i > 0 && text[i] == ' ' && i < size) /* ruleid: flow_buffer_overread */
+        i++;
+    return i;
 }

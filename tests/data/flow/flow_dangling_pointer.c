@@ -157,3 +157,56 @@ int main(int argc, char **argv)
     free(last); /* ok: flow_dangling_pointer */
     return argc;
 }
+
+struct owner { struct host host; int used; };
+
+void assign(struct host *host, const struct host *from, int same)
+{
+    free(host->name); /* ok: flow_dangling_pointer */
+    if (same)
+        host->name = NULL;
+    else
+        *host = *from;
+}
+
+int clear_whole(struct host *host, const char *name)
+{
+    host->name = strdup(name);
+    if (!host->name)
+        return -1;
+    if (!*name) {
+        free(host->name); /* ok: flow_dangling_pointer */
+        *host = (struct host){0};
+        return -1;
+    }
+    return 0;
+}
+
+int clear_inner(struct owner *owner, const char *name)
+{
+    struct host none = {0};
+    owner->host.name = strdup(name);
+    if (!owner->host.name)
+        return -1;
+    if (!*name) {
+        free(owner->host.name); /* ok: flow_dangling_pointer */
+        owner->host = none;
+        return -1;
+    }
+    return 0;
+}
+
+int clear_another(struct owner *owner, struct owner *other, const char *name)
+{
+    struct host none = {0};
+    owner->host.name = strdup(name);
+    if (!owner->host.name)
+        return -1;
+    if (!*name) {
+        free(owner->host.name); /* ruleid: flow_dangling_pointer */
+        other->host = none;
+        owner->used = 0;
+        return -1;
+    }
+    return 0;
+}

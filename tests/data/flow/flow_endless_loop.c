@@ -160,3 +160,184 @@ void swap_chunks(unsigned char *at, unsigned left)
         at += size;
     }
 }
+
+static int is_valid(int length) { return length > 0; }
+
+int with_helper(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        int l = p[i];
+        if (!is_valid(l))
+            return -1;
+        i += l; /* ok: flow_endless_loop */
+    }
+    return 0;
+}
+
+int with_unknown_check(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        int l = p[i];
+        if (check_length(l))
+            return -1;
+        i += l; /* ok: flow_endless_loop */
+    }
+    return 0;
+}
+
+int checks_the_option(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        if (check_option(p + i, n - i) < 0)
+            return -1;
+        i += p[i]; /* ok: flow_endless_loop */
+    }
+    return 0;
+}
+
+int handles_the_option(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        if (memcmp(p + i, "end", 3) == 0 || option(p[i], p + i))
+            return -1;
+        i += p[i + 1]; /* ruleid: flow_endless_loop */
+    }
+    return 0;
+}
+
+int ends_in_the_head(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && p[i] != 0)
+        i += p[i]; /* ok: flow_endless_loop */
+    return 0;
+}
+
+int zero_is_a_case(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        uint8_t l = p[i];
+        switch (l) {
+        case 0:
+            return -1;
+        default:
+            break;
+        }
+        i += l; /* ok: flow_endless_loop */
+    }
+    return 0;
+}
+
+int zero_is_the_only_case(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        uint8_t l = p[i];
+        switch (l) {
+        case 0:
+            return -1;
+        }
+        i += l; /* ok: flow_endless_loop */
+    }
+    return 0;
+}
+
+int zero_is_with_the_default(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        uint8_t l = p[i];
+        switch (l) {
+        case 1:
+            return -1;
+        case 0:
+        default:
+            break;
+        }
+        i += l; /* ruleid: flow_endless_loop */
+    }
+    return 0;
+}
+
+int counts_the_turns(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    int count = 0;
+    while (i < n) {
+        if (++count > 100)
+            break;
+        i += p[i]; /* ok: flow_endless_loop */
+    }
+    return 0;
+}
+
+int at_least_one(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n)
+        i += p[i] ? p[i] : 1; /* ok: flow_endless_loop */
+    return 0;
+}
+
+int one_of_two_lengths(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i + 2 < n) {
+        unsigned l = p[i] & 0x80 ? p[i + 2] : p[i + 1];
+        i += l; /* ruleid: flow_endless_loop */
+    }
+    return 0;
+}
+
+int tested_behind_the_step(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        uint8_t l = p[i];
+        i += l; /* ok: flow_endless_loop */
+        if (l == 0)
+            break;
+    }
+    return 0;
+}
+
+int limited_behind_the_step(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n) {
+        uint8_t l = p[i];
+        i += l; /* ruleid: flow_endless_loop */
+        if (l > 64)
+            break;
+    }
+    return 0;
+}
+
+int compared_with_its_position(const uint8_t *p, size_t n)
+{
+    size_t i = 0, before;
+    while (i < n) {
+        before = i;
+        i += p[i]; /* ok: flow_endless_loop */
+        if (i <= before)
+            return -1;
+    }
+    return 0;
+}
+
+int only_ends_at_the_end(const uint8_t *p, const uint8_t *end)
+{
+    while (p + 2 <= end) {
+        const uint8_t *one = p;
+        if (one + one[1] > end)
+            return -1;
+        option(one[0], one + 2);
+        p += one[1]; /* ruleid: flow_endless_loop */
+    }
+    return 0;
+}
