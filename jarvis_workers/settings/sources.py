@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.trust import MODELS, is_trusted, restricted_values
+from jarvis_workers.settings.trust import MODELS, SEARCH_KEY, is_trusted, restricted_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -50,6 +50,11 @@ class Layer:
         """Return the source, with the line of a value in its file."""
         return _place(self.source, self.file, position)
 
+    def without(self, untrusted: Mapping[str, object]) -> "Layer":
+        """Return the layer without the effect of these settings."""
+        rest = {name: value for name, value in self.values.items() if name not in untrusted}
+        return replace(self, values=rest, untrusted=untrusted)
+
     @property
     def written(self) -> Mapping[str, object]:
         """All values of the source."""
@@ -60,23 +65,18 @@ def read_layers(
     flags: Mapping[str, object], environ: Mapping[str, str], directory: Path, file: Path | None = None
 ) -> list[Layer]:
     options = {name: value for name, value in flat(flags) if value is not None}
-    return [
-        Layer(FLAG, _check_names(FLAG, options)),
-        *_variables(environ),
-        *(_named_file(file) if file else ()),
-        _of_directory(YAML_FILE, directory / YAML_FILE, _read_yaml(directory / YAML_FILE), environ),
-        _of_directory(TOML_PLACE, directory / TOML_FILE, _read_toml(directory / TOML_FILE), environ),
+    own = [Layer(FLAG, _check_names(FLAG, options)), *_variables(environ), *(_named_file(file) if file else ())]
+    yaml, toml = directory / YAML_FILE, directory / TOML_FILE
+    found = [
+        Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(yaml))), yaml), file=yaml),
+        Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(toml))))),
     ]
-
-
-def _of_directory(source: str, file: Path, tree: Mapping[Any, object], environ: Mapping[str, str]) -> Layer:
-    lines = file if source == YAML_FILE else None
-    values = _check_names(source, dict(flat(tree)), lines)
-    restricted = dict(restricted_values(values, file.parent))
-    if not restricted or is_trusted(file, environ):
-        return Layer(source, values, file=lines)
-    rest = {name: value for name, value in values.items() if name not in restricted}
-    return Layer(source, rest, untrusted=restricted, file=lines)
+    search_has_key = any(layer.values.get(SEARCH_KEY) for layer in (*own, *found))
+    restricted = [dict(restricted_values(layer.values, search_has_key=search_has_key)) for layer in found]
+    return own + [
+        layer if not names or is_trusted(path, environ) else layer.without(names)
+        for layer, names, path in zip(found, restricted, (yaml, toml), strict=True)
+    ]
 
 
 def _named_file(file: Path) -> Iterator[Layer]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.settings import load_settings, untrusted_programs
-from jarvis_workers.settings.trust import ADDRESSES, decide
+from jarvis_workers.settings.trust import SERVER_ADDRESSES, decide
 from tests.agents.server import ModelServer, says
 from tests.cli.commands import Jarvis
 from tests.cli.terminal import ENTER, at_terminal
@@ -226,16 +226,35 @@ def test_a_clone_sends_no_key_to_a_server_of_its_own(
     assert set(load_settings(environ=own, directory=tmp_path).models) == {"local"}
 
 
+FOREIGN, NEAR = "https://search.example/?q={query}", "http://127.0.0.1/?q={query}"
+
+
 @pytest.mark.parametrize(
-    ("url", "key"), [("https://search.example/?q={query}", None), ("http://127.0.0.1/?q={query}", "K")]
+    ("yaml", "toml", "has_effect"),
+    [
+        ({"url": FOREIGN, "key_env": "K"}, {}, (None, None)),
+        ({"key_env": "K"}, {"url": FOREIGN}, (None, None)),
+        ({"url": FOREIGN}, {"key_env": "K"}, (None, None)),
+        ({"url": FOREIGN}, {"url": NEAR, "key_env": "K"}, (NEAR, "K")),
+        ({"url": NEAR, "key_env": "K"}, {"url": FOREIGN}, (NEAR, "K")),
+        ({"url": FOREIGN}, {}, (FOREIGN, None)),
+    ],
 )
-def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url: str, key: str | None) -> None:
-    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": {"url": url, "key_env": "K"}}))
+def test_a_clone_sends_no_search_key_to_a_server_of_its_own(
+    tmp_path: Path, yaml: dict[str, str], toml: dict[str, str], has_effect: tuple[str | None, str | None]
+) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": yaml}))
+    lines = [f"{name} = {json.dumps(value)}" for name, value in toml.items()]
+    (tmp_path / "pyproject.toml").write_text("\n".join(["[tool.jarvis.search]", *lines]))
+    search = load_settings(environ=own, directory=tmp_path).search
+    with_key = load_settings(environ={**own, "JARVIS_SEARCH__KEY_ENV": "OWN"}, directory=tmp_path).search
 
-    assert load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).search.key_env == key
+    assert (search.url, search.key_env) == has_effect
+    assert (with_key.url, with_key.key_env) == (NEAR if NEAR in (yaml.get("url"), toml.get("url")) else None, "OWN")
 
 
-@pytest.mark.parametrize("setting", [setting for setting in ADDRESSES if setting != "data_dir"])
+@pytest.mark.parametrize("setting", SERVER_ADDRESSES)
 @pytest.mark.parametrize(
     ("address", "has_effect"),
     [
@@ -251,6 +270,14 @@ def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url:
         ("HTTP://localhost/x?%68ost=db.example", False),
         ("s3://localhost/x", False),
         ("simplecache::file:///x", False),
+        ("HTTP://localhost/x::HTTP://db.example/x", False),
+        ("HTTP://localhost/x?servicefile=clone.conf", False),
+        ("data", False),
+        ("~/data", False),
+        ("/proc/self/cwd/data", False),
+        ("sqlite:////srv/x.db", False),
+        ("sqlite:///~/x.db", False),
+        ("file:///srv/blobs", False),
         ("HTTP://localhost/x", True),
         ("HTTP://me:word@127.0.0.1:6379/0?sslmode=disable", True),
     ],
@@ -269,31 +296,12 @@ def test_a_clone_sends_no_code_to_a_server_of_its_own(
     assert untrusted_programs(tmp_path, own) == {}
 
 
-@pytest.mark.parametrize(
-    ("setting", "address", "has_effect"),
-    [
-        ("data_dir", "data", False),
-        ("data_dir", "../data", False),
-        ("data_dir", "CLONE/data", False),
-        ("data_dir", "CLONE/../own/../clone", False),
-        ("data_dir", "CLONE/../own", True),
-        ("data_dir", "~/jarvis", True),
-        ("store_url", "sqlite:///x.db", False),
-        ("store_url", "sqlite:///CLONE/x.db", False),
-        ("store_url", "sqlite:////srv/x.db", True),
-        ("store_url", "sqlite://", True),
-        ("blobs_url", "blobs", False),
-        ("blobs_url", "file://CLONE/blobs", False),
-        ("blobs_url", "file:///srv/blobs", True),
-        ("blobs_url", "/srv/blobs", True),
-    ],
-)
-def test_a_clone_brings_no_results_along(tmp_path: Path, setting: str, address: str, has_effect: bool) -> None:
-    clone = tmp_path / "clone"
-    clone.mkdir()
-    (clone / "jarvis.yaml").write_text(json.dumps({setting: address.replace("CLONE", str(clone))}))
+@pytest.mark.parametrize("data", ["data", "/srv/data", "~/jarvis", "/proc/self/cwd/data", "redis://localhost/x"])
+def test_a_clone_brings_no_results_along(tmp_path: Path, data: str) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    (tmp_path / "pyproject.toml").write_text(f"[tool.jarvis]\ndata_dir = {json.dumps(data)}\n")
 
-    assert (untrusted_programs(clone, {"JARVIS_DATA_DIR": str(tmp_path / "own")}) == {}) is has_effect
+    assert set(untrusted_programs(tmp_path, own)["pyproject.toml"]) == {"data_dir"}
 
 
 def test_every_command_says_that_it_uses_no_server_of_an_untrusted_file(jarvis: Jarvis) -> None:
