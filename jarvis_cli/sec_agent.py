@@ -15,7 +15,7 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.discovery import check_discovery_prices
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
-from jarvis_workers.service.models import model_group, model_name, models_are_set
+from jarvis_workers.service.models import model_group, model_name, models_are_set, untrusted_groups
 from jarvis_workers.service.proofs import can_compile
 from jarvis_workers.service.runs import remove_runs
 from jarvis_workers.service.security_notes import read_notes
@@ -32,7 +32,9 @@ def scan_and_judge(
 ) -> int:
     """Scan and verify locally or on the cluster, as the settings say, and report unless the run is detached."""
     if agents.model_group is None and not models_are_set(settings):
-        return scan_tree(settings, command.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
+        notice = next(iter(untrusted_groups(settings).values()), None)
+        remark = f"the findings are not verified: {notice}" if notice else NO_MODEL
+        return scan_tree(settings, command.with_remark(remark), report, detach=detach, quiet=quiet)
     agents = _with_models(settings, agents)
     check_discovery_prices(settings, agents)
     return scan_tree(settings, replace(command, agents=agents), report, detach=detach, quiet=quiet)

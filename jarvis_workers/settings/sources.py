@@ -18,6 +18,8 @@ PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
+# The files of a directory by the source of their settings.
+FILES = {YAML_FILE: YAML_FILE, TOML_PLACE: TOML_FILE}
 SECRETS = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
 SERVERS = "mcp"
 MAPPINGS = frozenset({"rules.severity", "tool_groups", MODELS, SERVERS})
@@ -51,14 +53,35 @@ class Layer:
         return _place(self.source, self.file, position)
 
     def without(self, untrusted: Mapping[str, object]) -> "Layer":
-        """Return the layer without the effect of these settings."""
+        """Return the layer without the effect of these settings; model groups are left out one by one."""
         rest = {name: value for name, value in self.values.items() if name not in untrusted}
+        if groups := _left(self.values.get(MODELS), untrusted.get(MODELS)):
+            rest[MODELS] = groups
         return replace(self, values=rest, untrusted=untrusted)
 
     @property
     def written(self) -> Mapping[str, object]:
         """All values of the source."""
-        return {**self.values, **self.untrusted}
+        groups, left_out = self.values.get(MODELS), self.untrusted.get(MODELS)
+        both = {MODELS: {**groups, **left_out}} if isinstance(groups, Mapping) and isinstance(left_out, Mapping) else {}
+        return {**self.values, **self.untrusted, **both}
+
+
+def _left(models: object, left_out: object) -> dict[str, object]:
+    """Return the model groups that have an effect, if some have none."""
+    if not (isinstance(models, Mapping) and isinstance(left_out, Mapping)):
+        return {}
+    return {name: group for name, group in models.items() if name not in left_out}
+
+
+def without_effect(layers: Sequence[Layer]) -> dict[str, Mapping[str, object]]:
+    """Return the settings that need trust and have no effect, by their file, unless a stronger source sets them."""
+    found: dict[str, Mapping[str, object]] = {}
+    for position, layer in enumerate(layers):
+        stronger = {name for other in layers[:position] for name in other.values}
+        if names := {name: value for name, value in layer.untrusted.items() if name not in stronger}:
+            found[FILES[layer.source]] = names
+    return found
 
 
 def read_layers(

@@ -8,7 +8,7 @@ one that the file itself sets. A file of root is trusted by other users: an admi
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -43,6 +43,7 @@ PROVIDERS = frozenset(
 )
 DATA_DIR = "JARVIS_DATA_DIR"
 FOLDER = "trusted"
+REMEDY = "read the file, then: jarvis config trust"
 TRUSTED, REFUSED = b"trusted\n", b"refused\n"
 
 
@@ -71,7 +72,7 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
 
 
 def restricted_values(values: Mapping[str, object], *, search_has_key: bool) -> Iterator[tuple[str, object]]:
-    """Yield those of the settings of a file, by full name, that need trust.
+    """Yield those of the settings of a file, by full name, that need trust; of `models`, only the groups that do.
 
     The address and the key of the search may come from different files: with `search_has_key`, some source sets a key.
     """
@@ -79,8 +80,8 @@ def restricted_values(values: Mapping[str, object], *, search_has_key: bool) -> 
     for name in SERVER_ADDRESSES:
         if values.get(name) and not LOCAL_SERVER.fullmatch(str(values[name])):
             yield name, values[name]
-    if any(sends_key(group) for group in _groups(values.get(MODELS))):
-        yield MODELS, values[MODELS]
+    if groups := {name: group for name, group in _groups(values.get(MODELS)).items() if sends_key(group)}:
+        yield MODELS, groups
     search = values.get(SEARCH_URL)
     if search and search_has_key and not _may_have_keys(search):
         yield SEARCH_URL, search
@@ -88,14 +89,22 @@ def restricted_values(values: Mapping[str, object], *, search_has_key: bool) -> 
         yield SEARCH_KEY, values[SEARCH_KEY]
 
 
+def trust_notice(file: str, names: Collection[str]) -> str:
+    """Return the line for settings of a file that have no effect, since nobody has trusted it."""
+    *others, last = names
+    listed = f"{', '.join(others)} and {last}" if others else last
+    have = "have" if others or last == MODELS else "has"
+    return f"{file} of this directory is not trusted, so {listed} {have} no effect; {REMEDY}"
+
+
 def sends_key(group: Mapping[str, object]) -> bool:
     """Return whether a model group sends a key that the user has, to a server that may belong to someone else."""
     return bool(group.get("api_key_env") or group.get("api_key_file")) and not _may_have_keys(group.get("base_url"))
 
 
-def _groups(models: object) -> list[Mapping[str, object]]:
-    every = models.values() if isinstance(models, Mapping) else ()
-    return [group for group in every if isinstance(group, Mapping)]
+def _groups(models: object) -> dict[str, Mapping[str, object]]:
+    every = models.items() if isinstance(models, Mapping) else ()
+    return {name: group for name, group in every if isinstance(group, Mapping)}
 
 
 def _may_have_keys(url: object) -> bool:
