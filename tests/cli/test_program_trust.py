@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers import service
 from jarvis_workers.settings import load_settings, untrusted_programs
 from jarvis_workers.settings.trust import SERVER_ADDRESSES, decide
 from tests.agents.server import ModelServer, says
@@ -392,7 +393,7 @@ def test_what_a_variable_sets_needs_no_trust(jarvis: Jarvis, monkeypatch: pytest
 
 @pytest.mark.parametrize(
     "command",
-    [("c2rust", "cc", "--version"), ("web", "user", "ann"), ("sandbox", "run", "--", "true")],
+    [("c2rust", "cc", "--version"), ("web", "user", "ann"), ("sandbox", "run", ".", "--", "true")],
     ids=lambda command: " ".join(command[:2]),
 )
 def test_a_command_that_reads_no_settings_ignores_the_files(jarvis: Jarvis, command: tuple[str, ...]) -> None:
@@ -415,3 +416,18 @@ def test_each_command_says_a_line_for_a_file(jarvis: Jarvis) -> None:
         SAYS.format(file="jarvis.yaml", have="sec.notes and broker_url have")
         + SAYS.format(file="pyproject.toml", have="central_repo and store_url have")
     )
+
+
+def test_a_library_logs_what_has_no_effect(
+    jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(jarvis.place)
+    tree = jarvis.tree("src", {"a.c": COPY})
+    (jarvis.place / "jarvis.yaml").write_text("store_url: postgresql://db.example/x\n")
+    with caplog.at_level("WARNING", logger="jarvis"):
+        found = service.direct_scan(tree)
+
+    assert found["summary"]["total"] == 1
+    assert [f"jarvis: {record.facts['says']}\n" for record in caplog.records if record.msg == "settings"] == [
+        SAYS.format(file="jarvis.yaml", have="store_url has")
+    ]
