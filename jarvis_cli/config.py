@@ -148,7 +148,8 @@ def trust(
 
     It holds until they change. The programs are MCP servers, callbacks, the central repository with its tools, and the
     gate of `jarvis code`; the servers are those that get keys of models or of the search, and the results store, the
-    broker, the blob store and the webhook, if they are not on this machine; sec.notes tells models whom to trust.
+    broker, the blob store and the webhook, unless they are servers of this machine. data_dir brings results along, and
+    sec.notes tells models whom to trust.
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 
