@@ -51,7 +51,7 @@ def status() -> int:
     return exits.DONE if schema.state == "current" else exits.FAILED
 
 
-@app.command(examples=ROLES_EXAMPLES)
+@app.command(uses="none", examples=ROLES_EXAMPLES)
 def roles(
     owner: Annotated[str, typer.Option(metavar="ROLE", help="Owner of the tables, for migrations.")] = "jarvis_owner",
     worker: Annotated[str, typer.Option(metavar="ROLE", help="Role that workers and commands use.")] = "jarvis_worker",

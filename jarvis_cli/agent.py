@@ -61,4 +61,4 @@ def agent(ctx: typer.Context, options: AgentCommand) -> int:
     )
 
 
-app.command(epilog=EXAMPLES)(taking_options(AgentCommand, agent))
+app.command(uses="agents", epilog=EXAMPLES)(taking_options(AgentCommand, agent))

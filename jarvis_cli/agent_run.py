@@ -8,7 +8,6 @@ from typing import Any
 
 from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
-from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
@@ -68,7 +67,6 @@ class AgentOptions:
 
 def give_task(options: AgentOptions) -> int:
     """Run an agent or a team on a task and print the answer; return the exit code."""
-    approve_programs(ask=not (options.quiet or options.non_interactive))
     settings = load_settings(
         {"where": options.where, "agent.budget": options.budget, **options.overrides}, directory=Path.cwd()
     )

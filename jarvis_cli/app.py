@@ -6,9 +6,10 @@ to 1". Options are grouped by their `rich_help_panel`, in order of first appeara
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import cleandoc
 from textwrap import indent
-from typing import Any
+from typing import Any, Literal
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -20,8 +21,9 @@ from jarvis_workers.paths import plain
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 LAST = "Other options"
 SETTINGS_FILES = ("jarvis.yaml", "pyproject.toml")
-# Commands that show by themselves what is not trusted, or use no server.
-SHOWING = frozenset({"config", "doctor", "healthcheck"})
+# The settings that a command uses: none; addresses of servers; those of the conversations of `jarvis sec` and `jarvis
+# c2rust` as well; or those of all agents. With "none", a command that uses some says by itself what is not trusted.
+Uses = Literal["none", "servers", "conversations", "agents"]
 # Keyed by the first word of typer's name for the type of a parameter.
 NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
@@ -60,14 +62,18 @@ class _Help:
 
 
 class HelpCommand(_Help, TyperCommand):
-    """A command with grouped options, which uses no servers of a settings file that nobody trusts."""
+    """A command with grouped options; it asks a person about settings that need trust before it uses them."""
+
+    def __init__(self, *args: Any, uses: Uses = "servers", **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.uses = uses
 
     def invoke(self, ctx: Any) -> Any:
-        if any(os.access(name, os.F_OK) for name in SETTINGS_FILES) and not SHOWING & set(ctx.command_path.split()):
-            from jarvis_cli.program_trust import SERVERS, approve_programs  # noqa: PLC0415  (slow, for the settings)
+        if self.uses != "none" and any(os.access(name, os.F_OK) for name in SETTINGS_FILES):
+            from jarvis_cli.program_trust import USED, approve_programs  # noqa: PLC0415  (slow, for the settings)
 
             asks = not any(ctx.params.get(name) for name in ("quiet", "non_interactive"))
-            approve_programs(ask=asks, names=SERVERS)
+            approve_programs(ask=asks, names=USED[self.uses])
         return super().invoke(ctx)
 
 
@@ -90,12 +96,16 @@ class App(typer.Typer):
         context = HELP_NAMES | settings.pop("context_settings", {})
         super().__init__(**{"cls": HelpGroup, "rich_markup_mode": None, "context_settings": context, **settings})
 
-    def command(self, name: str | None = None, *, examples: str = "", **settings: Any) -> Callable[[Any], Any]:
-        """Add a command; `examples` are the command lines that its help ends with."""
+    def command(
+        self, name: str | None = None, *, examples: str = "", uses: Uses = "servers", **settings: Any
+    ) -> Callable[[Any], Any]:
+        """Add a command; `examples` are the command lines that its help ends with, `uses` the settings that it uses."""
         context = HELP_NAMES | (settings.pop("context_settings", None) or {})
         if examples:
             settings["epilog"] = "\b\nExamples:\n" + indent(cleandoc(examples), "  ")
-        return super().command(name, **{"cls": HelpCommand, "context_settings": context, **settings})
+        return super().command(
+            name, **{"cls": partial(HelpCommand, uses=uses), "context_settings": context, **settings}
+        )
 
 
 def _summary(command: Any) -> str:

@@ -137,32 +137,40 @@ def optimize(ctx: typer.Context, options: CrateOptimization) -> int:
 app = App(no_args_is_help=True)
 
 app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
-app.command("scan", short_help="Read symbols, call graph and translation order.", examples=SCAN)(
+app.command("scan", uses="conversations", short_help="Read symbols, call graph and translation order.", examples=SCAN)(
     taking_options(ProjectScan, scan)
 )
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
-app.command("lib-replace", short_help="Replace functions by Rust crates, with a model.", examples=REPLACE)(
-    taking_options(LibraryReplace, lib_replace)
-)
-app.command("skeleton", short_help="Give functions Rust signatures that pass the tests.", examples=SKELETON_EXAMPLES)(
-    taking_options(SkeletonConversion, skeleton)
-)
-app.command("prepare", short_help="Plan modules and signatures with a model.", examples=PREPARE_EXAMPLES)(
-    taking_options(PrepareConversion, prepare)
-)
-app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
+app.command(
+    "lib-replace", uses="conversations", short_help="Replace functions by Rust crates, with a model.", examples=REPLACE
+)(taking_options(LibraryReplace, lib_replace))
+app.command(
+    "skeleton",
+    uses="conversations",
+    short_help="Give functions Rust signatures that pass the tests.",
+    examples=SKELETON_EXAMPLES,
+)(taking_options(SkeletonConversion, skeleton))
+app.command(
+    "prepare", uses="conversations", short_help="Plan modules and signatures with a model.", examples=PREPARE_EXAMPLES
+)(taking_options(PrepareConversion, prepare))
+app.command("fast", uses="conversations", short_help="Convert a C library to a crate without a model.", examples=FAST)(
     taking_options(FastConversion, fast)
 )
-app.command("transpile", short_help="Translate functions with a model, proven against C.", examples=TRANSPILE_EXAMPLES)(
-    taking_options(InterfaceConversion, transpile)
+app.command(
+    "transpile",
+    uses="conversations",
+    short_help="Translate functions with a model, proven against C.",
+    examples=TRANSPILE_EXAMPLES,
+)(taking_options(InterfaceConversion, transpile))
+app.command("run", uses="conversations", short_help="Do all of this in one run.", examples=RUN)(
+    taking_options(ProjectMove, run)
 )
-app.command("run", short_help="Do all of this in one run.", examples=RUN)(taking_options(ProjectMove, run))
 app.command("map", short_help="Show functions in C and Rust, with their gates.", examples=MAP)(show_map)
-app.command("optimize", short_help="Reduce unsafe code and visibility of a crate.", examples=OPTIMIZE)(
-    taking_options(CrateOptimization, optimize)
-)
-app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)
+app.command(
+    "optimize", uses="conversations", short_help="Reduce unsafe code and visibility of a crate.", examples=OPTIMIZE
+)(taking_options(CrateOptimization, optimize))
+app.command("check", uses="conversations", short_help="Check a crate that you edited.", examples=CHECK)(check)
 app.command("roadmap", short_help="Show progress in the stages from C to Rust.", examples=ROADMAP)(roadmap)
-app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)
+app.command("cc", uses="none", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

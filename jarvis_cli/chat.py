@@ -11,7 +11,6 @@ from jarvis_cli import exits
 from jarvis_cli.agent_options import AgentCommand
 from jarvis_cli.chat_display import TerminalDisplay
 from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
-from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.run_local import interruptible
 from jarvis_cli.task_text import read_task
 from jarvis_cli.terminal_text import for_stdout
@@ -34,7 +33,6 @@ def converse(request: AgentCommand) -> int:
         for one in built_in_definitions():
             typer.echo(f"{one.kind:<12} {one.name:<12} {one.description}")
         return exits.DONE
-    approve_programs(ask=not (request.non_interactive or request.quiet))
     settings = load_settings(request.setting_overrides, directory=Path.cwd())
     definition = _definition(request)
     has_person = _has_person(request, settings, definition)

@@ -54,7 +54,7 @@ def config() -> None:
     """Show the settings, and where each comes from."""
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(uses="none", epilog=EXAMPLES)
 def show(
     names: Annotated[
         list[str] | None,
@@ -72,7 +72,7 @@ def show(
         typer.echo(_table(selection))
 
 
-@app.command(examples=SCHEMA)
+@app.command(uses="none", examples=SCHEMA)
 def schema() -> None:
     """Print the JSON schema of jarvis.yaml, for editors."""
     from jarvis_workers.settings.json_schema import settings_schema  # noqa: PLC0415
@@ -80,7 +80,9 @@ def schema() -> None:
     typer.echo(json.dumps(settings_schema(), indent=2, sort_keys=True))
 
 
-@app.command(name="share-methodology", examples="jarvis config share-methodology 'memory leak' --dry-run")
+@app.command(
+    name="share-methodology", uses="agents", examples="jarvis config share-methodology 'memory leak' --dry-run"
+)
 def share_methodology(names: SharedNames, dry_run: DryShare = False) -> int:
     """Push methodologies to the central repository (setting central_repo)."""
     from jarvis_cli.sharing import share_methodologies  # noqa: PLC0415  (only needed here)
@@ -88,7 +90,7 @@ def share_methodology(names: SharedNames, dry_run: DryShare = False) -> int:
     return share_methodologies(names, dry_run=dry_run)
 
 
-@app.command(name="share-tool", examples="jarvis config share-tool lookup")
+@app.command(name="share-tool", uses="agents", examples="jarvis config share-tool lookup")
 def share_tool(names: SharedNames, dry_run: DryShare = False) -> int:
     """Push tools of ~/.jarvis/tools to the central repository (setting central_repo)."""
     from jarvis_cli.sharing import share_tools  # noqa: PLC0415  (only needed here)
@@ -96,7 +98,7 @@ def share_tool(names: SharedNames, dry_run: DryShare = False) -> int:
     return share_tools(names, dry_run=dry_run)
 
 
-@app.command(examples=INIT)
+@app.command(uses="none", examples=INIT)
 def init(
     model: Annotated[str | None, typer.Option(metavar="NAME", help="The model, as its server names it.")] = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of the server.")] = None,
@@ -122,7 +124,7 @@ def init(
         typer.echo(f"{key_env} is not set yet; export it before the first request", err=True)
 
 
-@app.command(examples="EDITOR=nano jarvis config edit")
+@app.command(uses="none", examples="EDITOR=nano jarvis config edit")
 def edit() -> None:
     """Open jarvis.yaml of this directory in $VISUAL or $EDITOR, and check it afterwards."""
     from jarvis_workers.service.editors import editor_command, open_editor  # noqa: PLC0415
@@ -138,7 +140,7 @@ def edit() -> None:
     typer.echo(f"{YAML_FILE} is valid")
 
 
-@app.command(examples=TRUST)
+@app.command(uses="none", examples=TRUST)
 def trust(
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust the files no longer.")] = False,
 ) -> None:
@@ -146,7 +148,8 @@ def trust(
 
     It holds until they change. The programs are MCP servers, callbacks, the central repository with its tools, and the
     gate of `jarvis code`; the servers are those that get keys of models or of the search, and the results store, the
-    broker, the blob store and the webhook, if they are not on this machine; sec.notes tells models whom to trust.
+    broker, the blob store and the webhook, unless they are servers of this machine. data_dir brings results along, and
+    sec.notes tells models whom to trust.
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from jarvis_cli import exits
 from jarvis_cli.app import App
 from jarvis_cli.colour import use_colour
 from jarvis_cli.options import AsJson, TableForm, is_json
-from jarvis_cli.program_trust import EVERY, SERVERS, approve_programs
+from jarvis_cli.program_trust import approve_programs
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.c_reading import examine_c_reading
@@ -33,11 +33,11 @@ CURRENT = f" (schema {REVISIONS[-1]}, up to date)"
 MARKS = {"ok": ("✓", "green", False), "warn": ("!", "magenta", True), "fail": ("✗", "red", True)}
 
 
-@app.command(examples=EXAMPLES)
+@app.command(uses="none", examples=EXAMPLES)
 def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     """Check the installation; exit 2 on an error, 0 on warnings."""
     as_json = is_json(form, as_json)
-    approve_programs(ask=False, names=(*EVERY, *SERVERS))
+    approve_programs(ask=False)
     settings = load_settings(directory=Path.cwd())
 
     def probe_store() -> str:

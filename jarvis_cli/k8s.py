@@ -39,7 +39,7 @@ def k8s() -> None:
     """Render Kubernetes manifests."""
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(uses="none", epilog=EXAMPLES)
 def render(
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help="sec, or c2rust for C projects.", show_default=False)],
     source: Annotated[

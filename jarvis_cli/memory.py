@@ -82,7 +82,7 @@ def show(
     return exits.DONE
 
 
-@app.command(examples=EXAMPLES)
+@app.command(uses="conversations", examples=EXAMPLES)
 def organize(
     path: Root = ".",
     types: Types = None,

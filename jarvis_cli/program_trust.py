@@ -12,31 +12,52 @@ from pathlib import Path
 import typer
 
 from jarvis_cli.status_output import write_line
+from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
-from jarvis_workers.settings.trust import ADDRESSES, KEYS, MODELS, NOTES, PROGRAMS, decide, decision, sends_key
+from jarvis_workers.settings.trust import (
+    ADDRESSES,
+    DATA_DIRECTORY,
+    KEYS,
+    MODELS,
+    NOTES,
+    PROGRAMS,
+    SERVER_ADDRESSES,
+    decide,
+    decision,
+    sends_key,
+    trust_notice,
+)
 
-EVERY = (*PROGRAMS, *KEYS)
-# Those of all commands.
-SERVERS = ADDRESSES
-# Those of the conversations of `jarvis sec` and `jarvis c2rust`.
-OF_CONVERSATIONS = ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES, MODELS)
+EVERY = (*PROGRAMS, *KEYS, *ADDRESSES)
+# Without these, a worker would take no jobs, or ask other models.
+OF_WORKERS = (MODELS, DATA_DIRECTORY, *SERVER_ADDRESSES)
+# By what a command uses, see `app`.
+USED: Mapping[str, Sequence[str]] = {
+    "none": (),
+    "servers": ADDRESSES,
+    "conversations": ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES, MODELS, *ADDRESSES),
+    "agents": EVERY,
+}
 LINE_MAX = 300
 
 
-def approve_programs(*, ask: bool = True, names: Sequence[str] = EVERY) -> None:
-    """Ask about each settings file here that nobody has decided on; say what is not started. Raises SettingsError."""
+def approve_programs(*, ask: bool = True, names: Sequence[str] = EVERY, required: Collection[str] = ()) -> None:
+    """Ask about each settings file here that nobody has decided on; say in a line what has no effect.
+
+    Raises UsageError with this line if a setting that is `required` has no effect, and SettingsError.
+    """
     directory = Path.cwd()
     if not any(os.access(directory / name, os.F_OK) for name in (YAML_FILE, TOML_FILE)):
         return
-    for name, values in untrusted_programs(directory).items():
+    for name, values in untrusted_programs(directory, overridden=False).items():
         used = [setting for setting in values if setting in names]
-        if used and not (ask and _is_approved(directory / name, values)):
-            write_line(
-                f"{name} of this directory sets {', '.join(used)}, which {_effects(used)}, and is not trusted: "
-                "they have no effect; read the file, then allow them with: jarvis config trust"
-            )
+        if used and not (ask and _is_approved(directory / name)):
+            notice = trust_notice(name, used)
+            if set(used) & set(required):
+                raise UsageError(notice)
+            write_line(notice)
 
 
 def _effects(names: Collection[str]) -> str:
@@ -57,10 +78,11 @@ def describe_programs(values: Mapping[str, object]) -> Iterator[str]:
             yield plain(redact(f"{setting}: {_shown(one)}")[:LINE_MAX])
 
 
-def _is_approved(file: Path, values: Mapping[str, object]) -> bool:
+def _is_approved(file: Path) -> bool:
     """Return whether a person trusts the file now; the answer is stored. Without a terminal nobody is asked."""
     if decision(file, os.environ) is not None or not _has_person(file.parent):
         return False
+    values = untrusted_programs(file.parent)[file.name]
     typer.echo(f"{file.name} of this directory has settings which {_effects(values)}:", err=True)
     for line in describe_programs(values):
         typer.echo(f"  {line}", err=True)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
-from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
@@ -96,7 +95,6 @@ def project_settings(
     where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool, quiet: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
-    approve_programs(ask=not quiet, names=OF_CONVERSATIONS)
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")

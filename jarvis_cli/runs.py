@@ -137,7 +137,7 @@ def cancel(run: RunId) -> int:
     return run_control.cancel(_settings(), run)
 
 
-@app.command(examples=RESUME)
+@app.command(uses="agents", examples=RESUME)
 def resume(
     run: RunId,
     output: Output = None,
@@ -152,10 +152,10 @@ def resume(
     from jarvis_cli import run_control  # noqa: PLC0415
 
     delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
-    return run_control.resume(_approved_settings(quiet=quiet), run, delivery, budget, quiet=quiet)
+    return run_control.resume(_settings(), run, delivery, budget, quiet=quiet)
 
 
-@app.command(examples="jarvis runs retry last -o report.html")
+@app.command(uses="agents", examples="jarvis runs retry last -o report.html")
 def retry(
     run: RunId,
     output: Output = None,
@@ -170,7 +170,7 @@ def retry(
     from jarvis_cli import run_control  # noqa: PLC0415
 
     delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
-    return run_control.retry(_approved_settings(quiet=quiet), run, delivery, budget, quiet=quiet)
+    return run_control.retry(_settings(), run, delivery, budget, quiet=quiet)
 
 
 @app.command(examples=REPORT)
@@ -237,14 +237,6 @@ def _settings() -> "Settings":
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     return load_settings(directory=Path.cwd())
-
-
-def _approved_settings(*, quiet: bool) -> "Settings":
-    """Return the settings of a command that continues a run, whose agents may start programs."""
-    from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
-
-    approve_programs(ask=not quiet)
-    return _settings()
 
 
 def _delivery(

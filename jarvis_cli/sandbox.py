@@ -40,7 +40,7 @@ Exit codes: the command's own; 124 time limit, 125 no sandbox works here,
 """
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(uses="none", epilog=EXAMPLES)
 def run(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory that the command may read.")],
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="Command and its arguments.")],
@@ -67,7 +67,7 @@ def run(
     return _code(outcome)
 
 
-@app.command(examples="jarvis sandbox selftest")
+@app.command(uses="none", examples="jarvis sandbox selftest")
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
     from jarvis_workers.service import attacks  # noqa: PLC0415  (only needed here)

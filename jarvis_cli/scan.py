@@ -27,7 +27,7 @@ from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
-from jarvis_workers.service.runs import find_run, resume
+from jarvis_workers.service.runs import discard_run, find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import SourceTree, is_address, open_source
@@ -127,7 +127,11 @@ def _scan_here(
 def scan_here(
     settings: Settings, store: Store, command: ScanCommand, screen: Display, *, resumable: bool = True
 ) -> Run:
-    """Scan with child processes of this command, and return the run."""
+    """Scan with child processes of this command, and return the run.
+
+    A run that is not `resumable` is deleted if it is interrupted.
+    """
+    submitted: list[str] = []
 
     def scan(part: Part, command: ScanCommand = command.without_agents) -> Run:
         with (
@@ -136,8 +140,8 @@ def scan_here(
         ):
             with part.opened as source:
                 request = _request(settings, source, command, local.executor)
-                run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
-            return run_locally(local, run_id, screen, resumable=resumable)
+                submitted.append(submit(store, local.world.blobs, part.of(request), screen.packing))
+            return run_locally(local, submitted[-1], screen, resumable=resumable)
 
     def begin() -> Run:
         return scan(_compared(settings, store, command, scan), command)
@@ -152,7 +156,12 @@ def scan_here(
             resume(store, earlier, local.executor, settings.lease_seconds, budget=_budget(settings, command))
             return run_locally(local, earlier.id, screen)
 
-    return begin_or_go_on(store, command.run_name(settings), screen, begin=begin, go_on=go_on)
+    try:
+        return begin_or_go_on(store, command.run_name(settings), screen, begin=begin, go_on=go_on)
+    except KeyboardInterrupt:
+        if submitted and not resumable:
+            discard_run(store, submitted[-1], settings.lease_seconds)
+        raise
 
 
 def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Delivery | None, quiet: bool) -> int:

@@ -120,9 +120,6 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
 
 def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
-    from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs  # noqa: PLC0415
-
-    approve_programs(ask=not options.quiet, names=OF_CONVERSATIONS)
     settings, command, delivery = _read(ctx, options, {"agent.budget": options.budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
 
@@ -133,9 +130,9 @@ def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
     return sec_agent.scan_and_judge(settings, command, agents, delivery, detach=options.detach, quiet=options.quiet)
 
 
-app.command("agent", epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")(
-    taking_options(AgentScanOptions, agent)
-)
+app.command(
+    "agent", uses="conversations", epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model."
+)(taking_options(AgentScanOptions, agent))
 
 
 def _fix(ctx: typer.Context, options: FixCommandOptions) -> int:
@@ -145,12 +142,15 @@ def _fix(ctx: typer.Context, options: FixCommandOptions) -> int:
     return sec_fix.fix_findings(options)
 
 
-app.command("fix", epilog=FIX_EXAMPLES, short_help="Fix confirmed findings with a model; each patch is tested.")(
-    taking_options(FixCommandOptions, _fix)
-)
+app.command(
+    "fix",
+    uses="conversations",
+    epilog=FIX_EXAMPLES,
+    short_help="Fix confirmed findings with a model; each patch is tested.",
+)(taking_options(FixCommandOptions, _fix))
 
 
-@app.command(examples="jarvis sec schema > report.schema.json")
+@app.command(uses="none", examples="jarvis sec schema > report.schema.json")
 def schema() -> None:
     """Print the JSON schema of the JSON report."""
     from jarvis_workers.sec.report.json_schema import report_schema  # noqa: PLC0415
@@ -158,10 +158,12 @@ def schema() -> None:
     typer.echo(json.dumps(report_schema(), indent=2))
 
 
-app.command(short_help="Ask an agent about a finding.", epilog=ASK_EXAMPLES)(taking_options(DiscussOptions, ask))
-app.command(short_help="Have a finding verified again, with an objection.", epilog=DISPUTE_EXAMPLES)(
-    taking_options(DiscussOptions, dispute)
+app.command(uses="conversations", short_help="Ask an agent about a finding.", epilog=ASK_EXAMPLES)(
+    taking_options(DiscussOptions, ask)
 )
+app.command(
+    uses="conversations", short_help="Have a finding verified again, with an objection.", epilog=DISPUTE_EXAMPLES
+)(taking_options(DiscussOptions, dispute))
 app.command(short_help="Run the proof of a finding again.", epilog=REPRODUCE_EXAMPLES)(reproduce)
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
 app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)

@@ -15,9 +15,9 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.discovery import check_discovery_prices
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
-from jarvis_workers.service.models import model_group, model_name, models_are_set
+from jarvis_workers.service.models import model_group, model_name, models_are_set, untrusted_groups
 from jarvis_workers.service.proofs import can_compile
-from jarvis_workers.service.runs import remove_runs
+from jarvis_workers.service.runs import discard_run
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -32,7 +32,9 @@ def scan_and_judge(
 ) -> int:
     """Scan and verify locally or on the cluster, as the settings say, and report unless the run is detached."""
     if agents.model_group is None and not models_are_set(settings):
-        return scan_tree(settings, command.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
+        notice = next(iter(untrusted_groups(settings).values()), None)
+        remark = f"the findings are not verified: {notice}" if notice else NO_MODEL
+        return scan_tree(settings, command.with_remark(remark), report, detach=detach, quiet=quiet)
     agents = _with_models(settings, agents)
     check_discovery_prices(settings, agents)
     return scan_tree(settings, replace(command, agents=agents), report, detach=detach, quiet=quiet)
@@ -48,15 +50,16 @@ def print_estimate(
     escalation = model_group(settings, agents.escalate) if agents.escalate else None
     if agents.discover:
         command = replace(command, ranks=True, scan_input=replace(command.scan_input, options=agents))
+    command = replace(command, name=None)  # the run of this name is not that of an estimate
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
-        run = scan_here(settings, store, command, screen)
-        if run.state not in ("done", "incomplete"):
-            raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")
+        run = scan_here(settings, store, command, screen, resumable=False)
         try:
+            if run.state not in ("done", "incomplete"):
+                raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")
             unpacked = settings.data_dir / "cache" / "sources"
             found = estimated(store, wiring.blobs_of(settings), run, plan, unpacked=unpacked, escalation=escalation)
         finally:
-            remove_runs(store, [run.id])
+            discard_run(store, run.id, settings.lease_seconds)
     typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.program_trust import approve_programs
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.central_repository import central_address
 from jarvis_workers.service.assistant.sharing import methodologies_to_share, share, tools_to_share
@@ -26,7 +25,6 @@ def share_tools(names: Sequence[str], *, dry_run: bool) -> int:
 
 
 def _settings() -> Settings:
-    approve_programs()
     return load_settings(directory=Path.cwd())
 
 

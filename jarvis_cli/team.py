@@ -48,7 +48,7 @@ Task = Annotated[
 app = App(help="Give a team of agents a task on a source tree.")
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(uses="agents", epilog=EXAMPLES)
 def team(
     task: Task,
     config: Config,

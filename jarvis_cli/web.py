@@ -45,16 +45,18 @@ def web(
     from jarvis_workers.extras import require  # noqa: PLC0415
 
     require("web", "jarvis web")
+    from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
     from jarvis_workers.web.server import check_address, serve  # noqa: PLC0415
 
+    approve_programs()
     settings = load_settings(directory=Path.cwd())
     check_address(settings, host, insecure=allow_remote_token)
     serve(settings, host, port, read_only=read_only, tell=lambda line: typer.echo(line, err=True))
     return 0
 
 
-@app.command(examples=USER_EXAMPLES)
+@app.command(uses="none", examples=USER_EXAMPLES)
 def user(name: Name, role: RoleName = "viewer") -> int:
     """Print a line for the users file; the password is read from the terminal or from stdin."""
     from jarvis_workers.extras import require  # noqa: PLC0415
@@ -73,7 +75,7 @@ def user(name: Name, role: RoleName = "viewer") -> int:
     return 0
 
 
-@app.command(examples="jarvis web token ci --role viewer >> tokens")
+@app.command(uses="none", examples="jarvis web token ci --role viewer >> tokens")
 def token(name: Name, role: RoleName = "viewer") -> int:
     """Print a line for the file of API tokens on stdout, and the token itself on stderr."""
     from jarvis_workers.extras import require  # noqa: PLC0415

@@ -30,7 +30,7 @@ FLOWER_BASIC_AUTH=user:password jarvis worker flower --address 0.0.0.0
 """
 
 
-@app.command(examples=EXAMPLES)
+@app.command(uses="none", examples=EXAMPLES)
 def start(
     queues: Annotated[
         list[str] | None,
@@ -55,12 +55,12 @@ def start(
     ] = "0.0.0.0",
 ) -> int:
     """Start a worker; runs until SIGTERM, one subprocess per queue."""
-    from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
+    from jarvis_cli.program_trust import OF_WORKERS, approve_programs  # noqa: PLC0415
     from jarvis_workers.service import remote, wiring  # noqa: PLC0415
     from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    approve_programs()
+    approve_programs(required=OF_WORKERS)
     settings = load_settings(directory=Path.cwd())
     with ExitStack() as resources:
         directory = resources.enter_context(_metrics(metrics_host, metrics_port)) if metrics_port is not None else None
@@ -78,7 +78,7 @@ def _metrics(host: str, port: int) -> AbstractContextManager[str]:
     return serve_worker_metrics(host, port)
 
 
-@app.command(examples=HEALTHCHECK_EXAMPLES)
+@app.command(uses="none", examples=HEALTHCHECK_EXAMPLES)
 def healthcheck(
     max_age: Annotated[
         float,

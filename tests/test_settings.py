@@ -99,6 +99,8 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
         ("agent: {budget: 5}", 'jarvis.yaml:1: "agent.budget" is 5, should be a string'),
         ("agent: {budget: 5eur}", "jarvis.yaml:1: \"agent.budget\" is '5eur', should be an amount and a unit"),
         ("data_dir: 3", 'jarvis.yaml:1: "data_dir" is 3, should be a path'),
+        ('data_dir: "a\\0b"', "jarvis.yaml:1: \"data_dir\" is 'a\\x00b', should be a path"),
+        ("data_dir: ~nosuch/x", "jarvis.yaml:1: \"data_dir\" is '~nosuch/x', should be a path of an existing user"),
         ("scan: 3", 'jarvis.yaml:1: "scan" is 3; expected a mapping of setting names to values'),
         ("report: {min_confidence: 2}", 'jarvis.yaml:1: "report.min_confidence" is 2, should be at most 1'),
         ("- a\n- b", "jarvis.yaml is ['a', 'b']; expected a mapping of setting names to values"),

@@ -8,18 +8,35 @@ from jarvis_workers.errors import SettingsError, UsageError
 from jarvis_workers.extras import require
 from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
 from jarvis_workers.settings import Settings
+from jarvis_workers.settings.trust import MODELS, REMEDY
+
+NO_MODEL = "no model is set: run jarvis config init, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL"
 
 
 def model_name(settings: Settings, name: str | None, environ: Mapping[str, str] = os.environ) -> str:
     """Return the name of the selected model group. Raises SettingsError, and UsageError if there is none."""
-    group = choose_group(settings.models, name or settings.model_group, environ)
+    chosen = name or settings.model_group
+    left_out = untrusted_groups(settings)
+    if chosen in left_out and chosen not in all_groups(settings.models, environ):
+        raise UsageError(left_out[chosen])
+    group = choose_group(settings.models, chosen, environ)
     if group is None:
         why = "several model groups are set: choose one with -g, or model_group in jarvis.yaml"
         if not settings.models:
-            why = "no model is set: run jarvis config init, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL"
+            why = next(iter(left_out.values()), NO_MODEL)
         raise UsageError(why)
     require("agents", "an agent")
     return group
+
+
+def untrusted_groups(settings: Settings) -> dict[str, str]:
+    """Return the model groups that have no effect since nobody has trusted their file, with what to do."""
+    found: dict[str, str] = {}
+    for file, values in settings.untrusted.items():
+        groups = values.get(MODELS)
+        if isinstance(groups, Mapping):
+            found = dict.fromkeys(groups, f"no model is set: those of {file} need trust; {REMEDY}") | found
+    return found
 
 
 def models_are_set(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:

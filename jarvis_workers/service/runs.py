@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -251,6 +252,13 @@ def remove_runs(store: Store, run_ids: Sequence[str]) -> int:
         with store.write() as session:
             removed += runs.remove(session, run_id)
     return removed
+
+
+def discard_run(store: Store, run_id: str, lease_seconds: float) -> None:
+    """Delete a run whose command needs it no longer; one that has not ended is cancelled first."""
+    with suppress(UsageError):  # it has ended
+        cancel(store, find_run(store, run_id), lease_seconds)
+    remove_runs(store, [run_id])
 
 
 def ended_before(store: Store, days: float) -> list[str]:

@@ -32,9 +32,12 @@ def _bare(suffixes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _path(value: object) -> object:
-    if not isinstance(value, str | Path) or not str(value):
+    if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
         raise ValueError("should be a path")
-    return Path(value).expanduser()
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:  # no such user
+        raise ValueError("should be a path of an existing user") from error
 
 
 def _search_address(url: str) -> str:

@@ -16,17 +16,16 @@ from jarvis_workers.redact import redact
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 from jarvis_workers.settings.sources import (
+    FILES,
     PREFIX,
     SECRETS,
     SERVERS,
-    TOML_FILE,
-    TOML_PLACE,
-    YAML_FILE,
     Layer,
     flat,
     nested,
     read_layers,
     setting_names,
+    without_effect,
 )
 from jarvis_workers.settings.trust import MODELS
 
@@ -59,11 +58,17 @@ def load_settings(
     return _settle(layers, directory)
 
 
-def untrusted_programs(directory: Path, environ: Mapping[str, str] = os.environ) -> dict[str, Mapping[str, object]]:
-    """Return the settings that need trust and have no effect, by the files of a directory that set them."""
-    files = {YAML_FILE: YAML_FILE, TOML_PLACE: TOML_FILE}
+def untrusted_programs(
+    directory: Path, environ: Mapping[str, str] = os.environ, *, overridden: bool = True
+) -> dict[str, Mapping[str, object]]:
+    """Return the settings that need trust and have no effect, by the files of a directory that set them.
+
+    Without `overridden`, those that a stronger source sets are left out.
+    """
     layers = read_layers({}, environ, directory)
-    return {files[layer.source]: layer.untrusted for layer in layers if layer.untrusted}
+    if not overridden:
+        return without_effect(layers)
+    return {FILES[layer.source]: layer.untrusted for layer in layers if layer.untrusted}
 
 
 def origins(
@@ -81,10 +86,14 @@ def origins(
     }
     result = []
     for name, value in flat(settings.model_dump(mode="json")):
-        source = next((layer.source for layer in layers if name in layer.values), None) or _without_effect(name, layers)
+        source = next((_source(name, layer) for layer in layers if name in layer.values), _without_effect(name, layers))
         shown = stand_in.get(name) if value is None else value
         result.append(Origin(name, _redacted(shown), source))
     return result
+
+
+def _source(name: str, layer: Layer) -> str:
+    return f"{layer.source} (in part not trusted)" if name in layer.untrusted else layer.source
 
 
 def _without_effect(name: str, layers: list[Layer]) -> str:
@@ -108,7 +117,8 @@ def _settle(layers: list[Layer], directory: Path) -> Settings:
         merged.update(layer.values)
     settings = Settings.model_validate(nested(merged))
     _check_together(settings)
-    return settings.model_copy(update={"data_dir": (directory / settings.data_dir).absolute()})
+    settings = settings.model_copy(update={"data_dir": (directory / settings.data_dir).absolute()})
+    return settings.without_trust(without_effect(layers))
 
 
 def _check_together(settings: Settings) -> None:

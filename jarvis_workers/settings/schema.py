@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
@@ -282,6 +282,18 @@ class Settings(FrozenSettings):
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
     central_repo: Annotated[str, Field(max_length=2000)] | None = None
     central_tools: Names = ()
+    _untrusted: Mapping[str, Mapping[str, object]] = PrivateAttr(default_factory=dict)
+
+    @property
+    def untrusted(self) -> Mapping[str, Mapping[str, object]]:
+        """The settings, by file and full name, that have no effect since nobody has trusted the file."""
+        return self._untrusted
+
+    def without_trust(self, untrusted: Mapping[str, Mapping[str, object]]) -> Self:
+        """Return the settings with the record of those that have no effect."""
+        copy = self.model_copy()
+        copy._untrusted = untrusted
+        return copy
 
     @property
     def effective_store_url(self) -> str:

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.trust import MODELS, is_trusted, restricted_values
+from jarvis_workers.settings.trust import MODELS, SEARCH_KEY, is_trusted, restricted_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
+# The files of a directory by the source of their settings.
+FILES = {YAML_FILE: YAML_FILE, TOML_PLACE: TOML_FILE}
 SECRETS = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
 SERVERS = "mcp"
 MAPPINGS = frozenset({"rules.severity", "tool_groups", MODELS, SERVERS})
@@ -50,33 +52,54 @@ class Layer:
         """Return the source, with the line of a value in its file."""
         return _place(self.source, self.file, position)
 
+    def without(self, untrusted: Mapping[str, object]) -> "Layer":
+        """Return the layer without the effect of these settings; model groups are left out one by one."""
+        rest = {name: value for name, value in self.values.items() if name not in untrusted}
+        if groups := _left(self.values.get(MODELS), untrusted.get(MODELS)):
+            rest[MODELS] = groups
+        return replace(self, values=rest, untrusted=untrusted)
+
     @property
     def written(self) -> Mapping[str, object]:
         """All values of the source."""
-        return {**self.values, **self.untrusted}
+        groups, left_out = self.values.get(MODELS), self.untrusted.get(MODELS)
+        both = {MODELS: {**groups, **left_out}} if isinstance(groups, Mapping) and isinstance(left_out, Mapping) else {}
+        return {**self.values, **self.untrusted, **both}
+
+
+def _left(models: object, left_out: object) -> dict[str, object]:
+    """Return the model groups that have an effect, if some have none."""
+    if not (isinstance(models, Mapping) and isinstance(left_out, Mapping)):
+        return {}
+    return {name: group for name, group in models.items() if name not in left_out}
+
+
+def without_effect(layers: Sequence[Layer]) -> dict[str, Mapping[str, object]]:
+    """Return the settings that need trust and have no effect, by their file, unless a stronger source sets them."""
+    found: dict[str, Mapping[str, object]] = {}
+    for position, layer in enumerate(layers):
+        stronger = {name for other in layers[:position] for name in other.values}
+        if names := {name: value for name, value in layer.untrusted.items() if name not in stronger}:
+            found[FILES[layer.source]] = names
+    return found
 
 
 def read_layers(
     flags: Mapping[str, object], environ: Mapping[str, str], directory: Path, file: Path | None = None
 ) -> list[Layer]:
     options = {name: value for name, value in flat(flags) if value is not None}
-    return [
-        Layer(FLAG, _check_names(FLAG, options)),
-        *_variables(environ),
-        *(_named_file(file) if file else ()),
-        _of_directory(YAML_FILE, directory / YAML_FILE, _read_yaml(directory / YAML_FILE), environ),
-        _of_directory(TOML_PLACE, directory / TOML_FILE, _read_toml(directory / TOML_FILE), environ),
+    own = [Layer(FLAG, _check_names(FLAG, options)), *_variables(environ), *(_named_file(file) if file else ())]
+    yaml, toml = directory / YAML_FILE, directory / TOML_FILE
+    found = [
+        Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(yaml))), yaml), file=yaml),
+        Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(toml))))),
     ]
-
-
-def _of_directory(source: str, file: Path, tree: Mapping[Any, object], environ: Mapping[str, str]) -> Layer:
-    lines = file if source == YAML_FILE else None
-    values = _check_names(source, dict(flat(tree)), lines)
-    restricted = dict(restricted_values(values, file.parent))
-    if not restricted or is_trusted(file, environ):
-        return Layer(source, values, file=lines)
-    rest = {name: value for name, value in values.items() if name not in restricted}
-    return Layer(source, rest, untrusted=restricted, file=lines)
+    search_has_key = any(layer.values.get(SEARCH_KEY) for layer in (*own, *found))
+    restricted = [dict(restricted_values(layer.values, search_has_key=search_has_key)) for layer in found]
+    return own + [
+        layer if not names or is_trusted(path, environ) else layer.without(names)
+        for layer, names, path in zip(found, restricted, (yaml, toml), strict=True)
+    ]
 
 
 def _named_file(file: Path) -> Iterator[Layer]:

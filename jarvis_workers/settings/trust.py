@@ -8,7 +8,7 @@ one that the file itself sets. A file of root is trusted by other users: an admi
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,16 +23,17 @@ PROGRAMS = ("agent.after_tool_call_cb_dirs", "mcp", "central_repo", "central_too
 # The setting that names a file whose text a model believes.
 NOTES = "sec.notes"
 # The settings that name the variable or file of a key, and the server that gets it.
-MODELS, SEARCH_KEY = "models", "search.key_env"
-KEYS = (MODELS, SEARCH_KEY)
+MODELS, SEARCH_URL, SEARCH_KEY = "models", "search.url", "search.key_env"
+KEYS = (MODELS, SEARCH_URL, SEARCH_KEY)
 # The settings that name servers which get code and results, and give jobs and results back, or files with results.
-ADDRESSES = ("data_dir", "store_url", "broker_url", "blobs_url", "notify.webhook_url")
-# Files, and servers on this machine. All that libraries read differently from these patterns needs trust, such as
-# several hosts, a host among the parameters, and marks that end the host for some.
-FILE = re.compile(r"(?:sqlite(?:\+\w+)?:///|file://)?(?P<path>(?!\w+:)(?!.*::)[^?#]+)|sqlite(?:\+\w+)?://")
+DATA_DIRECTORY = "data_dir"
+SERVER_ADDRESSES = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
+ADDRESSES = (DATA_DIRECTORY, *SERVER_ADDRESSES)
+# Servers on this machine. All that libraries read differently from this pattern needs trust, such as several hosts, a
+# host or a service file among the parameters, chained file systems, and marks that end the host for some.
 LOCAL_SERVER = re.compile(
     r"(?:postgresql(?:\+\w+)?|rediss?|https?)://(?:[^\s@/?#;,\\]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?"
-    r"(?:/[^\s@?#;,\\]*)?(?:\?(?!.*host)[\w=&.-]*)?"
+    r"(?:/[^\s@?#;:,\\]*)?(?:\?(?!.*(?:host|service))[\w=&.-]*)?"
 )
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Providers with accounts: what is sent to them does not reach the author of a file.
@@ -42,6 +43,7 @@ PROVIDERS = frozenset(
 )
 DATA_DIR = "JARVIS_DATA_DIR"
 FOLDER = "trusted"
+REMEDY = "read the file, then: jarvis config trust"
 TRUSTED, REFUSED = b"trusted\n", b"refused\n"
 
 
@@ -69,14 +71,30 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
         raise SettingsError(f"the decision on {plain(file.name)} cannot be stored: {says}") from error
 
 
-def restricted_values(values: Mapping[str, object], directory: Path) -> Iterator[tuple[str, object]]:
-    """Yield those of the settings of a file in `directory`, by full name, that need trust."""
-    yield from ((name, values[name]) for name in (*PROGRAMS, NOTES) if values.get(name))
-    yield from ((name, values[name]) for name in ADDRESSES if _is_foreign(values.get(name), directory))
-    if any(sends_key(group) for group in _groups(values.get(MODELS))):
-        yield MODELS, values[MODELS]
-    if values.get(SEARCH_KEY) and not _may_have_keys(values.get("search.url")):
+def restricted_values(values: Mapping[str, object], *, search_has_key: bool) -> Iterator[tuple[str, object]]:
+    """Yield those of the settings of a file, by full name, that need trust; of `models`, only the groups that do.
+
+    The address and the key of the search may come from different files: with `search_has_key`, some source sets a key.
+    """
+    yield from ((name, values[name]) for name in (*PROGRAMS, NOTES, DATA_DIRECTORY) if values.get(name))
+    for name in SERVER_ADDRESSES:
+        if values.get(name) and not LOCAL_SERVER.fullmatch(str(values[name])):
+            yield name, values[name]
+    if groups := {name: group for name, group in _groups(values.get(MODELS)).items() if sends_key(group)}:
+        yield MODELS, groups
+    search = values.get(SEARCH_URL)
+    if search and search_has_key and not _may_have_keys(search):
+        yield SEARCH_URL, search
+    if values.get(SEARCH_KEY) and not (search and _may_have_keys(search)):
         yield SEARCH_KEY, values[SEARCH_KEY]
+
+
+def trust_notice(file: str, names: Collection[str]) -> str:
+    """Return the line for settings of a file that have no effect, since nobody has trusted it."""
+    *others, last = names
+    listed = f"{', '.join(others)} and {last}" if others else last
+    have = "have" if others or last == MODELS else "has"
+    return f"{file} of this directory is not trusted, so {listed} {have} no effect; {REMEDY}"
 
 
 def sends_key(group: Mapping[str, object]) -> bool:
@@ -84,20 +102,9 @@ def sends_key(group: Mapping[str, object]) -> bool:
     return bool(group.get("api_key_env") or group.get("api_key_file")) and not _may_have_keys(group.get("base_url"))
 
 
-def _is_foreign(address: object, directory: Path) -> bool:
-    """Return whether an address is that of a server elsewhere, or of files that a clone may bring along."""
-    if not address or LOCAL_SERVER.fullmatch(str(address)):
-        return False
-    file = FILE.fullmatch(str(address))
-    if file is None:
-        return True
-    path = Path(file["path"] or "/").expanduser()
-    return not path.is_absolute() or path.resolve().is_relative_to(directory.resolve())
-
-
-def _groups(models: object) -> list[Mapping[str, object]]:
-    every = models.values() if isinstance(models, Mapping) else ()
-    return [group for group in every if isinstance(group, Mapping)]
+def _groups(models: object) -> dict[str, Mapping[str, object]]:
+    every = models.items() if isinstance(models, Mapping) else ()
+    return {name: group for name, group in every if isinstance(group, Mapping)}
 
 
 def _may_have_keys(url: object) -> bool:

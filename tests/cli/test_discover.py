@@ -1,13 +1,17 @@
 """`jarvis sec agent --discover`: its report, its options, and its bad input."""
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.agents.server import Body, ModelServer, Step
+from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.discovering import defect, found, function_of, search
+from tests.gates import GATED, Gate
 from tests.steps.test_discover import PARSER, PLAIN
 
 
@@ -62,6 +66,25 @@ def test_a_dry_run_estimates_the_search_and_asks_nothing(jarvis: Jarvis, tree: P
     assert (again["discover"]["known"], again["discover"]["prompt"]) == (2, 0)
     assert again["bounds"]["discovered"]["jobs"] == 10
     assert "discovered: five defects in each function that --discover searches" in table
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+def test_an_interrupted_dry_run_leaves_no_run(jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JARVIS_TICK_SECONDS", "0.05")
+    gate = Gate(jarvis.place.parent / "gate", monkeypatch)
+    jarvis.tree("src", {"gated.c": GATED})
+    with ModelServer() as server:
+        set_model(jarvis, server)
+        options = ("sec", "agent", "src", "--discover", "--no-prove", "--dry-run")
+        process = jarvis.start(*options, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until(lambda: '"running"' in jarvis("runs", "list", "--json").out)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    gate.open()
+
+    assert (process.returncode, out, b"resume" in err) == (130, b"", False)
+    assert json.loads(jarvis("runs", "list", "--json").out) == []
 
 
 @pytest.mark.slow

@@ -47,7 +47,10 @@ def test_an_old_heartbeat_and_one_from_the_future(jarvis: Jarvis, data: Path, se
 def test_the_data_directory_of_the_settings(jarvis: Jarvis, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     beat(data, "a", 0)
     monkeypatch.delenv("JARVIS_DATA_DIR")
+    monkeypatch.setenv("XDG_DATA_HOME", str(jarvis.place.parent / "home"))
     (jarvis.place / "jarvis.yaml").write_text(f"data_dir: {data}\n")
+    assert jarvis("worker", "healthcheck").code == 1
+    jarvis("config", "trust")
     assert jarvis("worker", "healthcheck").code == 0
     monkeypatch.setenv("JARVIS_DATA_DIR", "../elsewhere")
     assert jarvis("worker", "healthcheck").code == 1

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers import service
 from jarvis_workers.settings import load_settings, untrusted_programs
-from jarvis_workers.settings.trust import ADDRESSES, decide
+from jarvis_workers.settings.trust import SERVER_ADDRESSES, decide
 from tests.agents.server import ModelServer, says
-from tests.cli.commands import Jarvis
+from tests.cli.commands import COPY, Jarvis
 from tests.cli.terminal import ENTER, at_terminal
 
-NOT_TRUSTED = (
-    "jarvis: jarvis.yaml of this directory sets mcp, which start programs, and is not trusted: they have no effect; "
-    "read the file, then allow them with: jarvis config trust\n"
+SAYS = (
+    "jarvis: {file} of this directory is not trusted, so {have} no effect; read the file, then: jarvis config trust\n"
 )
+NOT_TRUSTED = SAYS.format(file="jarvis.yaml", have="mcp has")
 pytest.importorskip("mcp")
 
 ENDS = says("It is done.")
@@ -117,7 +118,7 @@ def test_a_quiet_command_asks_nobody_and_says_what_has_no_effect(jarvis: Jarvis,
         terminal.type(ENTER)  # for a question, which would wait
         assert terminal.wait() != 0
 
-    assert "and is not trusted: they have no effect" in terminal.screen
+    assert terminal.screen.count("jarvis.yaml of this directory is not trusted") == 1
     assert "Trust this" not in terminal.screen
 
 
@@ -226,16 +227,35 @@ def test_a_clone_sends_no_key_to_a_server_of_its_own(
     assert set(load_settings(environ=own, directory=tmp_path).models) == {"local"}
 
 
+FOREIGN, NEAR = "https://search.example/?q={query}", "http://127.0.0.1/?q={query}"
+
+
 @pytest.mark.parametrize(
-    ("url", "key"), [("https://search.example/?q={query}", None), ("http://127.0.0.1/?q={query}", "K")]
+    ("yaml", "toml", "has_effect"),
+    [
+        ({"url": FOREIGN, "key_env": "K"}, {}, (None, None)),
+        ({"key_env": "K"}, {"url": FOREIGN}, (None, None)),
+        ({"url": FOREIGN}, {"key_env": "K"}, (None, None)),
+        ({"url": FOREIGN}, {"url": NEAR, "key_env": "K"}, (NEAR, "K")),
+        ({"url": NEAR, "key_env": "K"}, {"url": FOREIGN}, (NEAR, "K")),
+        ({"url": FOREIGN}, {}, (FOREIGN, None)),
+    ],
 )
-def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url: str, key: str | None) -> None:
-    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": {"url": url, "key_env": "K"}}))
+def test_a_clone_sends_no_search_key_to_a_server_of_its_own(
+    tmp_path: Path, yaml: dict[str, str], toml: dict[str, str], has_effect: tuple[str | None, str | None]
+) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": yaml}))
+    lines = [f"{name} = {json.dumps(value)}" for name, value in toml.items()]
+    (tmp_path / "pyproject.toml").write_text("\n".join(["[tool.jarvis.search]", *lines]))
+    search = load_settings(environ=own, directory=tmp_path).search
+    with_key = load_settings(environ={**own, "JARVIS_SEARCH__KEY_ENV": "OWN"}, directory=tmp_path).search
 
-    assert load_settings(environ={"JARVIS_DATA_DIR": str(tmp_path / "own")}, directory=tmp_path).search.key_env == key
+    assert (search.url, search.key_env) == has_effect
+    assert (with_key.url, with_key.key_env) == (NEAR if NEAR in (yaml.get("url"), toml.get("url")) else None, "OWN")
 
 
-@pytest.mark.parametrize("setting", [setting for setting in ADDRESSES if setting != "data_dir"])
+@pytest.mark.parametrize("setting", SERVER_ADDRESSES)
 @pytest.mark.parametrize(
     ("address", "has_effect"),
     [
@@ -251,6 +271,14 @@ def test_a_clone_sends_no_search_key_to_a_server_of_its_own(tmp_path: Path, url:
         ("HTTP://localhost/x?%68ost=db.example", False),
         ("s3://localhost/x", False),
         ("simplecache::file:///x", False),
+        ("HTTP://localhost/x::HTTP://db.example/x", False),
+        ("HTTP://localhost/x?servicefile=clone.conf", False),
+        ("data", False),
+        ("~/data", False),
+        ("/proc/self/cwd/data", False),
+        ("sqlite:////srv/x.db", False),
+        ("sqlite:///~/x.db", False),
+        ("file:///srv/blobs", False),
         ("HTTP://localhost/x", True),
         ("HTTP://me:word@127.0.0.1:6379/0?sslmode=disable", True),
     ],
@@ -269,31 +297,12 @@ def test_a_clone_sends_no_code_to_a_server_of_its_own(
     assert untrusted_programs(tmp_path, own) == {}
 
 
-@pytest.mark.parametrize(
-    ("setting", "address", "has_effect"),
-    [
-        ("data_dir", "data", False),
-        ("data_dir", "../data", False),
-        ("data_dir", "CLONE/data", False),
-        ("data_dir", "CLONE/../own/../clone", False),
-        ("data_dir", "CLONE/../own", True),
-        ("data_dir", "~/jarvis", True),
-        ("store_url", "sqlite:///x.db", False),
-        ("store_url", "sqlite:///CLONE/x.db", False),
-        ("store_url", "sqlite:////srv/x.db", True),
-        ("store_url", "sqlite://", True),
-        ("blobs_url", "blobs", False),
-        ("blobs_url", "file://CLONE/blobs", False),
-        ("blobs_url", "file:///srv/blobs", True),
-        ("blobs_url", "/srv/blobs", True),
-    ],
-)
-def test_a_clone_brings_no_results_along(tmp_path: Path, setting: str, address: str, has_effect: bool) -> None:
-    clone = tmp_path / "clone"
-    clone.mkdir()
-    (clone / "jarvis.yaml").write_text(json.dumps({setting: address.replace("CLONE", str(clone))}))
+@pytest.mark.parametrize("data", ["data", "/srv/data", "~/jarvis", "/proc/self/cwd/data", "redis://localhost/x"])
+def test_a_clone_brings_no_results_along(tmp_path: Path, data: str) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    (tmp_path / "pyproject.toml").write_text(f"[tool.jarvis]\ndata_dir = {json.dumps(data)}\n")
 
-    assert (untrusted_programs(clone, {"JARVIS_DATA_DIR": str(tmp_path / "own")}) == {}) is has_effect
+    assert set(untrusted_programs(tmp_path, own)["pyproject.toml"]) == {"data_dir"}
 
 
 def test_every_command_says_that_it_uses_no_server_of_an_untrusted_file(jarvis: Jarvis) -> None:
@@ -306,10 +315,7 @@ def test_every_command_says_that_it_uses_no_server_of_an_untrusted_file(jarvis: 
 
     assert (scanned.code, len(json.loads(listed.out))) == (0, 1)
     for err in (scanned.err, listed.err, checked.err):
-        assert err.startswith(
-            "jarvis: jarvis.yaml of this directory sets store_url, broker_url, which name servers or files for code "
-            "and results, and is not trusted: they have no effect"
-        )
+        assert err.startswith(SAYS.format(file="jarvis.yaml", have="store_url and broker_url have"))
         assert err.count("is not trusted") == 1
     assert "jarvis.yaml is not trusted" in shown.out
 
@@ -321,8 +327,11 @@ def test_a_command_says_which_key_it_does_not_send(jarvis: Jarvis) -> None:
     trusted = jarvis("config", "trust").out
 
     assert refused.code == 2
-    for err in (refused.err, checked.err):
-        assert "jarvis.yaml of this directory sets models, which send keys to servers, and is not trusted" in err
+    line = SAYS.format(file="jarvis.yaml", have="models have")
+    assert refused.err == line + (
+        "jarvis: no model is set: those of jarvis.yaml need trust; read the file, then: jarvis config trust\n"
+    )
+    assert checked.err == line
     assert trusted == (
         "jarvis.yaml is trusted, until it changes:\n  models: local: SOME_SECRET to https://models.example/v1\n"
     )
@@ -332,3 +341,93 @@ def test_a_file_that_config_init_wrote_may_send_its_key(jarvis: Jarvis) -> None:
     jarvis("config", "init", "--model", "m", "--base-url", "https://models.example/v1", "--key-env", "SOME_SECRET")
 
     assert jarvis.settings.models["default"].api_key_env == "SOME_SECRET"
+
+
+def test_only_the_groups_that_send_a_key_elsewhere_have_no_effect(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
+    near = {"model": "m", "base_url": "http://localhost:1/v1"}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"gateway": GATEWAY, "near": near}}))
+    refused = jarvis("agent", "-T", "Act.", "-p", "src", "-q", "-g", "gateway")
+    shown = jarvis("config", "show", "models").out
+
+    assert set(jarvis.settings.models) == {"near"}
+    assert refused.code == 2
+    assert refused.err.endswith("those of jarvis.yaml need trust; read the file, then: jarvis config trust\n")
+    assert "jarvis.yaml (in part not trusted)" in shown
+    jarvis("config", "trust")
+    assert set(jarvis.settings.models) == {"near", "gateway"}
+
+
+def test_a_scan_says_why_its_findings_are_not_verified(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"a.c": COPY})
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"gateway": GATEWAY}, "model_group": "gateway"}))
+    ended = jarvis("sec", "agent", "src", "--json", "-q")
+
+    assert json.loads(ended.out)["run"]["remark"].endswith("need trust; read the file, then: jarvis config trust")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "store_url: postgresql://db.example/x",
+        "broker_url: redis://db.example",
+        "blobs_url: blobs",
+        f"models: {json.dumps({'m': GATEWAY})}",
+    ],
+)
+def test_a_worker_does_not_start_without_what_an_untrusted_file_sets(jarvis: Jarvis, setting: str) -> None:
+    (jarvis.place / "jarvis.yaml").write_text(f"{setting}\nsearch: {{key_env: K}}\n")
+    ended = jarvis("worker", "start")
+    name = setting.partition(":")[0]
+
+    assert (ended.code, ended.err) == (2, SAYS.format(file="jarvis.yaml", have=f"{name} and search.key_env have"))
+
+
+def test_what_a_variable_sets_needs_no_trust(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    (jarvis.place / "jarvis.yaml").write_text("store_url: postgresql://db.example/x\n")
+    monkeypatch.setenv("JARVIS_STORE_URL", f"sqlite:///{jarvis.place}/own.db")
+
+    assert jarvis("runs", "list").err.count("is not trusted") == 0
+    assert jarvis("config", "trust").out.startswith("jarvis.yaml is trusted")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("c2rust", "cc", "--version"), ("web", "user", "ann"), ("sandbox", "run", ".", "--", "true")],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_command_that_reads_no_settings_ignores_the_files(jarvis: Jarvis, command: tuple[str, ...]) -> None:
+    (jarvis.place / "jarvis.yaml").write_text("broker_url: redis://db.example\n")
+    (jarvis.place / "pyproject.toml").write_text("[tool.jarvis\n")
+    ended = jarvis.spawn(*command, input="a long password\n")
+
+    assert ended.code == 0, ended.err
+    assert "trust" not in ended.err
+    assert "pyproject" not in ended.err
+
+
+def test_each_command_says_a_line_for_a_file(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"a.c": COPY})
+    (jarvis.place / "jarvis.yaml").write_text("mcp: []\nsec: {notes: n}\nbroker_url: redis://db.example\n")
+    (jarvis.place / "pyproject.toml").write_text('[tool.jarvis]\ncentral_repo = "x"\nstore_url = "y"\n')
+    ended = jarvis("sec", "agent", "src", "-q", "-o", os.devnull)
+
+    assert ended.err == (
+        SAYS.format(file="jarvis.yaml", have="sec.notes and broker_url have")
+        + SAYS.format(file="pyproject.toml", have="central_repo and store_url have")
+    )
+
+
+def test_a_library_logs_what_has_no_effect(
+    jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(jarvis.place)
+    tree = jarvis.tree("src", {"a.c": COPY})
+    (jarvis.place / "jarvis.yaml").write_text("store_url: postgresql://db.example/x\n")
+    with caplog.at_level("WARNING", logger="jarvis"):
+        found = service.direct_scan(tree)
+
+    assert found["summary"]["total"] == 1
+    assert [f"jarvis: {record.facts['says']}\n" for record in caplog.records if record.msg == "settings"] == [
+        SAYS.format(file="jarvis.yaml", have="store_url has")
+    ]

@@ -18,6 +18,7 @@ from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol_lines import order_lines
 from jarvis_workers.c2rust.symbol_reader import SymbolFile
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.api.user_settings import user_settings
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names
 from jarvis_workers.service.c2rust.compile_sources import DATABASE, CompileOptions, compile_commands_of
@@ -32,7 +33,6 @@ from jarvis_workers.service.c2rust.project_files import (
     symbol_file_in,
     write_project,
 )
-from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.clang.unit import CompileCommand, Unit
 from jarvis_workers.source.clang.unit_json import decode_unit
 from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units
@@ -89,7 +89,7 @@ def scan_directory(root: StrPath, compile_commands: StrPath | None = None, *, al
     `allow_errors`, if it has errors: nothing is written then.
     """
     database = Path(compile_commands) if compile_commands is not None else None
-    plan = compile_commands_of(Path(root), compile_options(_settings(), database))
+    plan = compile_commands_of(Path(root), compile_options(user_settings(), database))
     graph = link_units(_read(plan.tree, plan.commands, allow_errors=allow_errors))
     write_project(Path(root), graph, translation_order(graph, delayed_entries()))
     return directory_of(Path(root)) / SYMBOLS
@@ -103,7 +103,7 @@ def collect_function_names(
     Other files, and headers that cannot be parsed, are left out.
     """
     cc_root = Path(compile_commands_root) if compile_commands_root is not None else None
-    settings = _settings()
+    settings = user_settings()
     collected = collect_names(
         map(Path, files), Path(), compile_options(settings, cc_root), settings.c2rust.clang_headers
     )
@@ -134,7 +134,7 @@ def export_root_subgraphs_to_dir(db_path: StrPath, out_dir: StrPath) -> list[Pat
 
 def _read(root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool) -> Iterator[Unit]:
     listed = list(commands)
-    answers = read_units(root.resolve(), listed, builtin_headers(_settings().c2rust.clang_headers), UnitLimits())
+    answers = read_units(root.resolve(), listed, builtin_headers(user_settings().c2rust.clang_headers), UnitLimits())
     for command, answer in zip(listed, answers, strict=True):
         name = os.fsdecode(command.file)
         if isinstance(answer, UnitNotRead):
@@ -144,10 +144,6 @@ def _read(root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool)
             first = unit.errors[0]
             raise UsageError(f"{name}: {os.fsdecode(first.file)}:{first.line}: {first.message}")
         yield unit
-
-
-def _settings() -> Settings:
-    return load_settings(directory=Path.cwd())
 
 
 def symbol_place(db_path: StrPath) -> tuple[Path, Path]:

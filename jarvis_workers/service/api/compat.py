@@ -11,7 +11,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import format_of
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service import wiring
-from jarvis_workers.service.api.silent_run import local_settings, run_silently
+from jarvis_workers.service.api.silent_run import run_silently
+from jarvis_workers.service.api.user_settings import local_settings
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reports import reports

@@ -11,7 +11,8 @@ from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.api.c_project import symbol_place
-from jarvis_workers.service.api.silent_run import local_settings, run_silently, say_nothing
+from jarvis_workers.service.api.silent_run import run_silently, say_nothing
+from jarvis_workers.service.api.user_settings import local_settings
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions
 from jarvis_workers.service.c2rust.conversion_results import SYMBOL_MAP, export_conversion, outcome, write_crate

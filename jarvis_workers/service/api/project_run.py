@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers.service import wiring
-from jarvis_workers.service.api.silent_run import local_settings, run_silently
+from jarvis_workers.service.api.silent_run import run_silently
+from jarvis_workers.service.api.user_settings import local_settings
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions
 from jarvis_workers.service.c2rust.project_files import SYMBOLS, directory_of
 from jarvis_workers.service.c2rust.scan_graphs import GraphRequest, default_dot, default_subgraphs, write_graphs

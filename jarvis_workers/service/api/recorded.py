@@ -17,6 +17,7 @@ from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
 from jarvis_workers.service.api.requests import choose_rules, process_count, request_of
 from jarvis_workers.service.api.silent_run import say_nothing
+from jarvis_workers.service.api.user_settings import user_settings
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
 from jarvis_workers.service.reports.run_baselines import of_run
@@ -25,7 +26,7 @@ from jarvis_workers.service.scan_input import Baseline, ScanInput
 from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
 from jarvis_workers.service.targets import ScanTarget, older_selection
-from jarvis_workers.settings import Cache, Settings, load_settings
+from jarvis_workers.settings import Cache, Settings
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -109,7 +110,7 @@ def _settings(options: ScanOptions, place: Path) -> Settings:
     """Return settings with a private store, or with that of the user."""
     flags = {"where": "local", "data_dir": options.data_directory and os.fspath(options.data_directory)}
     if options.record:
-        settings = load_settings(flags, directory=Path.cwd())
+        settings = user_settings(**flags)
     else:
         data = options.data_directory if options.cache else place
         private = {"store_url": f"sqlite:///{place / 'jarvis.db'}", "blobs_url": str(place / "blobs"), "where": "local"}

@@ -10,13 +10,8 @@ from jarvis_workers.service.handles import Store
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree, open_source
 from jarvis_workers.service.submit import submit
-from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
-
-
-def local_settings(**flags: object) -> Settings:
-    """Return the settings of the command line, for runs in this process."""
-    return load_settings({"where": "local", **flags}, directory=Path.cwd())
 
 
 def run_silently(
