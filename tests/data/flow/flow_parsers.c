@@ -505,6 +505,64 @@ void length_in_three_bytes(const uint8_t *p, uint8_t *to)
     memcpy(to, p + 3, length); /* ruleid: flow_tainted_length */
 }
 
+/* Numbers from outside in a signed variable, converted to unsigned types. */
+static const short classes[256], powers[16], squares[65536];
+
+int class_of(const uint8_t *p, size_t size)
+{
+    char c = p[0];
+    return classes[(unsigned char)c]; /* ok: flow_buffer_overread */
+}
+
+int class_of_signed(const uint8_t *p, size_t size)
+{
+    char c = p[0];
+    return classes[c]; /* ruleid: flow_buffer_overread */
+}
+
+int class_of_part(const uint8_t *p)
+{
+    int v = get_be32(p);
+    return classes[(uint8_t)v] + classes[(uint8_t)(v >> 8)]; /* ok: flow_buffer_overread */
+}
+
+int square_of_short(const uint8_t *p, size_t size)
+{
+    int16_t v = p[0] << 8 | p[1];
+    return squares[(uint16_t)v]; /* ok: flow_buffer_overread */
+}
+
+int power_of_upper_bits(const uint8_t *p)
+{
+    int v = get_be32(p);
+    return powers[(unsigned)v >> 28]; /* ok: flow_buffer_overread */
+}
+
+int power_within(const uint8_t *p)
+{
+    int v = get_be32(p);
+    if ((unsigned)v >= 16)
+        return -1;
+    return powers[v]; /* ok: flow_buffer_underread */
+}
+
+int power_of_unsigned(const uint8_t *p)
+{
+    int v = get_be32(p);
+    unsigned u = v;
+    if (u > 15)
+        return -1;
+    return powers[u]; /* ok: flow_buffer_underread */
+}
+
+int power_within_signed(const uint8_t *p)
+{
+    int v = get_be32(p);
+    if (v >= 16)
+        return -1;
+    return powers[v]; /* ruleid: flow_buffer_underread */
+}
+
 /* Limits that leave room for one element too many. */
 int add_point(struct track *t, short point)
 {
