@@ -471,6 +471,60 @@ int part_of_short_length(const uint8_t *file, uint32_t size, uint32_t at)
     return checksum(file + at, length);
 }
 
+/* Comparisons that exclude a wrap, or reject what wrapped. */
+int part_tested_for_wrap(const uint8_t *file, uint32_t size)
+{
+    uint32_t offset = get_be32(file), length = get_be32(file + 4);
+    if (offset + length < offset || length + offset > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + offset, length);
+}
+
+int part_tested_first(const uint8_t *file, uint32_t size)
+{
+    uint32_t offset = get_be32(file), length = get_be32(file + 4);
+    if (length >= offset + length) /* ok: flow_integer_overflow */
+        return -1;
+    if (offset + length > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + offset, length);
+}
+
+int part_of_tested_sum(const uint8_t *file, uint32_t size)
+{
+    uint32_t offset = get_be32(file), length = get_be32(file + 4);
+    if (offset + 4 < offset || offset + length > size) /* ruleid: flow_integer_overflow */
+        return -1;
+    return checksum(file + offset, length);
+}
+
+int part_behind_header(const uint8_t *file, uint32_t start)
+{
+    uint32_t offset = get_be32(file);
+    if (offset + 4 < 20 || start > offset + 8) { /* ok: flow_integer_overflow */
+        complain("inside the header");
+        return -1;
+    }
+    return 0;
+}
+
+int part_if_it_fits(const uint8_t *file, uint32_t size)
+{
+    uint32_t length = get_be32(file);
+    if (length + 4 <= size) /* ruleid: flow_integer_overflow */
+        return checksum(file + 4, length);
+    return -1;
+}
+
+int part_of_record(const uint8_t *file, uint8_t *record)
+{
+    uint32_t length = get_be32(file);
+    if (length + 4 > 64) /* ruleid: flow_integer_overflow */
+        return -1;
+    memcpy(record, file, length + 4);
+    return 0;
+}
+
 /* Lengths of 32 bits in a signed variable, and of 24 bits. */
 int signed_length(const uint8_t *p, uint8_t *to)
 {
