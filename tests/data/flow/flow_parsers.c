@@ -453,6 +453,26 @@ int part_in_64_bits(const uint8_t *file, uint32_t size, uint32_t at)
     return checksum(file + at + 4, length);
 }
 
+int part_by_long_literal(const uint8_t *file, size_t size)
+{
+    if (size < 4)
+        return -1;
+    uint32_t length = get_be32(file);
+    if (length + 4UL > size || 4ull + length > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + 4, length);
+}
+
+int part_by_unsigned_literal(const uint8_t *file, size_t size)
+{
+    if (size < 4)
+        return -1;
+    uint32_t length = get_be32(file);
+    if (length + 4U > size) /* ruleid: flow_integer_overflow */
+        return -1;
+    return checksum(file + 4, length);
+}
+
 int part_of_limited_length(const uint8_t *file, uint32_t size, uint32_t at)
 {
     uint32_t length = get_be32(file + at);
