@@ -564,6 +564,54 @@ int signed_length_above_0(const uint8_t *p, uint8_t *to)
     return 0;
 }
 
+int signed_length_and_size(const uint8_t *p, uint8_t *out)
+{
+    char to[64];
+    int length = ntohl(*(const uint32_t *)p);
+    if (length > sizeof to)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    memcpy(out, to, sizeof to);
+    return 0;
+}
+
+int signed_length_and_signed_size(const uint8_t *p, uint8_t *out)
+{
+    char to[64];
+    int length = ntohl(*(const uint32_t *)p);
+    if (length > (int)sizeof to)
+        return -1;
+    memcpy(to, p + 4, length); /* ruleid: flow_tainted_length */
+    memcpy(out, to, sizeof to);
+    return 0;
+}
+
+int signed_length_as_size(const uint8_t *p, uint8_t *to, size_t size)
+{
+    int length = get_be32(p);
+    if (size < 4 || size - 4 < (size_t)length || length > 64)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int signed_length_and_unsigned_literal(const uint8_t *p, uint8_t *to)
+{
+    int length = get_be32(p);
+    if (64u >= length)
+        memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int signed_length_and_narrow_limit(const uint8_t *p, uint8_t *to, uint16_t limit)
+{
+    int length = get_be32(p);
+    if (limit > 64 || length > limit)
+        return -1;
+    memcpy(to, p + 4, length); /* ruleid: flow_tainted_length */
+    return 0;
+}
+
 int signed_short_length(const uint8_t *p, uint8_t *to)
 {
     int length = ntohs(*(const uint16_t *)p);
