@@ -1,8 +1,8 @@
 """The only list of known errors of the flow engine, each with its reason.
 
 A listed test must fail: a corrected error must be removed from the list.  Names are those of the functions in
-tests/data/flow; `others:` marks findings in the example of another rule, `snippet:` the excerpts of a rule, `contract:`
-its specification, `growing:` and `extreme:` execution times.
+tests/data/flow; `snippet:` marks the excerpts of a rule, `contract:` its specification, `growing:` and `extreme:`
+execution times.
 """
 
 import pytest

@@ -160,3 +160,15 @@ void swap_chunks(unsigned char *at, unsigned left)
         at += size;
     }
 }
+
+int options_of_powers(const uint8_t *p, size_t size)
+{
+    size_t at = 0;
+    int count = 0;
+    while (at < size) {
+        unsigned length = 1u << (p[at] & 7);
+        at += length; /* ok: flow_endless_loop */
+        count++;
+    }
+    return count;
+}
