@@ -31,6 +31,7 @@ HOLLOW = ir.LEAVES | {str, int, bool, float, type(None)}
 CALLS = frozenset((ir.CallExpr, ir.ConstructExpr, *ir.NEWS))
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 ORDERED = frozenset(("<", "<=", ">", ">="))
+JUMPS = (ir.ReturnStmt, ir.GotoStmt, ir.BreakStmt, ir.ContinueStmt, ir.ThrowStmt)
 SMALL = 3
 GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
 
@@ -215,6 +216,47 @@ def without_casts(e: ir.Expression) -> ir.Expression:
             e = e.target
         else:
             return e
+
+
+def terms_of(e: ir.Expression) -> Iterator[ir.Expression]:
+    """Yield the terms of a sum."""
+    if isinstance(e, ir.BinaryExpr) and e.op == "+":
+        yield from terms_of(e.left)
+        yield from terms_of(e.right)
+    else:
+        yield e
+
+
+def wrap_checks(function: ir.LoweredFunction) -> frozenset[frozenset[ir.Expression]]:
+    """Return the sums, by their terms, that a function compares with one of the terms, which a wrapped sum is below."""
+    sums = set()
+    for node in walk(function.body):
+        if isinstance(node, ir.BinaryExpr) and node.op in ORDERED:
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                terms = frozenset(terms_of(without_casts(one)))
+                if len(terms) > 1 and without_casts(other) in terms:
+                    sums.add(terms)
+    return frozenset(sums)
+
+
+def rejections(function: ir.LoweredFunction) -> frozenset[int]:
+    """Return the ids of the conditions that jump away if they hold, without a use of their variables."""
+    return frozenset(
+        id(condition)
+        for node in walk(function.body)
+        if isinstance(node, ir.IfStmt) and node.then and isinstance(node.then[-1], JUMPS)
+        for condition in _alternatives(node.condition)
+        if not variables_in((condition,)) & variables_in(node.then)
+    )
+
+
+def _alternatives(condition: ir.Expression) -> Iterator[ir.Expression]:
+    """Yield the parts of a condition with && and || that are not negated."""
+    if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
+        yield from _alternatives(condition.left)
+        yield from _alternatives(condition.right)
+    else:
+        yield condition
 
 
 def size_of_function(function: ir.LoweredFunction, most: int) -> int:

@@ -106,7 +106,7 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
             for side in (left, right):
                 if type(side) in COMPOSED:
                     check_difference(path, side)
-                    check_sum(path, side)
+                    check_sum(path, condition, side)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function, walk
+from jarvis_workers.dataflow.ast_queries import (
+    limits_in,
+    nature,
+    rejections,
+    repeated_conditions,
+    size_of_function,
+    walk,
+    wrap_checks,
+)
 from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
@@ -81,6 +89,14 @@ class FunctionFacts:
     @cached_property
     def repeated_conditions(self) -> frozenset[str]:
         return repeated_conditions(self.function)
+
+    @cached_property
+    def wrap_checks(self) -> frozenset[frozenset[Expression]]:
+        return wrap_checks(self.function)
+
+    @cached_property
+    def rejections(self) -> frozenset[int]:
+        return rejections(self.function)
 
 
 facts_of = RecentResults[LoweredFunction, FunctionFacts](FunctionFacts)

@@ -71,6 +71,7 @@ def _multiple(given: LinearExtent, extent: LinearExtent) -> LinearExtent:
 
 
 def _constant(path: PathState, e: ir.Expression) -> int | None:
+    e = without_casts(e)
     if isinstance(e, (ir.NumberExpr, ir.SizeofExpr, ir.NameExpr)):
         reach = evaluate(path, e).range
         return reach[0] if is_exact(reach) else None

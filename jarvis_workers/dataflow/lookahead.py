@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import OWN_PARTS, bodies, calls_in, walk
+from jarvis_workers.dataflow.ast_queries import OWN_PARTS, bodies, calls_in, walk, without_casts
 from jarvis_workers.dataflow.loop_moves import Moves, tested
 from jarvis_workers.dataflow.name_heuristics import judges
 
@@ -102,7 +102,7 @@ def _head(e: ir.Expression, steps: dict[str, set[int]]) -> Head | None:
         case ir.BinaryExpr(op="<" | "!=", left=ir.NameExpr(name=cursor), right=end) if (
             min(steps.get(cursor, (-1,))) >= 0
         ):
-            if end != ir.ZERO and not isinstance(end, (ir.NumberExpr, ir.NullExpr)):
+            if end != ir.ZERO and not isinstance(without_casts(end), (ir.NumberExpr, ir.NullExpr)):
                 return Head((cursor,), frozenset(tested(end)), counts=False)
             return None
         case ir.BinaryExpr(op=">" | "!=", left=left, right=right) if right == ir.ZERO:

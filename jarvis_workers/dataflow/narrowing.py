@@ -10,12 +10,13 @@ from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_of_variab
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, in_units, is_exact, meet, without
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, is_in_units
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, UINT_MAX, is_in_units, limits_of
 from jarvis_workers.dataflow.tainting import note_check
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+UPPER = frozenset(("<", "<="))
 LENGTHS = frozenset(("strlen", "wcslen"))
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
@@ -41,9 +42,10 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     if path.machine.checks:
         note_check(path, one.first, compare, one.second)
         note_check(path, one.second, MIRRORED[compare], one.first)
-    keep(path, compare, one.left, one.first, one.second)
+    keep(path, compare, one.left, _as_compared(path, compare, one, one.first), one.second)
     if type(one.right) not in CONSTANT:
-        keep(path, MIRRORED[compare], one.right, one.second, one.first)
+        mirrored = MIRRORED[compare]
+        keep(path, mirrored, one.right, _as_compared(path, mirrored, one, one.second), one.first)
     if type(one.left) in ELEMENTS and one.second.range == (0, 0):
         _note_terminator(path, one.left)
     elif type(one.right) in ELEMENTS and one.first.range == (0, 0):
@@ -68,6 +70,21 @@ def _note_terminator(path: PathState, element: Any) -> None:
     is_first = value.at == (0, 0) and (not is_index or element.subscript == ir.ZERO)
     if memory is not None and memory.full is not None and not is_first:
         path.objects[value.target or ""] = memory._replace(full=None)
+
+
+def _as_compared(path: PathState, compare: str, one: Comparison, value: Value) -> Value:
+    """Return an outside number with an upper bound; in a comparison of unsigned numbers it is not negative."""
+    if value.taint is None or value.range[0] is not None or compare not in UPPER or not _is_unsigned(path, one):
+        return value
+    return value._replace(range=(0, value.range[1]))
+
+
+def _is_unsigned(path: PathState, one: Comparison) -> bool:
+    """Return whether the operands are converted to an unsigned type: that of one of them, if the other is no wider."""
+    kinds = [type_of(path, side) or "int" * (type(side) is ir.NumberExpr) for side in (one.left, one.right)]
+    limits = [limits_of(path.machine.plain(kind)) for kind in kinds]
+    widest = max((high for bounds in limits if bounds is not None for high in bounds), default=0)
+    return widest >= UINT_MAX and None not in limits and (0, widest) in limits
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:

@@ -1,8 +1,6 @@
 """Arithmetic on values; report overflow of untrusted numbers and division by zero."""
 
-from collections.abc import Iterator
-
-from jarvis_workers.dataflow.ast_queries import variables_in, without_casts
+from jarvis_workers.dataflow.ast_queries import terms_of, variables_in, without_casts
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import (
@@ -37,6 +35,7 @@ UNDERFLOW, OVERFLOW, UNSIGNED, NEEDS_MORE, WRAPS, SUM, NO_PROGRESS = 0.72, 0.75,
 PARTS = frozenset((">>", "/", "%"))
 ARITHMETIC = frozenset(("+", "-", "*", "/"))
 CONSTANTS = (NumberExpr, SizeofExpr)
+SMALLER, LARGER = frozenset(("<", "<=")), frozenset((">", ">="))
 
 
 @evaluates(BinaryExpr)
@@ -179,12 +178,13 @@ def _is_open(path: PathState, name: str, value: Value) -> bool:
     return name in facts.set_by_calls and facts.limits.get(name, path.machine.line) >= path.machine.line
 
 
-def check_sum(path: PathState, e: Expression) -> None:
+def check_sum(path: PathState, comparison: BinaryExpr, e: Expression) -> None:
     """Report a sum in a comparison that an outside number makes wrap around: the comparison then bounds nothing.
 
-    What the function itself adds up is limited by the comparison of the iteration before.
+    `e` is a side of the comparison. What the function itself adds up is limited by the comparison of the iteration
+    before.
     """
-    terms = list(_terms(without_casts(e)))
+    terms = list(terms_of(without_casts(e)))
     if len(terms) == 1:
         return
     kinds = [type_of(path, term) for term in terms if not isinstance(term, NumberExpr)]
@@ -199,18 +199,19 @@ def check_sum(path: PathState, e: Expression) -> None:
         value = evaluate(path.copy(), term)
         high = value.range[1]
         if value.taint is not None and not value.checked and (high is None or high >= INT_MAX):
+            if _expects_wrap(path, comparison, e, terms):
+                return
             text = f"{text_of(e)} wraps around for a large {text_of(term)}, and the comparison then limits nothing"
             report(path, "flow_integer_overflow", path.machine.line, text, since=value.taint, sure=SUM)
             return
 
 
-def _terms(e: Expression) -> Iterator[Expression]:
-    """Yield the terms of a sum."""
-    if isinstance(e, BinaryExpr) and e.op == "+":
-        yield from _terms(e.left)
-        yield from _terms(e.right)
-    else:
-        yield e
+def _expects_wrap(path: PathState, comparison: BinaryExpr, e: Expression, terms: list[Expression]) -> bool:
+    """Return whether the function tests a sum for a wrap, or rejects small sums and with them those that wrapped."""
+    facts = facts_of(path.frame.function)
+    below = SMALLER if e is comparison.left else LARGER
+    is_rejected = comparison.op in below and id(comparison) in facts.rejections
+    return is_rejected or frozenset(terms) in facts.wrap_checks
 
 
 def check_remaining(path: PathState, e: AssignExpr, old: Value, by: Value) -> None:

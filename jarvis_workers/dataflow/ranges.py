@@ -72,6 +72,8 @@ def _of_bits(operator: str, first: Range, second: Range) -> Range:
         return (max(a, c) if operator == "|" else 0), (1 << max(b, d).bit_length()) - 1
     if operator == "&":
         return 0, least(b, d)
+    if operator == "<<" and b is not None and d is not None and d < WIDEST_SHIFT:
+        return a << c, b << d
     return UNKNOWN
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.sizes import INT_MAX, is_signed, limits_of
+from jarvis_workers.dataflow.sizes import INT_MAX, UINT_MAX, is_signed, limits_of
 from jarvis_workers.dataflow.values import ARBITRARY, UNKNOWN, Object, Value
 
 
@@ -90,11 +90,14 @@ def element_size(path: PathState, pointer: ir.Expression, target: Object | None 
 
 def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> Value:
     """Convert a number to a type: a range that does not fit becomes that of the type, except on signed overflow."""
-    if value.target or value.range == UNKNOWN:
+    if value.target or (value.range == UNKNOWN and value.taint is None):
         return value
     bounds = limits_of(path.machine.plain(kind))
     if bounds is None:
         return value
+    if value.range == UNKNOWN:
+        # Signed limits would count as bounds of an index or length.
+        return value._replace(range=bounds) if bounds[0] == 0 and bounds[1] <= UINT_MAX else value
     low, high = value.range
     if _becomes_negative(value, bounds):
         return value._replace(range=UNKNOWN)

@@ -1,8 +1,8 @@
 """The only list of known errors of the flow engine, each with its reason.
 
 A listed test must fail: a corrected error must be removed from the list.  Names are those of the functions in
-tests/data/flow; `others:` marks findings in the example of another rule, `snippet:` the excerpts of a rule, `contract:`
-its specification, `growing:` and `extreme:` execution times.
+tests/data/flow; `snippet:` marks the excerpts of a rule, `contract:` its specification, `growing:` and `extreme:`
+execution times.
 """
 
 import pytest
@@ -83,7 +83,6 @@ FAULTS: dict[str, str] = {
     "across/makes_elsewhere/user.c:price_of": UNSEEN,
     "across/makes_elsewhere/user.c:log_left_open": UNSEEN,
     "across/tainted_elsewhere/sink.c:divided": UNSEEN,
-    "others:flow_command_injection.c:from_table": "scanf ignores that its target is unsigned",
     "contract:spent": "a function that exceeds the step limit is analysed only in part, without a notice",
     "contract:long": "a function that is too long is not analysed, without a notice",
     "snippet:flow_uninitialized:bad": "a function whose only defect is a variable set on one path is not analysed",

@@ -128,9 +128,7 @@ def test_the_functions_of_a_file_have_the_findings_that_are_marked_and_no_others
 def test_near_misses_have_no_findings_of_other_rules(case: str) -> None:
     own = [place for place in places() if case_of(place) == case and is_near_miss(place)]
 
-    assert {str(place): other_findings(place) for place in own if f"others:{place}" not in FAULTS} == {
-        str(place): set() for place in own if f"others:{place}" not in FAULTS
-    }
+    assert {str(place): other_findings(place) for place in own} == {str(place): set() for place in own}
 
 
 @pytest.mark.parametrize("place", [expected(str(one), one) for one in places() if str(one) in FAULTS])
@@ -138,11 +136,6 @@ def test_a_known_error_is_still_one(place: Place) -> None:
     found, said = own_findings(place)
 
     assert found == said
-
-
-@pytest.mark.parametrize("place", [expected(f"others:{one}", one) for one in places() if f"others:{one}" in FAULTS])
-def test_a_known_finding_of_another_rule_is_still_one(place: Place) -> None:
-    assert other_findings(place) == set()
 
 
 @pytest.mark.parametrize("pattern", sorted(PATTERNS))
@@ -184,7 +177,7 @@ def test_a_finding_stands_in_a_function(case: str) -> None:
 
 
 def test_every_fault_of_an_example_is_one_of_its_functions() -> None:
-    named = {name.removeprefix("others:") for name in FAULTS if ".c" in name}
+    named = {name for name in FAULTS if ".c" in name}
 
     assert named <= {str(place) for place in places()}
 

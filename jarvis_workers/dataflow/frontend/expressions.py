@@ -10,13 +10,15 @@ from jarvis_workers.dataflow.frontend.cpp_expressions import (
 )
 from jarvis_workers.dataflow.frontend.declared import array_type, descriptor, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, ExprOf, Node, Reading
-from jarvis_workers.dataflow.frontend.literals import character, negate, number, string
+from jarvis_workers.dataflow.frontend.literals import character, negate, number, string, typed_number
 
 SPELLED = {
     "and": "&&", "or": "||", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "not": "!", "compl": "~",
     "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=",
 }  # fmt: skip
 BINARY = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "==", "!=", "<", ">", "<=", ">="])
+# The operators for whose operands the analysis needs the types of literals, which decide about wraps.
+TYPED = frozenset(["+", "<", ">", "<=", ">="])
 SIGNS = frozenset("+-*&")
 CALLED = frozenset({"free", "malloc", "calloc", "realloc", "printf", "exit", "abort"})
 PRINTED = {"d": "ld", "i": "li", "u": "lu", "o": "lo", "x": "lx", "X": "lX"}
@@ -91,11 +93,16 @@ def _binary(reading: Reading, node: Node) -> Expr:
             return ["t", cast, negative]
         return ["t", cast, [op, value] if op in ("*", "&") else ["u", op, value]]
     if op in BINARY:
-        return ["b", op, reading.expr(left), reading.expr(right)]
+        lower = _typed if op in TYPED else Reading.expr
+        return ["b", op, lower(reading, left), lower(reading, right)]
     op = SPELLED.get(op, op)
     if op in ("&&", "||"):
         return [op, reading.expr(left), reading.expr(right)]
     return ["b", op, reading.expr(left), reading.expr(right)] if op in BINARY else ["x"]
+
+
+def _typed(reading: Reading, node: Node) -> Expr:
+    return typed_number(reading.word(node)) if node.type == "number_literal" else reading.expr(node)
 
 
 def _is_address(reading: Reading, node: Node) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 TEXT_MAX = 400
 DIGITS_MAX = 64
 SUFFIX = re.compile(r"(?:[uUlLzZ]*|[uU]?i(?:8|16|32|64|128))\Z")
+TYPE_SUFFIX = re.compile(r"[\da-fA-F](?:[uU][lL]{0,2}|[lL]{1,2}[uU]?)\Z")
 FLOAT_SUFFIX = re.compile(r"(?:[fFlLqQ]|[fF]\d+x?|bf16|d[dfl])?\Z")
 ESCAPE = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|(\r?\n)|(.))", re.DOTALL
@@ -29,6 +30,17 @@ def number(text: str) -> list[Any]:
     except ValueError:
         return _floating(bare)
     return ["n", value]
+
+
+def typed_number(text: str) -> list[Any]:
+    """Return the expression of a numeric literal, as a cast to the type if its suffix names one."""
+    plain = number(text)
+    suffix = TYPE_SUFFIX.search(text) if plain[0] == "n" and plain[1] else None
+    if suffix is None:
+        return plain
+    letters = suffix[0][1:].lower()
+    size = "long" if "l" in letters else "int"
+    return ["t", f"unsigned {size}" if "u" in letters else size, plain]
 
 
 def negate(value: list[Any]) -> list[Any] | None:

@@ -341,3 +341,15 @@ int only_ends_at_the_end(const uint8_t *p, const uint8_t *end)
     }
     return 0;
 }
+
+int options_of_powers(const uint8_t *p, size_t size)
+{
+    size_t at = 0;
+    int count = 0;
+    while (at < size) {
+        unsigned length = 1u << (p[at] & 7);
+        at += length; /* ok: flow_endless_loop */
+        count++;
+    }
+    return count;
+}

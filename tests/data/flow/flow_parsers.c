@@ -453,6 +453,26 @@ int part_in_64_bits(const uint8_t *file, uint32_t size, uint32_t at)
     return checksum(file + at + 4, length);
 }
 
+int part_by_long_literal(const uint8_t *file, size_t size)
+{
+    if (size < 4)
+        return -1;
+    uint32_t length = get_be32(file);
+    if (length + 4UL > size || 4ull + length > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + 4, length);
+}
+
+int part_by_unsigned_literal(const uint8_t *file, size_t size)
+{
+    if (size < 4)
+        return -1;
+    uint32_t length = get_be32(file);
+    if (length + 4U > size) /* ruleid: flow_integer_overflow */
+        return -1;
+    return checksum(file + 4, length);
+}
+
 int part_of_limited_length(const uint8_t *file, uint32_t size, uint32_t at)
 {
     uint32_t length = get_be32(file + at);
@@ -469,6 +489,60 @@ int part_of_short_length(const uint8_t *file, uint32_t size, uint32_t at)
     if (at + length > size) /* ok: flow_integer_overflow */
         return -1;
     return checksum(file + at, length);
+}
+
+/* Comparisons that exclude a wrap, or reject what wrapped. */
+int part_tested_for_wrap(const uint8_t *file, uint32_t size)
+{
+    uint32_t offset = get_be32(file), length = get_be32(file + 4);
+    if (offset + length < offset || length + offset > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + offset, length);
+}
+
+int part_tested_first(const uint8_t *file, uint32_t size)
+{
+    uint32_t offset = get_be32(file), length = get_be32(file + 4);
+    if (length >= offset + length) /* ok: flow_integer_overflow */
+        return -1;
+    if (offset + length > size) /* ok: flow_integer_overflow */
+        return -1;
+    return checksum(file + offset, length);
+}
+
+int part_of_tested_sum(const uint8_t *file, uint32_t size)
+{
+    uint32_t offset = get_be32(file), length = get_be32(file + 4);
+    if (offset + 4 < offset || offset + length > size) /* ruleid: flow_integer_overflow */
+        return -1;
+    return checksum(file + offset, length);
+}
+
+int part_behind_header(const uint8_t *file, uint32_t start)
+{
+    uint32_t offset = get_be32(file);
+    if (offset + 4 < 20 || start > offset + 8) { /* ok: flow_integer_overflow */
+        complain("inside the header");
+        return -1;
+    }
+    return 0;
+}
+
+int part_if_it_fits(const uint8_t *file, uint32_t size)
+{
+    uint32_t length = get_be32(file);
+    if (length + 4 <= size) /* ruleid: flow_integer_overflow */
+        return checksum(file + 4, length);
+    return -1;
+}
+
+int part_of_record(const uint8_t *file, uint8_t *record)
+{
+    uint32_t length = get_be32(file);
+    if (length + 4 > 64) /* ruleid: flow_integer_overflow */
+        return -1;
+    memcpy(record, file, length + 4);
+    return 0;
 }
 
 /* Lengths of 32 bits in a signed variable, and of 24 bits. */
@@ -490,6 +564,54 @@ int signed_length_above_0(const uint8_t *p, uint8_t *to)
     return 0;
 }
 
+int signed_length_and_size(const uint8_t *p, uint8_t *out)
+{
+    char to[64];
+    int length = ntohl(*(const uint32_t *)p);
+    if (length > sizeof to)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    memcpy(out, to, sizeof to);
+    return 0;
+}
+
+int signed_length_and_signed_size(const uint8_t *p, uint8_t *out)
+{
+    char to[64];
+    int length = ntohl(*(const uint32_t *)p);
+    if (length > (int)sizeof to)
+        return -1;
+    memcpy(to, p + 4, length); /* ruleid: flow_tainted_length */
+    memcpy(out, to, sizeof to);
+    return 0;
+}
+
+int signed_length_as_size(const uint8_t *p, uint8_t *to, size_t size)
+{
+    int length = get_be32(p);
+    if (size < 4 || size - 4 < (size_t)length || length > 64)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int signed_length_and_unsigned_literal(const uint8_t *p, uint8_t *to)
+{
+    int length = get_be32(p);
+    if (64u >= length)
+        memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int signed_length_and_narrow_limit(const uint8_t *p, uint8_t *to, uint16_t limit)
+{
+    int length = get_be32(p);
+    if (limit > 64 || length > limit)
+        return -1;
+    memcpy(to, p + 4, length); /* ruleid: flow_tainted_length */
+    return 0;
+}
+
 int signed_short_length(const uint8_t *p, uint8_t *to)
 {
     int length = ntohs(*(const uint16_t *)p);
@@ -503,6 +625,64 @@ void length_in_three_bytes(const uint8_t *p, uint8_t *to)
 {
     unsigned length = p[0] << 16 | p[1] << 8 | p[2];
     memcpy(to, p + 3, length); /* ruleid: flow_tainted_length */
+}
+
+/* Numbers from outside in a signed variable, converted to unsigned types. */
+static const short classes[256], powers[16], squares[65536];
+
+int class_of(const uint8_t *p, size_t size)
+{
+    char c = p[0];
+    return classes[(unsigned char)c]; /* ok: flow_buffer_overread */
+}
+
+int class_of_signed(const uint8_t *p, size_t size)
+{
+    char c = p[0];
+    return classes[c]; /* ruleid: flow_buffer_overread */
+}
+
+int class_of_part(const uint8_t *p)
+{
+    int v = get_be32(p);
+    return classes[(uint8_t)v] + classes[(uint8_t)(v >> 8)]; /* ok: flow_buffer_overread */
+}
+
+int square_of_short(const uint8_t *p, size_t size)
+{
+    int16_t v = p[0] << 8 | p[1];
+    return squares[(uint16_t)v]; /* ok: flow_buffer_overread */
+}
+
+int power_of_upper_bits(const uint8_t *p)
+{
+    int v = get_be32(p);
+    return powers[(unsigned)v >> 28]; /* ok: flow_buffer_overread */
+}
+
+int power_within(const uint8_t *p)
+{
+    int v = get_be32(p);
+    if ((unsigned)v >= 16)
+        return -1;
+    return powers[v]; /* ok: flow_buffer_underread */
+}
+
+int power_of_unsigned(const uint8_t *p)
+{
+    int v = get_be32(p);
+    unsigned u = v;
+    if (u > 15)
+        return -1;
+    return powers[u]; /* ok: flow_buffer_underread */
+}
+
+int power_within_signed(const uint8_t *p)
+{
+    int v = get_be32(p);
+    if (v >= 16)
+        return -1;
+    return powers[v]; /* ruleid: flow_buffer_underread */
 }
 
 /* Limits that leave room for one element too many. */
