@@ -62,7 +62,7 @@ def test_the_documented_way_without_containers(home: Path, tmp_path: Path) -> No
         running.send_signal(signal.SIGTERM)
         running.wait(PATIENCE_SECONDS * crowd())
 
-    assert (done.returncode, "a.c:1:28: high" in done.stdout) == (0, True), done.stderr
+    assert (done.returncode, "a.c:1:28: medium" in done.stdout) == (0, True), done.stderr
     assert "http://127.0.0.1:" + environ["WEB_PORT"] in log.read_text()
     _, alive = psutil.wait_procs(started, timeout=PATIENCE_SECONDS)
     assert [process.cmdline() for process in alive] == []

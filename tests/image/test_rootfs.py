@@ -65,7 +65,7 @@ def test_any_user_scans_with_a_read_only_root(
 
     extras = re.search(r"^extras +([^;]*)", run(image, data, source, "--version"), re.MULTILINE)
     assert extras and set(extras[1].split(", ")) >= set(EXTRAS)
-    assert "b.c:1:28: high" in run(image, data, source, "sec", "fast", "-p", "/mnt")
+    assert "b.c:1:28: medium" in run(image, data, source, "sec", "fast", "-p", "/mnt")
     assert image.size < MEGABYTES[target] * 1_000_000
 
 
