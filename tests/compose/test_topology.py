@@ -127,10 +127,10 @@ def watch_the_jobs_of_agents(started: Topology, tree: Path, page: Browser, gate:
     run = command.communicate(timeout=PATIENCE_SECONDS * crowd())[0].decode().strip()
 
     visit(page, f"{flower}/tasks?sort=received", started.secret("flower_users"))
-    shows(page, "/sec\\.cluster[^]*STARTED/.test(document.body.innerText)")
+    shows(page, "/sec\\.verify[^]*STARTED/.test(document.body.innerText)")
     keep(page, "flower-started")
     visit(page, f"{site}/runs/{run}", f"admin:{started.secret('web_password')}")
-    shows(page, "document.querySelector('#live[data-poll]') && /cluster[^]*running/.test(document.body.innerText)")
+    shows(page, "document.querySelector('#live[data-poll]') && /verify[^]*running/.test(document.body.innerText)")
     keep(page, "page-running")
     gate.set()
     shows(page, "document.querySelector('#live') && !document.querySelector('#live[data-poll]')")
