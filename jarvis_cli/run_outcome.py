@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import shorten
 
@@ -38,12 +38,12 @@ def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> s
         risky = (issue for issue in body.issues if issue.status in ("heuristic", *AT_RISK))
         first = next((issue for issue in risky if is_at_least(issue.severity, fail_on)), None)
         place = f"; first: {_shown(run, first)}:{first.line} {first.pattern}" if first else ""
-        gaps = f"; NOT CHECKED: {counted(len(summary.not_checked), 'file')}" if summary.not_checked else ""
+        gaps = f"; NOT CHECKED: {counted(summary.files_not_checked, 'file')}" if summary.not_checked else ""
         open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(summary)) else ""
         return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
     reasons = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
     reasons += ["the known bug was not confirmed"] if _missed(summary) else []
-    reasons += _not_checked(run, summary.not_checked)
+    reasons += _not_checked(run, summary)
     reasons += _without_verdict(run, body)
     reasons += [_resume(run)] if run.state == "paused" else []
     return "; ".join(reasons) or f"the run is {run.state}{_why(run)}"
@@ -70,11 +70,12 @@ def _counts(summary: Summary) -> Mapping[str, int]:
     return summary.by_severity if summary.at_risk is None else summary.at_risk
 
 
-def _not_checked(run: Run, gaps: Sequence[ReportGap]) -> list[str]:
-    if not gaps:
+def _not_checked(run: Run, summary: Summary) -> list[str]:
+    if not summary.not_checked:
         return []
-    first = f"{_shown(run, gaps[0])} ({plain(gaps[0].reason)})"
-    return [f"NOT CHECKED: {counted(len(gaps), 'file')}; first: {first}"]
+    gap = summary.not_checked[0]
+    first = f"{_shown(run, gap)} ({plain(gap.reason)})"
+    return [f"NOT CHECKED: {counted(summary.files_not_checked, 'file')}; first: {first}"]
 
 
 def _undecided(summary: Summary) -> int:

@@ -259,6 +259,11 @@ class Summary(NamedTuple):
     excluded: Sequence[ExcludedTree] = ()
     extra: Mapping[str, Any] = {}
 
+    @property
+    def files_not_checked(self) -> int:
+        """The number of files with a part that was not checked, such as several functions of one."""
+        return len({gap.file for gap in self.not_checked})
+
 
 class Excerpt(NamedTuple):
     """Some lines of a file, with the number of the first line; invisible characters are escaped.

@@ -109,7 +109,7 @@ def _not_listed(summary: Summary, say: Words) -> Iterator[str]:
         more = [say("and others")] if len(reasons) > 10 else []
         yield say(
             "> **Not checked: {files}.** Scanned only partly or not at all: {reasons}. See below.",
-            files=say.count(len(gaps), "file"),
+            files=say.count(summary.files_not_checked, "file"),
             reasons="; ".join([*parts, *more]),
         )
     if summary.below_min_confidence:

@@ -272,7 +272,8 @@ def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line
     """Yield prominent warnings about files that were not checked and findings without a verdict."""
     yield from ((Span(f"{what} {plain(means)}", "alarm"),) for what, means in warnings(summary, say))
     if gaps := summary.not_checked:
-        yield (Span(say("NOT CHECKED, in whole or in part: {files}", files=say.count(len(gaps), "file")), "alarm"),)
+        files = say.count(summary.files_not_checked, "file")
+        yield (Span(say("NOT CHECKED, in whole or in part: {files}", files=files), "alarm"),)
         for name in _names([f"{gap.file}: {gap.reason}" for gap in gaps], options, say):
             yield (Span(f"{INDENT}{name}"),)
 

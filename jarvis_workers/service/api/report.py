@@ -94,7 +94,8 @@ class Report:
     def __str__(self) -> str:
         severe = ", ".join(f"{number:,} {severity}" for severity, number in self.summary.by_severity.items())
         counts = f"{_counted(self.summary.total, 'finding')} in {_counted(self.summary.scanned_files, 'file')}"
-        gaps = f"; NOT CHECKED: {_counted(len(self.not_checked), 'file')}" if self.not_checked else ""
+        missing = len({gap.file for gap in self.not_checked})
+        gaps = f"; NOT CHECKED: {_counted(missing, 'file')}" if missing else ""
         return counts + (f": {severe}" if severe else "") + gaps
 
     def __repr__(self) -> str:

@@ -106,7 +106,7 @@ def _notes(which: str, report: ReportSide) -> Iterator[str]:
     summary = report.body.summary
     if report.state not in WHOLE:
         yield f"the {which} run is {report.state}: it did not check everything"
-    if gaps := len(summary.not_checked):
+    if gaps := summary.files_not_checked:
         yield f"the {which} run did not fully check {gaps:,} of its files"
     if summary.not_listed:
         listed = f"{len(report.body.issues):,} highest-scoring findings"

@@ -70,6 +70,16 @@ def test_of_many_findings_the_worst_are_listed_in_their_order_and_the_rest_is_co
     assert shown.endswith("50 findings in 3 files: 1 high, 49 low\n")
 
 
+def test_two_parts_of_a_file_are_one_file_that_was_not_checked():
+    body = body_of(not_checked=[("a.c", "function f was not searched"), ("a.c", "function g was not searched")])
+
+    lines = text(body).splitlines()
+
+    assert body.summary.files_not_checked == 1
+    assert lines[0] == "NOT CHECKED, in whole or in part: 1 file"
+    assert [line.strip() for line in lines[1:3]] == [f"a.c: function {name} was not searched" for name in "fg"]
+
+
 def test_what_was_not_checked_is_loud_and_named():
     body = body_of(not_checked=[("big.c", "too large"), ("gone.c", "broken symbolic link")])
 

@@ -16,7 +16,7 @@ from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import OPEN, WORDS, capital, counts, has_verdicts
-from jarvis_workers.sec.report_document import Issue, ReportGap, Summary
+from jarvis_workers.sec.report_document import Issue, Summary
 
 REASONS = 3
 # No browser opens a page with a million file names; the JSON report has them all.
@@ -26,7 +26,7 @@ NAMES_MAX = 5_000
 def verdict(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield the verdict and the warnings that precede all numbers."""
     if summary.not_checked:
-        yield _not_checked(summary.not_checked, say)
+        yield _not_checked(summary, say)
     if has_verdicts(summary):
         yield from verdict_summary.verdict_counts(summary, say)
     else:
@@ -43,14 +43,14 @@ def verdict(summary: Summary, say: Words) -> Iterator[Html]:
         yield markup('<p class="aside">{said}</p>', said=note)
 
 
-def _not_checked(missing: Sequence[ReportGap], say: Words) -> Html:
-    reasons = Counter(gap.reason for gap in missing).most_common()
+def _not_checked(summary: Summary, say: Words) -> Html:
+    reasons = Counter(gap.reason for gap in summary.not_checked).most_common()
     reasons_text = [f"{reason} ({number:,})" for reason, number in reasons[:REASONS]]
     text = "<b>Not checked: {files}.</b> Scanned only partly or not at all: {why}."
     why = "; ".join([*reasons_text, *([say("and others")] if len(reasons) > REASONS else [])])
     return markup(
         '<p class="notice bad" role="alert">{said} <a href="#not-checked">{see}</a></p>',
-        said=markup(say(text), files=say.count(len(missing), "file"), why=why),
+        said=markup(say(text), files=say.count(summary.files_not_checked, "file"), why=why),
         see=say("See which"),
     )
 
@@ -89,7 +89,7 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
             yield _number(capital(say(severity)), count, kind=severity, href=link_to(severity=severity))
     yield _rules_fired(summary, issues, say)
     yield _number(say("Files checked"), summary.scanned_files)
-    missing = len(summary.not_checked)
+    missing = summary.files_not_checked
     kind, href = ("bad", "#not-checked") if missing else ("", None)
     yield _number(say("Not checked"), missing, kind=kind, href=href)
 
