@@ -20,11 +20,11 @@ def read_notes(settings: Settings) -> str:
         raise SettingsError(f"{name}: no such file")
     try:
         with file.open(encoding="utf-8") as stream:
-            text = stream.read(NOTES_MAX + 1).strip()
+            text = stream.read(NOTES_MAX + 1)
     except OSError as error:
         raise SettingsError(f"{name} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{name} are not UTF-8 (byte {error.start})") from error
     if len(text) > NOTES_MAX:
         raise SettingsError(f"{name} have more than {NOTES_MAX:,} characters; state only the threat model")
-    return text
+    return text.strip()

@@ -118,7 +118,7 @@ def test_notes_without_effect_are_told_and_a_resumed_answer_is_written_where_it_
         first = jarvis("sec", "ask", issue["id"], "Who checks it?", "--budget", "1tok", "-o", "answer.md")
         again = jarvis("runs", "resume", "last", "--budget", "9mtok")
 
-    assert "jarvis.yaml of this directory sets sec.notes" in first.err
+    assert "jarvis.yaml of this directory is not trusted, so sec.notes has no effect" in first.err
     assert (first.code, again.code, again.out) == (3, 0, "")
     assert (jarvis.place / "answer.md").read_text() == "Nobody does.\n"
 

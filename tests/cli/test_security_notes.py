@@ -128,7 +128,7 @@ def test_notes_of_the_tree_and_of_an_untrusted_file_have_no_effect(place: Jarvis
 
     assert "security.md" not in default + untrusted
     assert "jarvis.yaml is not trusted" in untrusted
-    assert "jarvis.yaml of this directory sets sec.notes, which tell models whom to trust, and is not trusted" in told
+    assert "jarvis.yaml of this directory is not trusted, so sec.notes has no effect" in told
     assert "security.md" in place("config", "show", "sec.notes").out
 
 
@@ -143,6 +143,7 @@ def test_config_show_has_the_notes_of_the_user(place: Jarvis) -> None:
     [
         (None, "no such file"),
         (b"x" * 4_001, "have more than 4,000 characters; state only the threat model"),
+        (b"x" * 4_000 + b"\n" + b"y" * 99, "have more than 4,000 characters"),
         (b"\xff", "are not UTF-8 (byte 0)"),
     ],
 )
