@@ -275,6 +275,9 @@ def test_the_search_of_functions_is_estimated_within_its_budget(
     assert (poor.discover.jobs, poor.bounds["discovered"].jobs) == (1, 5)
     assert (said.bounds["discovered"].jobs, said.bounds["prove"].jobs) == (10, 10 + 20)
     assert said.bounds["discovered"].prompt > 10 * 1_000
+    told = foresee(pipeline, group, root, discover=2, notes="Whoever calls this is trusted. " * 100)
+    assert told.discover is not None
+    assert told.discover.prompt > said.discover.prompt + 500
     assert foresee(pipeline, group, root).discover is None
 
 

@@ -128,7 +128,9 @@ class DryRun:
     def search(self, function: ChosenFunction, findings: Sequence[Candidate]) -> FirstRequest:
         """Return the first request of a search for defects; `findings` are those of the rules in the file."""
         options = self._plan.options
-        prepared = function_search.prepare(self._index, function.file, function.line, findings, options.lang)
+        prepared = function_search.prepare(
+            self._index, function.file, function.line, findings, options.lang, options.notes
+        )
         if prepared is None:
             return NO_REQUEST
         marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
