@@ -96,9 +96,7 @@ def _is_fetching(conversion: SkeletonConversion) -> bool:
 
 def _settings(conversion: SkeletonConversion) -> Settings:
     if not isinstance(conversion, WITH_MODEL):
-        return project_settings(
-            conversion.where, conversion.processes, detach=conversion.detach, quiet=conversion.quiet
-        )
+        return project_settings(conversion.where, conversion.processes, detach=conversion.detach)
     where = place_of(
         conversion.where,
         dry_run=conversion.dry_run,
@@ -109,7 +107,7 @@ def _settings(conversion: SkeletonConversion) -> Settings:
         fetch_crates=_is_fetching(conversion),
     )
     budget = {"agent.budget": conversion.budget}
-    return project_settings(where, conversion.processes, budget, detach=conversion.detach, quiet=conversion.quiet)
+    return project_settings(where, conversion.processes, budget, detach=conversion.detach)
 
 
 def _check_place(conversion: SkeletonConversion) -> None:

@@ -53,9 +53,7 @@ def write_interface(conversion: ModelConversion, interface: Path) -> int:
     if conversion.dry_run or conversion.as_json:
         raise UsageError("--dry-run and --json cannot be used with --interface: only conversions are estimated")
     budget = {"agent.budget": conversion.budget}
-    settings = project_settings(
-        conversion.where, conversion.processes, budget, detach=conversion.detach, quiet=conversion.quiet
-    )
+    settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
     require_model(settings, conversion.group)
     require_tools(settings)
     place, given = crate_directory(conversion), interface.resolve()

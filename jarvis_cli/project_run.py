@@ -92,7 +92,7 @@ class FollowUpCommand:
 
 
 def project_settings(
-    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool, quiet: bool
+    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())

@@ -21,9 +21,7 @@ from jarvis_workers.store.values import Run
 
 def fix_findings(options: FixCommandOptions) -> int:
     """Fix findings of a run; return the exit code."""
-    settings = project_settings(
-        options.where, None, {"agent.budget": options.budget}, detach=options.detach, quiet=options.quiet
-    )
+    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=options.detach)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     labels = parse_labels(options.label or ())
     model_name(settings, options.group)

@@ -126,7 +126,7 @@ def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:
     again: set[str] = set()
     for node in walk(function.body):
         if isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr)) and node.condition is not None:
-            for leaf in _leaves(node.condition):
+            for leaf in atomic_conditions(node.condition):
                 text = fact_of(leaf)[0]
                 (again if text in once else once).add(text)
     return frozenset(again)
@@ -144,13 +144,13 @@ def limits_in(function: ir.LoweredFunction) -> dict[str, int]:
     return first
 
 
-def _leaves(condition: ir.Expression) -> Iterator[ir.Expression]:
+def atomic_conditions(condition: ir.Expression) -> Iterator[ir.Expression]:
     """Yield the atomic conditions of a condition built with &&, || and !."""
     if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
-        yield from _leaves(condition.left)
-        yield from _leaves(condition.right)
+        yield from atomic_conditions(condition.left)
+        yield from atomic_conditions(condition.right)
     elif isinstance(condition, ir.UnaryExpr) and condition.op == "!":
-        yield from _leaves(condition.operand)
+        yield from atomic_conditions(condition.operand)
     else:
         yield condition
 

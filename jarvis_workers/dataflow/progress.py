@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import OPPOSITE, assigned, leaves, variables_in, walk, without_casts
+from jarvis_workers.dataflow.ast_queries import (
+    OPPOSITE,
+    assigned,
+    atomic_conditions,
+    leaves,
+    variables_in,
+    walk,
+    without_casts,
+)
 from jarvis_workers.dataflow.loop_moves import CONTENT, SEARCHES, Moves, tested
 from jarvis_workers.dataflow.name_heuristics import judges, never_returns
 
@@ -88,7 +96,7 @@ def _is_guarded(turn: tuple[Any, ...], moves: Moves, progress: Progress) -> bool
             continue
         if counters.intersection(tested(node.condition)):
             return True
-        if any(_checks(part, progress) for part in _parts(node.condition)):
+        if any(_checks(part, progress) for part in atomic_conditions(node.condition)):
             return True
     return False
 
@@ -134,17 +142,6 @@ def _judges(call: ir.CallExpr, progress: Progress) -> bool:
 
 def _contains(code: ir.Expression, e: ir.Expression) -> bool:
     return any(node == e for node in walk((code,))) or any(leaf == e for leaf in leaves((code,)))
-
-
-def _parts(e: ir.Expression) -> Iterator[ir.Expression]:
-    """Yield the conditions that &&, || and ! combine."""
-    if isinstance(e, (ir.AndExpr, ir.OrExpr)):
-        yield from _parts(e.left)
-        yield from _parts(e.right)
-    elif isinstance(e, ir.UnaryExpr) and e.op == "!":
-        yield from _parts(e.operand)
-    else:
-        yield e
 
 
 def _values(turn: tuple[Any, ...]) -> Iterator[tuple[str, ir.Expression]]:

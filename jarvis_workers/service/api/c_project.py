@@ -33,6 +33,7 @@ from jarvis_workers.service.c2rust.project_files import (
     symbol_file_in,
     write_project,
 )
+from jarvis_workers.settings import Settings
 from jarvis_workers.source.clang.unit import CompileCommand, Unit
 from jarvis_workers.source.clang.unit_json import decode_unit
 from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units
@@ -78,7 +79,7 @@ def scan_file(file: StrPath, root: StrPath = ".", arguments: Iterable[str] = ())
     if not path.is_file():
         raise UsageError(f"{file}: no such file")
     command = CompileCommand(os.fsencode(path.relative_to(top)), b".", tuple(arguments))
-    (unit,) = _read(top, [command], allow_errors=True)
+    (unit,) = _read(user_settings(), top, [command], allow_errors=True)
     return unit
 
 
@@ -89,8 +90,9 @@ def scan_directory(root: StrPath, compile_commands: StrPath | None = None, *, al
     `allow_errors`, if it has errors: nothing is written then.
     """
     database = Path(compile_commands) if compile_commands is not None else None
-    plan = compile_commands_of(Path(root), compile_options(user_settings(), database))
-    graph = link_units(_read(plan.tree, plan.commands, allow_errors=allow_errors))
+    settings = user_settings()
+    plan = compile_commands_of(Path(root), compile_options(settings, database))
+    graph = link_units(_read(settings, plan.tree, plan.commands, allow_errors=allow_errors))
     write_project(Path(root), graph, translation_order(graph, delayed_entries()))
     return directory_of(Path(root)) / SYMBOLS
 
@@ -132,9 +134,9 @@ def export_root_subgraphs_to_dir(db_path: StrPath, out_dir: StrPath) -> list[Pat
     return write_subgraphs(_symbols(db_path)[1].graph, Path(out_dir))
 
 
-def _read(root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool) -> Iterator[Unit]:
+def _read(settings: Settings, root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool) -> Iterator[Unit]:
     listed = list(commands)
-    answers = read_units(root.resolve(), listed, builtin_headers(user_settings().c2rust.clang_headers), UnitLimits())
+    answers = read_units(root.resolve(), listed, builtin_headers(settings.c2rust.clang_headers), UnitLimits())
     for command, answer in zip(listed, answers, strict=True):
         name = os.fsdecode(command.file)
         if isinstance(answer, UnitNotRead):

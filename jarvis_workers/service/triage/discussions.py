@@ -1,5 +1,6 @@
 """Questions about a finding of an earlier run, and objections to it, as runs over the same snapshot."""
 
+from itertools import chain
 from secrets import token_hex
 
 from jarvis_workers.errors import UsageError
@@ -41,7 +42,8 @@ def find_issue(
     listed = ((scan, issue) for scan in scans for issue in findings_of(store, blobs, scan).findings)
     found = ((scan, issue) for scan, issue in listed if named in (issue.id, issue.fingerprint))
     if newest := next(found, None):
-        return next((one for one in (newest, *found) if _has_proof(one[1])), newest) if with_proof else newest
+        every = chain((newest,), found) if with_proof else ()
+        return next((one for one in every if _has_proof(one[1])), newest)
     raise UsageError(f'no finding "{plain(named)}" in the newest scans ({len(scans)}); name its run with --run')
 
 

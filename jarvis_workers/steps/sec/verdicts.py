@@ -17,9 +17,8 @@ from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, I
 from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
-from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.judge_options import PROVE_STAGE, JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
-from jarvis_workers.steps.sec.prove import STEP as PROVING
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.runs import Run
@@ -74,7 +73,9 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     planned = _planned(session, run)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
-    unproved = {gid: IssueProof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVING))}
+    unproved = {
+        gid: IssueProof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))
+    }
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
