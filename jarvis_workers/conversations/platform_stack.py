@@ -174,7 +174,7 @@ class BudgetedPlatform(_Layer):
         return reply
 
     def _require_prices(self, unit: Unit) -> None:
-        if unit == "usd" and not (self._prices.input or self._prices.output):
+        if unit == "usd" and not self._prices.are_set:
             raise StepFailed(
                 f"the budget of run {self._allowance.run_id} is in dollars, but the model {self.model} has no prices"
                 " here; set them in models in jarvis.yaml, or resume the run with a budget in tokens"

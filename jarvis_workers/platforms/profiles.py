@@ -59,6 +59,10 @@ class Prices(FrozenProfile):
     cache_write: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
+    @property
+    def are_set(self) -> bool:
+        return bool(self.input or self.output)
+
 
 class Profile(FrozenProfile):
     """The API features and limits of a provider.

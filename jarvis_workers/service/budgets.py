@@ -37,7 +37,7 @@ def check_prices(settings: Settings, budget: RunBudget, model_groups: Collection
 
 def _has_prices(settings: Settings, name: str) -> bool:
     group = settings.models.get(name)
-    return group is not None and bool(group.prices.input or group.prices.output)
+    return group is not None and group.prices.are_set
 
 
 def read_budget_option(text: str | None, option: str = "--budget") -> RunBudget | None:

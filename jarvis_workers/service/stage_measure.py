@@ -60,7 +60,7 @@ class StageMeasure:
     @property
     def is_priced(self) -> bool:
         """Whether the prices of the model are known."""
-        return has_prices(self.prices)
+        return self.prices.are_set
 
     def share(self, stage: str, firsts: Sequence[FirstRequest], jobs: int, prices: Prices | None = None) -> StageShare:
         """Return the cost of `jobs` jobs; `firsts` are the first prompts of all of them, or of a sample.
@@ -82,10 +82,5 @@ class StageMeasure:
             prompt_cost=cost_of(TokenUsage(prompt=used.prompt), prices),
             completion_cost=cost_of(TokenUsage(completion=used.completion), prices),
             habit=habit,
-            priced=has_prices(prices),
+            priced=prices.are_set,
         )
-
-
-def has_prices(prices: Prices) -> bool:
-    """Return whether the prices of a model are known."""
-    return bool(prices.input or prices.output)
