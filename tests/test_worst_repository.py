@@ -105,10 +105,11 @@ class Checkout:
     def _may_open(self, path: str, script: str) -> bool:
         """Return whether a file is data that a scan reads, git's own, or a report or baseline that the step names.
 
-        The directory .jarvis/ci is the cache of GitLab's job, which refuses a repository that has committed one.
+        The directory .jarvis/ci is the cache of GitLab's job, which refuses a repository that has committed one, and
+        results are written to .jarvis/sec.
         """
         reports = {word for word in re.findall(r"[\w.-]+", script) if word.endswith(REPORTS)}
-        is_own = path.startswith((".git/", ".jarvis/ci/"))
+        is_own = path.startswith((".git/", ".jarvis/ci/", ".jarvis/sec/"))
         # A report is written to .NAME.RANDOM first.
         is_own = is_own or re.sub(r"^\.(.+)\.\w{8}$", r"\1", path) in reports
         return is_own or bool(SOURCE.fullmatch(path)) or path.rpartition("/")[2] in DATA

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
-COPY = "void f(char *a, char *b) { strcpy(a, b); }\n"
+COPY = "void f(char *a, char *b) { strcpy(a, optarg); }\n"
 # Besides those of the standard library.
 MODULES = (
     "sitecustomize",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import SettingsError, UsageError
-from jarvis_workers.paths import shown
+from jarvis_workers.paths import listing, plain, shown
 from jarvis_workers.service.sources import DEFAULT_BOUNDS
 from jarvis_workers.settings import TOML_FILE, TRUSTED_CONFIG, YAML_FILE, ScopeNotes, Settings, load_settings
 from jarvis_workers.settings.scope import narrowed_settings, with_values_of
@@ -31,6 +31,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 DELETED = b"D"
 NO_BASE = f"no base revision can be read here; to use them, set {TRUSTED_CONFIG}"
 TEMPORARY = "jarvis-scope"
+NAMES_MAX = 10
 
 
 class Base(NamedTuple):
@@ -70,8 +71,9 @@ def load_scan_settings(
             return settings.with_scope(_without(ignored, trusted, directory, f"{TRUSTED_CONFIG} decides"))
         if base := _read_base(flags, directory, environ, place):
             narrowed = narrowed_settings(settings, base.settings)
-            altered = (*narrowed, *_altered_files(base, directory, named, settings))
-            notice = f"this change alters what is scanned: {', '.join(altered)}; its base decides" if altered else None
+            altered = (*narrowed, *_altered_files(base, directory, named))
+            names = plain(listing(altered, NAMES_MAX))
+            notice = f"this change alters what is scanned: {names}; its base decides" if altered else None
             return with_values_of(base.settings, settings, narrowed).with_scope(ScopeNotes(altered, notice))
         ignored = [*narrowed_settings(settings, unset)]
         return with_values_of(unset, settings, ignored).with_scope(_without(ignored, unset, directory, NO_BASE))
@@ -127,10 +129,10 @@ def _base_revision(environ: Mapping[str, str]) -> str | None:
     return f"refs/remotes/origin/{branch}" if branch and is_own else None
 
 
-def _altered_files(base: Base, directory: Path, named: Sequence[str], settings: Settings) -> Iterator[str]:
+def _altered_files(base: Base, directory: Path, named: Sequence[str]) -> Iterator[str]:
     """Yield the files that decide what is scanned or reported, and that the change adds or edits."""
     top = base.top.resolve()
-    places = [(directory / Path(one).expanduser()).resolve() for one in (*named, *settings.rules.paths)]
+    places = [(directory / Path(one).expanduser()).resolve() for one in (*named, *base.settings.rules.paths)]
     for path in sorted(base.changed):
         full = top / os.fsdecode(path)
         if full.name == JARVIS_IGNORE or any(full.is_relative_to(place) for place in places):

@@ -245,6 +245,16 @@ def test_a_baseline_that_the_change_edits_is_reported(project: Project) -> None:
     assert done.line.startswith(f"jarvis: {ALTERS}known.json"), done.line
 
 
+def test_names_that_a_change_adds_do_not_control_the_terminal_and_are_few(project: Project) -> None:
+    base = {**CLEAN, "jarvis.yaml": "rules: {paths: [own]}\n", "own/a.yaml": "[]\n"}
+    project.change(base, {f"own/{number}\x1b[2J.yaml": "[]\n" for number in range(12)})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST)
+
+    assert done.code == 3 and "\x1b" not in done.err and "and 2 more" in done.err, done.err
+
+
 def test_outside_of_ci_nothing_changes(project: Project) -> None:
     project.change(SOURCES, {"jarvis.yaml": FOUR["report.min_confidence"]})
     project.check_out()
