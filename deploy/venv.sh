@@ -11,7 +11,8 @@ unset JARVIS_VENV # it is no setting of jarvis
 
 find_python() {
     for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11; do
-        if "$name" -P -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        # Not in the current directory, where a version manager would read which Python to run.
+        if (cd "$root" && "$name" -P -c 'import sys; sys.exit(sys.version_info < (3, 11))') 2>/dev/null; then
             echo "$name"
             return
         fi
