@@ -7,12 +7,12 @@ make_venv requirements.lock
 
 any_pip() { # pip's arguments
     for python in "$(find_python)" "$venv/bin/python"; do
-        if "$python" -m pip --version >/dev/null 2>&1; then
-            "$python" -m pip --disable-pip-version-check "$@"
+        if (cd "$root" && "$python" -P -m pip --version) >/dev/null 2>&1; then
+            (cd "$root" && "$python" -P -m pip --disable-pip-version-check "$@")
             return
         fi
     done
-    uv run -q --no-project --with pip python -m pip --disable-pip-version-check "$@"
+    cd "$root" && uv run -q --no-config --no-project --with pip python -P -m pip --disable-pip-version-check "$@"
 }
 
 if [ $# -gt 0 ]; then

@@ -3,11 +3,16 @@
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 venv=${JARVIS_VENV:-"$root/.venv"}
+case $venv in
+/*) ;;
+*) venv=$PWD/$venv ;;
+esac
 unset JARVIS_VENV # it is no setting of jarvis
 
 find_python() {
     for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11; do
-        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        # Not in the current directory, where a version manager would read which Python to run.
+        if (cd "$root" && "$name" -P -c 'import sys; sys.exit(sys.version_info < (3, 11))') 2>/dev/null; then
             echo "$name"
             return
         fi
@@ -24,11 +29,15 @@ make_venv() {
     fi
     python=$(find_python)
     stamp="$venv/.$1"
+    here=$PWD
+    # Python would import modules of the current directory, and uv would read settings there.
+    cd "$root"
     if uv --version >/dev/null 2>&1; then
         make_with_uv "$python" "$lock"
     else
         make_with_pip "$python" "$lock"
     fi
+    cd "$here"
     echo "$wanted" > "$stamp"
 }
 

@@ -7,17 +7,19 @@ from pathlib import Path
 from textwrap import shorten
 
 from jarvis_cli import exits
-from jarvis_workers.paths import plain, shown
+from jarvis_workers.paths import listing, plain, shown
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
 from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.verdicts import rank
 from jarvis_workers.sec.report_document import CanaryOutcome, Issue, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
 STATUS_WORDS = {"review": "to review"}
 REASON_WIDTH = 160
+ALTERED_MAX = 10
 
 
 def exit_code(run: Run, body: ReportBody, fail_on: str | None) -> int:
@@ -27,6 +29,12 @@ def exit_code(run: Run, body: ReportBody, fail_on: str | None) -> int:
     counts = _counts(body.summary)
     findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counts)
     return exits.of_run(findings=findings, incomplete=not is_well(run, body))
+
+
+def _alters(run: Run) -> list[str]:
+    """Return the sentence about what the change under test narrows of its own scan."""
+    altered = SecOptions.of(run).altered
+    return [f"this change alters what is scanned: {plain(listing(altered, ALTERED_MAX))}"] if altered else []
 
 
 def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> str:
@@ -40,9 +48,11 @@ def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> s
         place = f"; first: {_shown(run, first)}:{first.line} {first.pattern}" if first else ""
         gaps = f"; NOT CHECKED: {counted(summary.files_not_checked, 'file')}" if summary.not_checked else ""
         open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(summary)) else ""
-        return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
+        found = f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
+        return "; ".join([found, *_alters(run)])
     reasons = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
     reasons += ["the known bug was not confirmed"] if _missed(summary) else []
+    reasons += _alters(run)
     reasons += _not_checked(run, summary)
     reasons += _without_verdict(run, body)
     reasons += [_resume(run)] if run.state == "paused" else []
@@ -101,8 +111,8 @@ def _shown(run: Run, place: Issue | ReportGap) -> str:
 
 
 def is_well(run: Run, body: ReportBody) -> bool:
-    """Return whether a run is complete and trustworthy, that is, its canary was confirmed."""
-    return run.state == "done" and not _missed(body.summary)
+    """Return whether a run is complete and trustworthy: its canary was confirmed, and the change alters no scope."""
+    return run.state == "done" and not _missed(body.summary) and not _alters(run)
 
 
 def summary(run: Run, body: ReportBody, output: object) -> str:

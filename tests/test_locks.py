@@ -23,10 +23,10 @@ def test_every_artifact_is_pinned_by_version_and_hash(lock: Path) -> None:
         assert not PIN.match(line) or HASHED.match(following), line
 
 
-@pytest.mark.parametrize("script", ["deploy/venv.sh", "deploy/Dockerfile"])
+@pytest.mark.parametrize("script", ["deploy/venv.sh", "deploy/install.sh", "deploy/Dockerfile"])
 def test_what_installs_from_a_lock_requires_the_hashes(script: str) -> None:
     commands = (ROOT / script).read_text().replace("\\\n", " ").splitlines()
-    installs = [line for line in commands if re.search(r"install .*-r ", line)]
+    installs = [line for line in commands if re.search(r"install(_into)? .*-r ", line)]
     assert installs
     assert all("--require-hashes" in line for line in installs)
 

@@ -73,18 +73,26 @@ def test_the_changelog_has_the_version() -> None:
         (
             [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "unreachable"}],
             "",
-            True,
+            None,
             "x.lock: not checked: 1 of 2 packages: unreachable",
         ),
-        (None, "WARNING\nConnectionError: refused", True, "x.lock: not checked: ConnectionError: refused"),
-        (None, "", True, "x.lock: not checked: no report"),
+        ([], "", False, "x.lock: no packages were audited"),
+        (None, "WARNING\nConnectionError: refused", None, "x.lock: not checked: ConnectionError: refused"),
+        (None, "", None, "x.lock: not checked: no report"),
     ],
 )
-def test_an_audit_says_what_was_not_checked(
-    audit: ModuleType, report: list[object] | None, errors: str, passes: bool, line: str
+def test_an_audit_says_what_was_not_checked_and_passes_with_it_only_offline(
+    audit: ModuleType, report: list[object] | None, errors: str, passes: bool | None, line: str
 ) -> None:
+    """`passes` is None if it depends."""
     text = "" if report is None else json.dumps({"dependencies": report})
-    assert audit.conclusion("x.lock", text, errors) == (passes, line)
+    for offline in (False, True):
+        expected = offline if passes is None else passes
+        assert audit.conclusion("x.lock", text, errors, offline=offline) == (expected, line)
+
+
+def test_an_audit_of_nothing_does_not_pass(audit: ModuleType) -> None:
+    assert audit.main([]) == audit.main(["--offline"]) == 1
 
 
 def test_each_test_is_in_one_part_of_three() -> None:

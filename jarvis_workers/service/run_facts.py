@@ -10,6 +10,7 @@ from jarvis_workers.store.values import Run, StageProgress
 
 # What a report repeats of options that are set, and of the choice of rules.
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
+SCOPE_FIELDS = ("narrowed", "altered")
 RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 
@@ -41,6 +42,7 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "rules": {name: getattr(options.rules, name) for name in RULE_FIELDS},
         **({"baseline": options.baseline["what"]} if options.baseline else {}),
         **({"triage": options.triage} if options.triage else {}),
+        **{name: list(value) for name in SCOPE_FIELDS if (value := getattr(options, name))},
         "executor": run.executor,
         "created_at": _iso(run.created_at),
         "started_at": _iso(run.started_at),

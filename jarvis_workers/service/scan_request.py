@@ -13,9 +13,10 @@ from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of, source_labels
 from jarvis_workers.settings import Settings
+from jarvis_workers.settings.scope import narrowed_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_resources
-from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.selection import JARVIS_IGNORE, Selection
 from jarvis_workers.steps.sec.options import SecOptions
 
 Options = TypeVar("Options", bound=RunOptions)
@@ -58,7 +59,8 @@ def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
 
 def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:
     """Return the options of a scan from the settings."""
-    return options_of(settings, kind, min_confidence=settings.report.min_confidence, **more)
+    scope = {"altered": settings.scope.altered, "narrowed": narrowed_settings(settings)}
+    return options_of(settings, kind, min_confidence=settings.report.min_confidence, **scope, **more)
 
 
 def request_for(
@@ -94,14 +96,15 @@ def selection_of(
     """Return the selection of files to scan."""
     rust = "rust" in settings.scan.languages
     c = "c/cpp" in settings.scan.languages
+    names = ignore_files_of(
+        origin, use=settings.scan.use_ignore_files, of_addresses=settings.scan.jarvisignore_of_addresses
+    )
     suffixes = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]
     return Selection(
         suffixes=frozenset(b"." + os.fsencode(suffix) for suffix in suffixes),
         exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
         include=include,
         exclude=exclude,
-        ignore_files=ignore_files_of(
-            origin, use=settings.scan.use_ignore_files, of_addresses=settings.scan.jarvisignore_of_addresses
-        ),
+        ignore_files=names if settings.scope.reads_jarvisignore else tuple(set(names) - {JARVIS_IGNORE}),
         max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
     )

@@ -9,19 +9,21 @@ mapping is a=b,c=d; an empty variable counts as unset. A secret may be read from
 """
 
 from jarvis_workers.settings.origins import Origin, load_settings, origins, untrusted_programs
-from jarvis_workers.settings.schema import Cache, ReportSettings, RulesSettings, ScanSettings, Settings
-from jarvis_workers.settings.sources import FLAG, TOML_FILE, TOML_PLACE, YAML_FILE
+from jarvis_workers.settings.schema import Cache, ReportSettings, RulesSettings, ScanSettings, ScopeNotes, Settings
+from jarvis_workers.settings.sources import FLAG, TOML_FILE, TOML_PLACE, TRUSTED_CONFIG, YAML_FILE
 
 __all__ = [
     "FLAG",
     "TOML_FILE",
     "TOML_PLACE",
+    "TRUSTED_CONFIG",
     "YAML_FILE",
     "Cache",
     "Origin",
     "ReportSettings",
     "RulesSettings",
     "ScanSettings",
+    "ScopeNotes",
     "Settings",
     "load_settings",
     "origins",

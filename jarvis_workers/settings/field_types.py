@@ -1,8 +1,10 @@
-"""The types of single settings: how text and lists are read, and their bounds."""
+"""The types of single settings: how text and lists are read, their bounds, and which values narrow a scan."""
 
 import shlex
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -75,3 +77,28 @@ Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
 Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Marks a setting by which a scan finds less: `narrows` compares a trusted value with that of a checkout."""
+
+    narrows: Callable[[Any, Any], bool]
+
+
+def _lacks(trusted: Collection[str], value: Collection[str]) -> bool:
+    return not set(trusted) <= set(value)
+
+
+def _selects(trusted: Collection[str], value: Collection[str]) -> bool:
+    """Compare two selections; an empty one selects everything."""
+    return bool(value) and (not trusted or _lacks(trusted, value))
+
+
+FewerNarrow = Narrowing(_lacks)
+MoreNarrow = Narrowing(lambda trusted, value: _lacks(value, trusted))
+SelectionNarrows = Narrowing(_selects)
+LessNarrows = Narrowing(lambda trusted, value: value < trusted)
+GreaterNarrows = Narrowing(lambda trusted, value: value > trusted)
+# Where no order of the values is known, such as for the severities of rules.
+ChangeNarrows = Narrowing(lambda trusted, value: value != trusted)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -13,14 +13,20 @@ from jarvis_workers.sec.sourcelinks import check_template
 from jarvis_workers.settings.field_types import (
     Arguments,
     Budget,
+    ChangeNarrows,
     Count,
+    FewerNarrow,
     Files,
+    GreaterNarrows,
     Languages,
+    LessNarrows,
     Megabytes,
+    MoreNarrow,
     Names,
     Percent,
     SearchAddress,
     Seconds,
+    SelectionNarrows,
     Servers,
     SettingPath,
     Severities,
@@ -45,20 +51,24 @@ class FrozenSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
+DEFAULT_EXTENSIONS = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
+DEFAULT_EXCLUDE_DIRS = (".git", ".pc", "build", "out", "target", "third_party", "vendor", ".jarvis")
+
+
 class ScanSettings(FrozenSettings):
     """The files to scan, and the batch sizes; suffixes have no dot and are case-sensitive (`C` is not `c`).
 
     A tree of at most `small_files` files is scanned in-process, without an executor; 0 disables this.
     """
 
-    extensions: Suffixes = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
-    languages: Languages = ("c/cpp", "rust")
-    exclude_dirs: Names = (".git", ".pc", "build", "out", "target", "third_party", "vendor", ".jarvis")
-    use_ignore_files: bool = True
-    jarvisignore_of_addresses: bool = False
+    extensions: Annotated[Suffixes, FewerNarrow] = DEFAULT_EXTENSIONS
+    languages: Annotated[Languages, FewerNarrow] = ("c/cpp", "rust")
+    exclude_dirs: Annotated[Names, MoreNarrow] = DEFAULT_EXCLUDE_DIRS
+    use_ignore_files: Annotated[bool, GreaterNarrows] = True
+    jarvisignore_of_addresses: Annotated[bool, GreaterNarrows] = False
     git_max_files: Files = 2_000_000
     git_max_mb: Megabytes = 50_000
-    max_file_mb: Megabytes = 256
+    max_file_mb: Annotated[Megabytes, LessNarrows] = 256
     batch_mb: Megabytes = 16
     batch_files: Count = 1000
     small_files: Annotated[int, Field(ge=0, le=1000)] = 50
@@ -74,13 +84,13 @@ class RulesSettings(FrozenSettings):
     the data-flow rules, and with them the data-flow analysis.
     """
 
-    disable: Names = ()
-    enable_only: Names = ()
-    categories: Names = ()
-    severity: Severities = Field(default_factory=dict)
-    paths: Names = ()
-    learned: bool = False
-    depth: Depth = FLOW_DEPTH
+    disable: Annotated[Names, MoreNarrow] = ()
+    enable_only: Annotated[Names, SelectionNarrows] = ()
+    categories: Annotated[Names, SelectionNarrows] = ()
+    severity: Annotated[Severities, ChangeNarrows] = Field(default_factory=dict)
+    paths: Annotated[Names, ChangeNarrows] = ()
+    learned: Annotated[bool, ChangeNarrows] = False
+    depth: Annotated[Depth, ChangeNarrows] = FLOW_DEPTH
 
 
 class Cache(FrozenSettings):
@@ -150,7 +160,7 @@ class SearchSettings(FrozenSettings):
 class ReportSettings(FrozenSettings):
     """Settings of reports; `source_url` is the template of links to the source (sec/sourcelinks)."""
 
-    min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.4
+    min_confidence: Annotated[float, Field(ge=0, le=1), GreaterNarrows] = 0.4
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
@@ -245,6 +255,18 @@ class CodeSettings(FrozenSettings):
     confirm: bool = False
 
 
+class ScopeNotes(NamedTuple):
+    """What a checkout does to the scope of its scan in CI (service/trusted_scope).
+
+    `altered` is what the change under test narrows, compared with its base; the `notice` is a line about settings that
+    would narrow the scan and have no effect.
+    """
+
+    altered: tuple[str, ...] = ()
+    notice: str | None = None
+    reads_jarvisignore: bool = True
+
+
 class Settings(FrozenSettings):
     """All settings of a user; properties return the addresses to use where a setting is None.
 
@@ -283,6 +305,7 @@ class Settings(FrozenSettings):
     central_repo: Annotated[str, Field(max_length=2000)] | None = None
     central_tools: Names = ()
     _untrusted: Mapping[str, Mapping[str, object]] = PrivateAttr(default_factory=dict)
+    _scope: ScopeNotes = PrivateAttr(default=ScopeNotes())
 
     @property
     def untrusted(self) -> Mapping[str, Mapping[str, object]]:
@@ -293,6 +316,17 @@ class Settings(FrozenSettings):
         """Return the settings with the record of those that have no effect."""
         copy = self.model_copy()
         copy._untrusted = untrusted
+        return copy
+
+    @property
+    def scope(self) -> ScopeNotes:
+        """What a checkout does to the scope of its scan."""
+        return self._scope
+
+    def with_scope(self, notes: ScopeNotes) -> Self:
+        """Return the settings with the notes on the scope."""
+        copy = self.model_copy()
+        copy._scope = notes
         return copy
 
     @property

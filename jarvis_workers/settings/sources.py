@@ -23,8 +23,10 @@ FILES = {YAML_FILE: YAML_FILE, TOML_PLACE: TOML_FILE}
 SECRETS = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
 SERVERS = "mcp"
 MAPPINGS = frozenset({"rules.severity", "tool_groups", MODELS, SERVERS})
+# The variable that names the file whose settings decide what is scanned, whatever a checkout says.
+TRUSTED_CONFIG = "JARVIS_TRUSTED_CONFIG"
 READ_ELSEWHERE = frozenset(
-    {"JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
+    {TRUSTED_CONFIG, "JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
     | {"JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"}
     # Variables of `c2rust order`, of `c2rust cc`, and of the programs that it builds.
     | {"JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENTRIES"}

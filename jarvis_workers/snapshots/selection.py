@@ -11,9 +11,9 @@ from jarvis_workers.snapshots.ignore import Globs, IgnorePattern
 from jarvis_workers.snapshots.unchanged_since import Unchanged
 
 OWN_DIRECTORY = b".jarvis"
-GIT_IGNORE = ".gitignore"
+GIT_IGNORE, JARVIS_IGNORE = ".gitignore", ".jarvisignore"
 # In order of increasing precedence.
-IGNORE_FILES = (GIT_IGNORE, ".jarvisignore")
+IGNORE_FILES = (GIT_IGNORE, JARVIS_IGNORE)
 SLASH = ord("/")
 # `.pc` has quilt's copies of the files that patches change.
 EXCLUDED_DIRECTORIES = frozenset(

@@ -166,6 +166,36 @@ def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
     return dict(zip(output[1::3], output[2::3], strict=False))
 
 
+def merge_base(borrowed: Borrowed) -> str:
+    """Return the common ancestor of the commit and the checked-out commit. Raises UsageError if there is none."""
+    if borrowed.head is None:
+        raise UsageError("nothing is checked out")
+    command = ["-C", str(borrowed.place), "merge-base", borrowed.commit, borrowed.head]
+    return _git(command, borrowed.environ).decode().strip()
+
+
+def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, bytes]:
+    """Return the files that differ between a commit and the checked-out commit, with git's letter for the change."""
+    if borrowed.head is None:
+        return {}
+    check_count(borrowed.place, commit, borrowed.bounds, borrowed.environ)
+    check_count(borrowed.place, borrowed.head, borrowed.bounds, borrowed.environ)
+    compare = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", commit, borrowed.head]
+    fields = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
+    return dict(zip(fields[1::2], fields[::2], strict=False))
+
+
+def file_at(borrowed: Borrowed, commit: str, path: bytes) -> bytes | None:
+    """Return the content of a file of a commit, by its path from the top; None if it is no regular file there."""
+    entry = _git(
+        ["-C", str(borrowed.place), "ls-tree", "-z", "--full-tree", commit, "--", os.fsdecode(path)], borrowed.environ
+    )
+    if not entry.startswith(REGULAR_FILE):
+        return None
+    blob = entry.partition(b"\t")[0].split()[-1].decode()
+    return _git(["-C", str(borrowed.place), "cat-file", "blob", blob], borrowed.environ)
+
+
 def _network_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in PASSED_VARIABLES if name in environ} | _settings()
 

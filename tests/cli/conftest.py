@@ -14,7 +14,7 @@ def jarvis(
     tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Jarvis:
     """Run commands in an empty directory, with a separate store, in English, with only the settings of the test."""
-    for name in [name for name in os.environ if name.startswith(("JARVIS_", "GITHUB_", "CI_"))]:
+    for name in [name for name in os.environ if name.startswith(("JARVIS_", "GITHUB_", "GITLAB_", "CI"))]:
         monkeypatch.delenv(name)
     place = tmp_path / "place"
     place.mkdir()

@@ -139,7 +139,9 @@ class Job:
             if "if" in step and not self.holds(step["if"]):
                 continue
             if "uses" in step:
-                self.used[step["uses"]] = {name: self._filled(value) for name, value in step.get("with", {}).items()}
+                self.used[step["uses"].partition("@")[0]] = {
+                    name: self._filled(value) for name, value in step.get("with", {}).items()
+                }
             elif step.get("id") != "install" and (code := self._script(step)):
                 return code
         return 0
@@ -200,11 +202,11 @@ def test_github_action_annotates_summarizes_uploads_and_fails(job: Job) -> None:
     assert code == 1
     assert re.search(r"(?m)^::error file=src/net/list\.c,line=1,endLine=1,col=28,title=Unbounded", job.log)
     assert job.summary.startswith("### Jarvis: ") and "`src/net/list.c:1`" in job.summary
-    sarif = json.loads(Path(job.used["github/codeql-action/upload-sarif@v3"]["sarif_file"]).read_text())
+    sarif = json.loads(Path(job.used["github/codeql-action/upload-sarif"]["sarif_file"]).read_text())
     places = [one["locations"][0]["physicalLocation"]["artifactLocation"] for one in sarif["runs"][0]["results"]]
     assert {"uri": "src/net/list.c", "uriBaseId": "%SRCROOT%"} in places
     assert job.outputs["scan"]["exit-code"] == "1"
-    kept = job.used["actions/cache@v4"]["path"].split("\n")
+    kept = job.used["actions/cache"]["path"].split("\n")
     assert [Path(path).exists() for path in kept if path] == [True, True]
 
 
@@ -245,7 +247,7 @@ def test_github_action_obeys_its_inputs_and_runs_none_of_them(job: Job, inputs: 
     assert job.run() == code, job.log
     assert not (job.place / "stolen").exists()
     uploads = code == 0 and inputs.get("upload-sarif") != "false"
-    assert ("github/codeql-action/upload-sarif@v3" in job.used) == uploads
+    assert ("github/codeql-action/upload-sarif" in job.used) == uploads
 
 
 def test_github_action_uploads_nothing_for_a_fork(tmp_path: Path) -> None:
@@ -340,16 +342,22 @@ def test_gitlab_job_writes_both_reports_and_fails(repository: Path, environ: dic
 
 
 @pytest.mark.slow
-def test_pre_commit_hook_takes_file_names(repository: Path, environ: dict[str, str]) -> None:
+def test_pre_commit_hook_takes_file_names(repository: Path, environ: dict[str, str], tmp_path: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     (used,) = file_named(".pre-commit-config.yaml")["repos"][0]["hooks"]
 
     def commit(*files: str) -> "subprocess.CompletedProcess[str]":
-        command = [*hook["entry"].split(), *used["args"], *files]
+        command = [str(package / hook["entry"]), *used["args"], *files]
         return subprocess.run(command, cwd=repository, env=environ, capture_output=True, text=True, check=False)
 
+    package = tmp_path / "package"
+    (package / ".hook" / "bin").mkdir(parents=True)
+    (package / ".hook" / "installed").touch()
+    (package / ".hook" / "bin" / "jarvis").symlink_to(tmp_path / "bin" / "jarvis")
+    shutil.copytree(ROOT / "deploy", package / "deploy")
     (repository / "ok.c").write_text("int a;\n")
-    bad, good = commit("src/net/list.c", "src/main.c"), commit("ok.c")
+    (repository / "--exclude=list.c").write_text("int a;\n")
+    bad, good = commit("src/net/list.c", "src/main.c", "--exclude=list.c"), commit("ok.c")
 
     assert used["id"] == hook["id"]
     assert (bad.returncode, good.returncode) == (1, 0)

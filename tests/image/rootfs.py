@@ -19,7 +19,7 @@ from tests.image.dockerfile import BuildStage, Instruction, read_stages
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
-BASE_IMAGE = "debian:bookworm-slim"
+BASE_IMAGE = next(iter(read_stages(DOCKERFILE).values())).parent
 NETWORK_FILES = {
     "/etc/resolv.conf": "/etc/resolv.conf",
     "/etc/pip.conf": "/etc/pip.conf",

@@ -104,3 +104,12 @@ def test_of_clang_tidy_the_image_keeps_the_headers_alone() -> None:
     assert removed and all(found.values()), found
     headers = builtin_headers(None)
     assert not any(headers.is_relative_to(path) for paths in found.values() for path in paths)
+
+
+def test_the_files_that_the_metadata_names_are_in_the_context_and_copied() -> None:
+    """Without them, the wheel is not built."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    copied = [word for step in read_stages(DOCKERFILE)["build"].all("COPY") for word in step.text.split()[:-1]]
+    context = (ROOT / ".dockerignore").read_text().splitlines()
+    for name in (project["readme"], *project["license-files"]):
+        assert name in copied and f"!{name}" in context, name

@@ -340,12 +340,22 @@ def test_a_source_that_is_no_text_is_scanned_as_bytes(session: ScanSession) -> N
         session.scan_text("// \ud800")
 
 
-def test_settings_become_options(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ci", [False, True])
+def test_settings_become_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ci: bool) -> None:
+    """In CI without a base revision, only those that do not narrow the scan."""
+    for name in ("GITHUB_ACTIONS", "GITLAB_CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CI", str(ci).lower())
     (tmp_path / "jarvis.yaml").write_text(
         "rules: {disable: [atoi_family], paths: [own]}\nscan: {exclude_dirs: [gen]}\nreport: {min_confidence: 0.7}\n"
+        "processes: 3\n"
     )
     options = ScanOptions.from_settings(tmp_path)
 
+    assert options.processes == 3
+    if ci:
+        assert (options.exclude_rules, options.rule_paths, options.min_confidence) == ((), (), 0.4)
+        return
     assert (options.exclude_rules, options.exclude_dirs, options.min_confidence) == (("atoi_family",), ("gen",), 0.7)
     assert options.rule_paths == (tmp_path / "own",)
 

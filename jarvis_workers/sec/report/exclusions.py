@@ -7,6 +7,7 @@ baseline.  A baseline counts findings by fingerprint: if there were two equal li
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.report.i18n import Words
@@ -115,12 +116,19 @@ def set_aside(summary: Summary) -> int:
     return summary.suppressed + summary.judged_false + summary.judged_wontfix
 
 
-def no_findings(summary: Summary) -> tuple[str, str]:
-    """Return a short statement that there are no findings, and a qualification if some were excluded."""
+def no_findings(summary: Summary, run: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a short statement that there are no findings, and a qualification if some were excluded.
+
+    What settings have narrowed is in the facts of the `run`.
+    """
     if summary.baseline:
         return "Nothing new.", "No new location was flagged"
+    if summary.below_min_confidence:
+        return "No findings", "except those below the minimum confidence"
     if set_aside(summary):
         return "No findings", "except those suppressed or dismissed"
+    if run.get("narrowed") or run.get("altered"):
+        return "No findings", "by the rules and files that the settings leave"
     return "No findings.", "No rule fired"
 
 

@@ -47,7 +47,7 @@ def render_github(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     for issue in shown:
         yield _annotation(issue, rules[issue.pattern].title)
     more = body.summary.total - len(shown)
-    yield f"{total_line(body.summary)}{f' ({more:,} of them not annotated)' if more > 0 else ''}\n"
+    yield f"{total_line(body.summary, run)}{f' ({more:,} of them not annotated)' if more > 0 else ''}\n"
 
 
 def _annotation(issue: Issue, title: str) -> str:

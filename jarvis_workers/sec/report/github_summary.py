@@ -20,7 +20,7 @@ TEXT_MAX = 200
 def render_github_summary(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a heading with the numbers, a table of the worst findings, and the files that were not checked."""
     body = from_repository(body, run)
-    yield f"### Jarvis: {prose(total_line(body.summary))}\n"
+    yield f"### Jarvis: {prose(total_line(body.summary, run))}\n"
     yield from _gaps(gaps_of(body.summary))
     yield from _findings(body)
 

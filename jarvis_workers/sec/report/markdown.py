@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.escape import code, code_cell, prose
-from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import defect_groups, total_text
 from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, same_root_cause, steps, verdict_findings
+from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     WORDS,
@@ -45,9 +45,8 @@ def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
 def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
     summary, issues, texts = body.summary, body.issues, _texts(body.issues)
     judged = has_verdicts(summary)
-    yield from _verdict(summary, say)
-    if note := depth_note(run):
-        yield f"> {say(note)}"
+    yield from _verdict(summary, run, say)
+    yield from (f"> {prose(note)}" for note in scope_notes(run, say))
     if judged:
         yield from verdict_findings(issues, say, body.patches)
     yield from _numbers(summary, issues, say)
@@ -61,18 +60,18 @@ def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
     yield from _run(run, say)
 
 
-def _verdict(summary: Summary, say: Words) -> Iterator[str]:
+def _verdict(summary: Summary, run: Part, say: Words) -> Iterator[str]:
     if has_verdicts(summary):
         first, rest = lead(summary, say)
         yield f"**{first}** {rest}"
         yield from (f"> **{what}** {prose(means)}" for what, means in warnings(summary, say))
     else:
-        yield _fired(summary, say)
+        yield _fired(summary, run, say)
     yield from _not_listed(summary, say)
     yield from _set_aside(summary, say)
 
 
-def _fired(summary: Summary, say: Words) -> str:
+def _fired(summary: Summary, run: Part, say: Words) -> str:
     files = say.count(summary.scanned_files, "file")
     if summary.total:
         return say(
@@ -86,7 +85,7 @@ def _fired(summary: Summary, say: Words) -> str:
         text = "**Incomplete.** No rule fired in the {files} that were checked; other files were not checked."
         return say(text, files=files)
     if summary.scanned_files:
-        word, extent = map(say, no_findings(summary))
+        word, extent = map(say, no_findings(summary, run))
         text = "**{word}** {extent} in {files}. This does not prove that the code is free of defects."
         return say(text, word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):

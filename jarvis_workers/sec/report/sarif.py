@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.exclusions import set_aside
 from jarvis_workers.sec.report.fired_rules import rules_of
+from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.sarif_results import (
@@ -31,6 +31,7 @@ from jarvis_workers.sec.report.sarif_results import (
     worst_first,
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
+from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import missed_canary
 from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
 
@@ -44,7 +45,7 @@ NOTIFICATIONS = {
     "not-listed": "Findings are not listed.",
     "unused-suppression": "A suppression is unused.",
     "canary-missed": "A known bug was not confirmed.",
-    "rules-only": "The data-flow rules did not run.",
+    "narrowed": "Rules did not run, or settings narrow the scan.",
 }
 REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<commit>[0-9a-f]{40}(?:[0-9a-f]{24})?)")
 
@@ -101,7 +102,7 @@ def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
 def _invocation(summary: Summary, cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
     """Return the invocation; a run that is incomplete, or left something unchecked, was not successful."""
     times = {"startTimeUtc": run.get("created_at"), "endTimeUtc": run.get("ended_at")}
-    shallow = [_note("rules-only", "note", note)] if (note := depth_note(run)) else []
+    shallow = [_note("narrowed", "note", note) for note in scope_notes(run, ENGLISH)]
     missed = [_note("canary-missed", "error", f"{what} {means}") for what, means in missed_canary(summary)]
     return {
         "executionSuccessful": not (summary.not_checked or missed) and run.get("state", "done") == "done",

@@ -16,13 +16,13 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
 from jarvis_workers.sec.report.rebase import below
+from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import REAL, WORDS, counts, has_verdicts, rank, warnings
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 
@@ -104,9 +104,9 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
     if not options.concise:
         if listed:
             yield ()
-        if note := depth_note(run):
-            yield from _wrapped((Span(say(note)),), options.width)
-        for line in _summary(body, hidden, options, say):
+        for note in scope_notes(run, say):
+            yield from _wrapped((Span(note),), options.width)
+        for line in _summary(body, run, hidden, options, say):
             yield from _wrapped(line, options.width)
 
 
@@ -190,7 +190,7 @@ def _places(others: Sequence[Issue], options: TextOptions, say: Words) -> Iterat
     yield from _wrapped((Span(f"{INDENT}{text}"),), options.width)
 
 
-def _summary(body: ReportBody, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
+def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
     summary = body.summary
     if hidden:
         shown = f"{options.most:,}"
@@ -200,7 +200,7 @@ def _summary(body: ReportBody, hidden: int, options: TextOptions, say: Words) ->
     yield from _set_aside(summary, options, say)
     yield from _unproved(body.issues, say)
     yield from _alarms(summary, options, say)
-    yield _total(summary, say)
+    yield _total(summary, run, say)
 
 
 def _by_rule(issues: Sequence[Issue], summary: Summary, say: Words) -> Iterator[Line]:
@@ -278,12 +278,12 @@ def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line
             yield (Span(f"{INDENT}{name}"),)
 
 
-def total_line(summary: Summary, say: Words = ENGLISH) -> str:
+def total_line(summary: Summary, run: Part, say: Words = ENGLISH) -> str:
     """Return a line with the number of findings, possibly none, and the number of files."""
-    return "".join(span.text for span in _total(summary, say))
+    return "".join(span.text for span in _total(summary, run, say))
 
 
-def _total(summary: Summary, say: Words) -> Line:
+def _total(summary: Summary, run: Part, say: Words) -> Line:
     files = say.count(summary.scanned_files, "file")
     if summary.total:
         severe = ", ".join(f"{number:,} {say(severity)}" for severity, number in summary.by_severity.items())
@@ -298,7 +298,7 @@ def _total(summary: Summary, say: Words) -> Line:
     if summary.not_checked:
         return (Span(say("INCOMPLETE: no findings in the {files} that were checked", files=files), "alarm"),)
     if summary.scanned_files:
-        word, extent = map(say, no_findings(summary))
+        word, extent = map(say, no_findings(summary, run))
         return (Span(say("{word} {extent} in {files}.", word=word, extent=extent, files=files), "strong"),)
     if revision := nothing_changed(summary):
         return (

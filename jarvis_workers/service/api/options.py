@@ -101,11 +101,12 @@ class ScanOptions:
     def from_settings(cls, directory: StrPath = ".") -> "ScanOptions":
         """Return the options given by `jarvis.yaml`, `pyproject.toml` and `JARVIS_*`, as for the command line.
 
-        Only settings of rules, files and limits are used. Raises SettingsError.
+        Only settings of rules, files and limits are used; in CI, those that narrow a scan come from the base revision
+        (docs/ci.md). Raises SettingsError.
         """
-        from jarvis_workers.settings import load_settings  # noqa: PLC0415  (slow, and rarely needed)
+        from jarvis_workers.service.trusted_scope import load_scan_settings  # noqa: PLC0415  (slow, and rarely needed)
 
-        settings = load_settings(directory=Path(directory))
+        settings = load_scan_settings({}, directory=Path(directory))
         scan, rules = settings.scan, settings.rules
         return cls(
             rules=rules.enable_only,

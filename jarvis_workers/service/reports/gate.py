@@ -14,6 +14,7 @@ from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.run_pages import newest_before
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
@@ -68,4 +69,6 @@ def _result(run: Run, fail_on: str, number: int, findings: list[Issue], before: 
     if run.state != "done":
         reason = f"the run is {run.state}: findings may be missing"
         return GateResult("incomplete", reason, 0, [], before)
+    if altered := SecOptions.of(run).altered:
+        return GateResult("incomplete", f"this change alters what is scanned: {', '.join(altered)}", 0, [], before)
     return GateResult("passed", f"no {new}finding at or above {fail_on}", 0, [], before)

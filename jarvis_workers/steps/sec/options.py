@@ -36,7 +36,8 @@ class SecOptions(RunOptions):
 
     `profile` enables time measurement. `lang` is the language of the report and of the agents' texts. `baseline`
     describes the baseline in reports, `triage` names the file of triage verdicts. `build` is the blob of the macros and
-    include directories with which files are compiled.
+    include directories with which files are compiled. `narrowed` are the settings by which the scan finds less than
+    with the defaults, `altered` what the change under test narrows of its own scan, compared with its base.
     """
 
     min_confidence: float = 0.0
@@ -46,3 +47,5 @@ class SecOptions(RunOptions):
     baseline: Mapping[str, Any] | None = None
     triage: str | None = None
     build: str | None = None
+    narrowed: Sequence[str] = ()
+    altered: Sequence[str] = ()

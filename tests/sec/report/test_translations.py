@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import no_findings
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
 from jarvis_workers.sec.report.markdown import render_markdown
+from jarvis_workers.sec.report.scope_notes import ALTERED, NARROWED
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXTS, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
@@ -24,7 +26,13 @@ HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
 RENDERERS = ("markdown", "markdown_verdicts", "markdown_proof", "defect_groups", "patches", "text", "verdicts")
 MODULES = [HERE / f"{name}.py" for name in RENDERERS] + sorted((HERE / "html").glob("*.py"))
-SUMMARIES = (Summary(), Summary(baseline=BaselineSummary(0, 0, {})), Summary(suppressed=1))
+SUMMARIES = (
+    Summary(),
+    Summary(baseline=BaselineSummary(0, 0, {})),
+    Summary(suppressed=1),
+    Summary(below_min_confidence=1),
+)
+RUNS: tuple[dict[str, object], ...] = ({}, {"narrowed": ["rules.disable"]})
 NAMED = [
     *WORDS.values(),
     *MEANS.values(),
@@ -36,7 +44,7 @@ NAMED = [
 ]
 NAMED += [*PROOF_STATES.values(), *PROOF_KINDS.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
-NAMED += [said for facts in SUMMARIES for said in no_findings(facts)]
+NAMED += [said for facts, run in product(SUMMARIES, RUNS) for said in no_findings(facts, run)] + [NARROWED, ALTERED]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint", "Root cause"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values(), RULES_ONLY]

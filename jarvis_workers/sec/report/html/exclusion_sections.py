@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.markup import Html, markup
-from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.exclusions import ignored_by_git, set_aside
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 
 SHOWN_MAX = 1_000
@@ -23,8 +23,7 @@ TABLE = """
 
 def notes(summary: Summary, run: Mapping[str, Any], say: Words) -> Iterator[Html]:
     """Yield a line for each kind of finding excluded from the numbers above the list."""
-    if note := depth_note(run):
-        yield markup('<p class="aside">{said}</p>', said=say(note))
+    yield from (markup('<p class="aside">{said}</p>', said=note) for note in scope_notes(run, say))
     if summary.suppressed:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
     if summary.judged_false:

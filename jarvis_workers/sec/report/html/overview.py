@@ -5,6 +5,7 @@ Unchecked files are shown beside the verdict, so that a report with gaps never l
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
@@ -23,14 +24,14 @@ REASONS = 3
 NAMES_MAX = 5_000
 
 
-def verdict(summary: Summary, say: Words) -> Iterator[Html]:
+def verdict(summary: Summary, run: Mapping[str, Any], say: Words) -> Iterator[Html]:
     """Yield the verdict and the warnings that precede all numbers."""
     if summary.not_checked:
         yield _not_checked(summary, say)
     if has_verdicts(summary):
         yield from verdict_summary.verdict_counts(summary, say)
     else:
-        yield markup('<p class="lead">{said}</p>', said=_headline(summary, say))
+        yield markup('<p class="lead">{said}</p>', said=_headline(summary, run, say))
     if summary.not_listed:
         text = say(
             "<b>Not listed: {found}.</b> Only the highest-scoring findings are listed and counted in the charts. "
@@ -55,7 +56,7 @@ def _not_checked(summary: Summary, say: Words) -> Html:
     )
 
 
-def _headline(summary: Summary, say: Words) -> Html:
+def _headline(summary: Summary, run: Mapping[str, Any], say: Words) -> Html:
     files = say.count(summary.scanned_files, "file")
     if summary.total:
         text = (
@@ -67,7 +68,7 @@ def _headline(summary: Summary, say: Words) -> Html:
         text = "<b>Incomplete.</b> No rule fired in {files}, but not everything was checked."
         return markup(say(text), files=files)
     if summary.scanned_files:
-        word, extent = map(say, no_findings(summary))
+        word, extent = map(say, no_findings(summary, run))
         text = "<b>{word}</b> {extent} in {files}. This does not prove that the code is free of defects."
         return markup(say(text), word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):

@@ -52,7 +52,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         style=style,
         name=written(_name(run)),
         facts=written(_facts(run, say)),
-        verdict=written([*overview.verdict(summary, say), *notes(summary, run, say)]),
+        verdict=written([*overview.verdict(summary, run, say), *notes(summary, run, say)]),
         numbers=written(overview.numbers(summary, issues, say)),
         charts=written(overview.charts(summary, issues, say)),
         worst=written([*worst(issues, say, body.patches), *open_findings(summary, say)]) if judged else "",

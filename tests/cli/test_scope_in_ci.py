@@ -1,0 +1,282 @@
+"""In CI, a change cannot narrow the scan of itself: real repositories, checked out as CI services do."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.settings.scope import NARROWING
+from tests.cli.commands import COPY, Ended, Jarvis
+
+pytestmark = pytest.mark.slow
+GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+SOURCES = {"src/copy.c": COPY, "generated/copy.c": COPY}
+CLEAN = {"src/clean.c": "int a;\n"}
+PULL_REQUEST = {"GITHUB_ACTIONS": "true", "GITHUB_BASE_REF": "main"}
+PUSH = {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push"}
+ALTERS = "exit 3: this change alters what is scanned: "
+FOUR = {
+    "report.min_confidence": "report: {min_confidence: 1.0}\n",
+    "scan.exclude_dirs": "scan: {exclude_dirs: [src, generated]}\n",
+    "rules.enable_only": "rules: {enable_only: [double_free]}\n",
+    "rules.severity": "rules: {severity: {unsafe_api: low}}\n",
+}
+
+
+def git(place: Path, *command: str) -> str:
+    return subprocess.run([*GIT, *command], cwd=place, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(place: Path, files: Mapping[str, str | None]) -> str:
+    """Commit files, of which those that are None are removed; return the commit."""
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            (place / name).unlink()
+        else:
+            (place / name).write_text(text)
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "a change")
+    return git(place, "rev-parse", "HEAD")
+
+
+class Project:
+    """A repository with a branch main, and the checkout of a change, which is the current directory of `jarvis`."""
+
+    def __init__(self, place: Path, jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.origin, self._jarvis, self._environ = place / "origin", jarvis, monkeypatch
+        self.origin.mkdir()
+        git(self.origin, "init", "-q", "-b", "main")
+
+    def check_out(self, *options: str) -> Path:
+        """Clone the branch `change` into the current directory of `jarvis`."""
+        git(self.origin, "clone", "-q", "-b", "change", *options, f"file://{self.origin}", str(self._jarvis.place))
+        return self._jarvis.place
+
+    def change(self, base: Mapping[str, str], changed: Mapping[str, str | None]) -> str:
+        """Commit `base` to main, and what differs to the branch `change`; return the commit of the base."""
+        before = commit(self.origin, base)
+        git(self.origin, "checkout", "-q", "-b", "change")
+        commit(self.origin, changed)
+        return before
+
+    def scan(self, environ: Mapping[str, str], *options: str) -> Ended:
+        for name, value in environ.items():
+            self._environ.setenv(name, value)
+        return self._jarvis("sec", "fast", *options)
+
+
+@pytest.fixture
+def project(tmp_path: Path, jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Project:
+    return Project(tmp_path, jarvis, monkeypatch)
+
+
+@pytest.mark.parametrize("setting", FOUR)
+def test_a_pull_request_that_narrows_its_own_scan_does_not_pass(project: Project, setting: str) -> None:
+    project.change(SOURCES, {"jarvis.yaml": FOUR[setting]})
+    project.check_out()
+
+    gate = project.scan(PULL_REQUEST, "--fail-on", "high")
+    report = project.scan(PULL_REQUEST, "--format", "markdown")
+
+    assert gate.code == 1 and f"this change alters what is scanned: {setting}" in gate.err
+    assert "2 findings at or above high" in gate.err
+    assert report.code == 3 and f"{ALTERS}{setting}" in report.err
+    assert f"This change alters what is scanned: {setting}" in report.out
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"jarvis.yaml": FOUR["report.min_confidence"]}),
+        ({}, {"pyproject.toml": "[tool.jarvis.report]\nmin_confidence = 1.0\n"}),
+        ({"old.yaml": FOUR["rules.severity"]}, {"old.yaml": None, "jarvis.yaml": FOUR["rules.severity"]}),
+        ({"jarvis.yaml": "report: {min_confidence: 0.0}\n"}, {"jarvis.yaml": None}),
+        ({"jarvis.yaml": "scan: {exclude_dirs: []}\n"}, {"jarvis.yaml": None, "old.yaml": "scan: {}\n"}),
+        ({"sub/.jarvisignore": "b.c\n"}, {"sub/.jarvisignore": "*.c\n"}),
+        ({}, {".jarvisignore": "other\n"}),
+    ],
+    ids=["added", "added-toml", "renamed-to", "deleted", "renamed-away", "ignore-edited", "ignore-added"],
+)
+def test_a_file_that_is_added_renamed_or_deleted_and_narrows_the_scan_is_reported(
+    project: Project, before: dict[str, str], after: dict[str, str | None]
+) -> None:
+    project.change({**CLEAN, **before}, after)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert (done.code, done.line.startswith(f"jarvis: {ALTERS}")) == (3, True), done.line
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {},
+        {"jarvis.yaml": "report: {min_confidence: 0.1}\n"},
+        {"jarvis.yaml": "processes: 1\nreport: {min_confidence: 0.2}\n"},
+        {".gitignore": "src\n"},
+        {".jarvisignore": None},
+    ],
+)
+def test_a_change_that_narrows_nothing_passes(project: Project, after: dict[str, str | None]) -> None:
+    base = {**CLEAN, "jarvis.yaml": "report: {min_confidence: 0.2}\n", ".jarvisignore": "b.c\n"}
+    project.change(base, {"a.c": "", **after})
+    project.check_out()
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high", "-q") == Ended(0, "", "")
+
+
+def test_settings_of_the_base_are_those_of_the_scan(project: Project) -> None:
+    project.change({**SOURCES, "jarvis.yaml": "scan: {exclude_dirs: [generated]}\n"}, {"src/other.c": COPY})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST)
+
+    assert "3 findings" not in done.out and "generated/copy.c" not in done.out and "src/other.c:1" in done.out
+
+
+def test_a_base_that_has_moved_on_is_compared_where_the_change_left_it(project: Project) -> None:
+    project.change(CLEAN, {"a.c": ""})
+    git(project.origin, "checkout", "-q", "main")
+    commit(project.origin, {"jarvis.yaml": "report: {min_confidence: 0.0}\n"})
+    project.check_out()
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high", "-q").code == 0
+
+
+def test_gitlab_names_the_base_by_its_commit(project: Project) -> None:
+    base = project.change(SOURCES, {"jarvis.yaml": FOUR["report.min_confidence"]})
+    project.check_out()
+
+    done = project.scan({"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base}, "--fail-on", "high")
+
+    assert done.code == 1 and "this change alters what is scanned: report.min_confidence" in done.err
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_branch_of_the_fork_is_no_base_in_gitlab(project: Project, own: bool) -> None:
+    project.change(CLEAN, {"jarvis.yaml": FOUR["report.min_confidence"]})
+    project.check_out()
+
+    target = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_MERGE_REQUEST_PROJECT_ID": "1"}
+    done = project.scan({"GITLAB_CI": "true", **target, "CI_PROJECT_ID": "1" if own else "2"})
+
+    assert done.code == (3 if own else 0)
+    assert ("no base revision can be read" in done.err) is not own
+
+
+@pytest.mark.parametrize(
+    ("environ", "options"),
+    [
+        (PUSH, []),
+        (PULL_REQUEST, ["--depth=1"]),
+        (PULL_REQUEST, ["--depth=1", "--no-single-branch"]),
+        (PULL_REQUEST | {"GITHUB_BASE_REF": "elsewhere"}, []),
+        (PULL_REQUEST | {"GITHUB_BASE_REF": "--output=x"}, []),
+        ({"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "0" * 40}, []),
+        ({"CI": "true"}, []),
+    ],
+    ids=["push", "shallow", "shallow-with-branches", "unknown", "an-option", "absent-commit", "other-service"],
+)
+def test_without_a_base_what_narrows_has_no_effect_and_is_named(
+    project: Project, environ: dict[str, str], options: list[str]
+) -> None:
+    settings = "report: {min_confidence: 1.0}\nrules: {disable: [unsafe_api]}\nscan: {exclude_dirs: [src]}\n"
+    project.change(SOURCES, {"jarvis.yaml": settings, ".jarvisignore": "generated\n"})
+    commit(project.origin, {"last.c": ""})
+    project.check_out(*options)
+
+    done = project.scan(environ, "--fail-on", "high")
+
+    assert done.code == 1 and "2 findings at or above high" in done.err
+    ignored = "scan.exclude_dirs, rules.disable, report.min_confidence, .jarvisignore"
+    why = "no base revision can be read here; to use them, set JARVIS_TRUSTED_CONFIG"
+    assert f"jarvis: what narrows the scan in this checkout has no effect ({why}): {ignored}\n" in done.err
+
+
+def test_a_first_commit_has_no_base(project: Project) -> None:
+    git(project.origin, "checkout", "-q", "-b", "change")
+    commit(project.origin, {**SOURCES, "jarvis.yaml": FOUR["rules.severity"]})
+    project.check_out()
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high").code == 1
+
+
+def test_a_directory_without_git_has_no_base(project: Project, jarvis: Jarvis) -> None:
+    jarvis.tree(".", {"a.c": COPY, "jarvis.yaml": FOUR["rules.severity"]})
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high").code == 1
+
+
+def test_a_trusted_file_decides_whatever_the_checkout_says(project: Project, tmp_path: Path) -> None:
+    project.change({**SOURCES, ".jarvisignore": "src\n"}, {"jarvis.yaml": FOUR["report.min_confidence"]})
+    project.check_out()
+    trusted = tmp_path / "trusted.yaml"
+    trusted.write_text("scan: {exclude_dirs: [generated]}\n")
+
+    done = project.scan({**PUSH, "JARVIS_TRUSTED_CONFIG": str(trusted)})
+
+    assert "src/copy.c:1" in done.out and "generated/copy.c" not in done.out
+    assert "(JARVIS_TRUSTED_CONFIG decides): report.min_confidence, .jarvisignore" in done.err
+
+
+def test_programs_that_the_repository_names_are_not_run_to_read_the_base(project: Project, tmp_path: Path) -> None:
+    project.change(SOURCES, {"jarvis.yaml": FOUR["report.min_confidence"]})
+    place = project.check_out()
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    for name in ("core.fsmonitor", "core.hooksPath", "diff.external", "core.pager", "core.sshCommand"):
+        git(place, "config", name, str(program))
+    git(place, "config", "alias.merge-base", f"!{program}")
+
+    assert project.scan(PULL_REQUEST).code == 3
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_baseline_that_the_change_edits_is_reported(project: Project) -> None:
+    project.change({**CLEAN, "known.json": '{"issues": []}'}, {"known.json": '{"issues": [ ]}'})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--baseline", "known.json", "-q")
+
+    assert done.line.startswith(f"jarvis: {ALTERS}known.json"), done.line
+
+
+def test_names_that_a_change_adds_do_not_control_the_terminal_and_are_few(project: Project) -> None:
+    base = {**CLEAN, "jarvis.yaml": "rules: {paths: [own]}\n", "own/a.yaml": "[]\n"}
+    project.change(base, {f"own/{number}\x1b[2J.yaml": "[]\n" for number in range(12)})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST)
+
+    assert done.code == 3 and "\x1b" not in done.err and "and 2 more" in done.err, done.err
+
+
+def test_outside_of_ci_nothing_changes(project: Project) -> None:
+    project.change(SOURCES, {"jarvis.yaml": FOUR["report.min_confidence"]})
+    project.check_out()
+
+    done = project.scan({"GITHUB_BASE_REF": "main"}, "--fail-on", "high", "--format", "markdown")
+
+    assert done.code == 0
+    assert "**No findings** except those below the minimum confidence in 2 files." in done.out
+    assert "> Settings narrow this scan: report.min_confidence." in done.out
+
+
+def test_a_report_of_a_narrowed_scan_says_so_first(jarvis: Jarvis) -> None:
+    jarvis.tree(".", {"a.c": COPY, "jarvis.yaml": FOUR["rules.enable_only"]})
+
+    for form in ("markdown", "text", "github-summary", "html"):
+        assert "No findings." not in jarvis("sec", "fast", "--format", form).out, form
+
+
+def test_every_setting_that_selects_files_rules_or_findings_is_marked() -> None:
+    assert set(NARROWING) == {
+        *("scan.extensions", "scan.languages", "scan.exclude_dirs", "scan.use_ignore_files"),
+        *("scan.jarvisignore_of_addresses", "scan.max_file_mb", "rules.disable", "rules.enable_only"),
+        *("rules.categories", "rules.severity", "rules.paths", "rules.learned", "rules.depth"),
+        "report.min_confidence",
+    }
