@@ -25,7 +25,7 @@ from jarvis_workers.service.fixes.fix_results import (
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export_directory
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_runs import find_scan
 from jarvis_workers.store.values import Run
 
 COMMIT_LETTERS = 12
@@ -94,7 +94,7 @@ def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery, pu
     elif delivery.form == "text":
         write_report([for_stdout("\n".join(report_lines(report)), delivery.output), "\n"], delivery.output)
     else:
-        scanned = find_run(store, report.options.scanned)
+        scanned = find_scan(store, report.options.scanned)
         body_of_scan = reports.read_body(store, blobs, scanned)
         write_report(pieces(store, blobs, scanned, body_of_scan, delivery), delivery.output)
 

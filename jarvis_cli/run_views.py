@@ -44,6 +44,7 @@ from jarvis_workers.service.progress_units import units_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
 from jarvis_workers.service.reports.export import export_directory
+from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
@@ -138,9 +139,10 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             return code_output.report_code(settings.data_dir, store, blobs, target_run, delivery)
         if writes := _report_writer(target_run):
             return writes(store, blobs, target_run, delivery)
-        body = reports.read_body(store, blobs, target_run)
-        write_report(pieces(store, blobs, target_run, body, delivery), delivery.output)
-    code = exit_code(target_run, body, None) if target_run.ended else exits.INCOMPLETE
+        scan = scan_of(target_run)
+        body = reports.read_body(store, blobs, scan)
+        write_report(pieces(store, blobs, scan, body, delivery), delivery.output)
+    code = exit_code(scan, body, None) if scan.ended else exits.INCOMPLETE
     if code:
         typer.echo(f"jarvis: exit {code}: {exit_reason(target_run, body, None, code)}", err=True)
     return code
@@ -202,8 +204,13 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             raise UsageError(
                 f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
-        write_files = export_fixes if is_fix(target_run) else export_files
-        for path in write_files(store, wiring.blobs_of(settings), target_run, place):
+        blobs = wiring.blobs_of(settings)
+        paths = (
+            export_fixes(store, blobs, target_run, place)
+            if is_fix(target_run)
+            else export_files(store, blobs, scan_of(target_run), place)
+        )
+        for path in paths:
             typer.echo(plain(str(path)))
     return exits.DONE
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.checkouts import Checkout, read_checkout
-from jarvis_workers.store.values import Run
+from jarvis_workers.store.values import BASELINE_OF, Run
 
 BRANCH, COMMIT, PROJECT = "branch", "commit", "project"
 KEY_MAX, VALUE_MAX, LABELS_MAX = 253, 256, 64
@@ -29,6 +29,11 @@ GITLAB_BRANCHES = ("CI_COMMIT_REF_NAME",)
 def project_of(run: Run, labels: Mapping[str, str]) -> str:
     """Return the project of a run: its label "project", else the name of its root."""
     return labels.get(PROJECT) or PurePosixPath(run.root).name or run.root
+
+
+def baseline_labels(revision: str) -> dict[str, str]:
+    """Return the labels of the scan of a baseline, by which lists leave it out."""
+    return {BASELINE_OF: revision[:VALUE_MAX]}
 
 
 def parse_labels(texts: Iterable[str]) -> dict[str, str]:

@@ -38,9 +38,3 @@ def usage_of_runs(store: Store, runs: Sequence[Run]) -> dict[str, RunUsage]:
     """Return the model usage by run, for the runs that called a model."""
     with store.read() as session:
         return model_usage.by_run(session, [run.id for run in runs])
-
-
-def newest_before(store: Store, run: Run) -> Run | None:
-    """Return the complete run of the same root and kind that precedes a run, or None."""
-    with store.read() as session:
-        return run_pages.newest_ended(session, run.root, run.kind, run.created_at)

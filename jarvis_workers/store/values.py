@@ -12,6 +12,8 @@ JOB_STATES = ("pending", "sent", "running", "done", "failed", "cancelled")
 NO_PROOF = "none"
 # Runs that make the crate so far of a paused run for a command, which removes them: "last" is never one of them.
 PARTIAL_KINDS = ("c2rust.partial", "c2rust.partial-fast")
+# The label of a scan that a scan with `--baseline REVISION` has started: the revision.
+BASELINE_OF = "baseline-scan"
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 
 

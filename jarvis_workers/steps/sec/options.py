@@ -36,7 +36,8 @@ class SecOptions(RunOptions):
 
     `profile` enables time measurement. `lang` is the language of the report and of the agents' texts. `baseline`
     describes the baseline in reports, `triage` names the file of triage verdicts. `build` is the blob of the macros and
-    include directories with which files are compiled.
+    include directories with which files are compiled. `narrowing` are the options that select files, where they differ
+    from the defaults.
     """
 
     min_confidence: float = 0.0
@@ -46,3 +47,4 @@ class SecOptions(RunOptions):
     baseline: Mapping[str, Any] | None = None
     triage: str | None = None
     build: str | None = None
+    narrowing: Mapping[str, Any] | None = None
