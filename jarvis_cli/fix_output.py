@@ -27,6 +27,7 @@ from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export_directory
 from jarvis_workers.service.scan_runs import find_scan
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import cost_text
 
 COMMIT_LETTERS = 12
 MOST_NAMED = 5
@@ -114,7 +115,7 @@ def _conclude(store: Store, report: FixReport, screen: Display, place: Path | No
     part = reports.run_part(store, run)
     if model := part["model"]:
         tokens = model["prompt"] + model["completion"]
-        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"]
+        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"]
     if commit:
         parts += [f"branch {report.branch} at {commit[:COMMIT_LETTERS]}"]
     if place and report.is_final and report.fixed:

@@ -47,6 +47,7 @@ from jarvis_workers.service.reports.export import export_directory
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import cost_text
 
 MOST_LISTED = 20
 ANSWER_DAYS = 90.0
@@ -121,7 +122,7 @@ def _show_conversations(talks: Sequence[tuple[int, str, str]], part: Mapping[str
         typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
     if model := part["model"]:
         tokens = f"{model['calls']:,} answers, {model['prompt'] + model['completion']:,} tokens"
-        typer.echo(f"{'model':<14}{plain(model['group'])}: {tokens}, {part['cost']:.4f} dollars")
+        typer.echo(f"{'model':<14}{plain(model['group'])}: {tokens}, {cost_text(part['cost'])}")
     if budget := part.get("budget"):
         typer.echo(f"{'budget':<14}{budget['says']}")
 

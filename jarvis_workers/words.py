@@ -74,6 +74,11 @@ def _filled(text: str) -> re.Pattern[str]:
 ENGLISH = Words("en", {}, {})
 
 
+def cost_text(cost: float | None, say: Words = ENGLISH) -> str:
+    """Return an amount of dollars in words; None is the cost of answers whose prices are not set."""
+    return say("cost unknown: no prices") if cost is None else say("{number} dollars", number=f"{cost:.4f}")
+
+
 @cache
 def words_in(language: str | None, package: str) -> Words:
     """Return the translator into a language by the file of a package; that into English if the language has no file."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jarvis_workers.store import model_usage, run_pages
+from jarvis_workers.store import model_usage, run_pages, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.model_usage import RunUsage
 from jarvis_workers.store.run_pages import RunFilter as RunFilter
@@ -26,6 +26,12 @@ def page_of_runs(store: Store, run_filter: RunFilter, page: int, size: int) -> R
             run_pages.page(session, run_filter, limit=size, offset=(page - 1) * size),
             run_pages.count(session, run_filter),
         )
+
+
+def kinds_of_runs(store: Store) -> list[str]:
+    """Return the kinds of the runs in the store."""
+    with store.read() as session:
+        return runs.kinds(session)
 
 
 def roots_of_runs(store: Store) -> list[tuple[str, int]]:

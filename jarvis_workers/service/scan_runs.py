@@ -27,7 +27,7 @@ class NotAScan(UsageError):
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        super().__init__(f"run {run.id} is no scan (kind {run.kind}): it has no findings")
+        super().__init__(f"run {run.id} is no scan (kind {run.kind})")
 
 
 class NoScanYet(UsageError):

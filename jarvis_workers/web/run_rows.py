@@ -9,11 +9,6 @@ from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.context import WebContext
 
-KINDS = (
-    *("sec.fast", "sec.agent", "fix", "ask", "dispute", "agent", "code", "team", "c2rust.scan"),
-    *("c2rust.skeleton", "c2rust.prepare", "c2rust.fast", "c2rust.transpile", "c2rust.interface"),
-)
-STATES = ("planning", "running", "paused", "cancelling", "done", "incomplete", "failed", "cancelled")
 COMMIT_DIGITS = 9
 SHOWN_ELSEWHERE = (BRANCH, COMMIT, PROJECT)
 

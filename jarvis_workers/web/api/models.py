@@ -58,7 +58,7 @@ class RunList(BaseModel):
 
 
 class StageOut(BaseModel):
-    """A stage with its counts; `cost` is in dollars."""
+    """A stage with its counts; `cost` is in dollars, None if the model has no prices."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -71,7 +71,7 @@ class StageOut(BaseModel):
     files: int
     not_checked: int
     tokens: int
-    cost: float
+    cost: float | None
 
 
 class RunDetail(RunOut):

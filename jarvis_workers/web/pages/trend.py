@@ -47,17 +47,21 @@ def cost() -> str:
     page = run_pages.page_of_runs(world.store, query.chosen(), query.page, size)
     usage = run_pages.usage_of_runs(world.store, page.runs)
     rows = [row for row in run_rows(world, page.runs) if row.run.id in usage]
+    costs = {run_id: one.cost for run_id, one in usage.items() if one.cost is not None}
     return render_template(
         "cost.html",
         rows=rows,
         usage=usage,
         asked=query,
         roots=run_pages.roots_of_runs(world.store),
-        total=sum(one.cost for one in usage.values()),
+        total=sum(costs.values()),
+        unpriced=len(usage) - len(costs),
         tokens=sum(one.tokens for one in usage.values()),
         shown=len(page.runs),
         pages=pages_of(page.total, size),
-        chart=cost_chart([(row.run, usage[row.run.id].cost or 0.0) for row in reversed(rows)]) if rows else "",
+        chart=cost_chart([(row.run, costs[row.run.id]) for row in reversed(rows) if row.run.id in costs])
+        if costs
+        else "",
     )
 
 
