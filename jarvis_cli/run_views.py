@@ -47,7 +47,7 @@ from jarvis_workers.service.reports.export import export_directory
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
-from jarvis_workers.words import cost_text
+from jarvis_workers.words import commit_mark, cost_text
 
 MOST_LISTED = 20
 ANSWER_DAYS = 90.0
@@ -86,7 +86,7 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         if part.get(name) is not None:
             typer.echo(f"{name:<14}{plain(str(part[name]))}")
     if checkout := part.get("checkout"):
-        typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit']))}")
+        typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit'], commit_mark(checkout)))}")
     if part["labels"]:
         labels = ", ".join(f"{key}={value}" for key, value in part["labels"].items())
         typer.echo(f"{'labels':<14}{plain(labels)}")

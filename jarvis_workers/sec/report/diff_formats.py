@@ -12,6 +12,7 @@ from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Issue
+from jarvis_workers.words import commit_mark
 
 Part = Mapping[str, Any]
 # A finding, and a remark on it.
@@ -160,7 +161,7 @@ def _version(run: Part) -> Iterator[str]:
         yield str(label)
     checkout = run.get("checkout")
     if isinstance(checkout, dict) and (commit := str(checkout.get("commit") or "")[:COMMIT_DIGITS]):
-        yield " ".join(filter(None, (str(checkout.get("branch") or ""), commit)))
+        yield " ".join(filter(None, (str(checkout.get("branch") or ""), commit + commit_mark(checkout))))
 
 
 DIFFERENCE_FORMS: Mapping[str, Callable[[Sides], Iterator[str]]] = {

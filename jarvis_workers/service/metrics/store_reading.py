@@ -98,10 +98,10 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
     for cached in (False, True):
         others = [one for one in models if one.model in rare and one.cached is cached]
         if others:
-            sums = [sum(values) for values in zip(*(one[2:-1] for one in others), strict=True)]
+            calls, *tokens = (sum(values) for values in zip(*(one[2:-1] for one in others), strict=True))
             costs = [one.cost for one in others if one.cost is not None]
             cost = sum(costs) if len(costs) == len(others) else None
-            merged.append(queries.ModelSum(OTHER, cached, *sums, cost))
+            merged.append(queries.ModelSum(OTHER, cached, calls, *tokens, cost=cost))
     return merged
 
 

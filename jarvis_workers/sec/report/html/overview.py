@@ -87,8 +87,8 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
         least = None if summary.not_checked else 0
         yield _number(say("Findings"), summary.total or least, href="#findings")
         for severity in WORST_FIRST:
-            count = summary.by_severity.get(severity) or least
-            yield _number(capital(say(severity)), count, kind=severity, href=link_to(severity=severity))
+            number = summary.by_severity.get(severity) or least
+            yield _number(capital(say(severity)), number, kind=severity, href=link_to(severity=severity))
     yield _rules_fired(summary, issues, say)
     yield _number(say("Files checked"), summary.scanned_files)
     missing = summary.files_not_checked
