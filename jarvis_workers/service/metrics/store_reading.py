@@ -98,10 +98,12 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
     for cached in (False, True):
         others = [one for one in models if one.model in rare and one.cached is cached]
         if others:
-            calls, *tokens = (sum(values) for values in zip(*(one[2:-1] for one in others), strict=True))
+            calls, prompt, cached_prompt, completion = (
+                sum(one) for one in zip(*(m[2:-1] for m in others), strict=True)
+            )
             costs = [one.cost for one in others if one.cost is not None]
             cost = sum(costs) if len(costs) == len(others) else None
-            merged.append(queries.ModelSum(OTHER, cached, calls, *tokens, cost=cost))
+            merged.append(queries.ModelSum(OTHER, cached, calls, prompt, cached_prompt, completion, cost))
     return merged
 
 
