@@ -77,4 +77,4 @@ def _values(value: object) -> Values:
 
 
 def _shown(values: Values) -> str:
-    return listing(list(values), NAMES_MAX) if values else "-"
+    return listing(list(values), NAMES_MAX) if values else "not set"
