@@ -17,6 +17,7 @@ from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import cost_text
 
 KIND = "agent"
 TEAM = "team"
@@ -74,7 +75,7 @@ def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: objec
     model = part["model"]
     if model:
         tokens = model["prompt"] + model["completion"]
-        text += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"
+        text += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"
     if answer and answer["suspicions"]:
         text += f"; {counted(len(answer['suspicions']), 'line')} of the sources look like instructions to the model"
     if run.state == "paused":

@@ -35,6 +35,8 @@ class _Help:
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         arguments = [one for one in self.params if isinstance(one, TyperArgument) and not one.hidden]
+        if _path_option(self.params):
+            return ["[OPTIONS]", "[PATH]"]
         more = ["COMMAND ..."] if isinstance(self, TyperGroup) else []
         return ["[OPTIONS]", *map(_usage, arguments), *more]
 
@@ -62,11 +64,26 @@ class _Help:
 
 
 class HelpCommand(_Help, TyperCommand):
-    """A command with grouped options; it asks a person about settings that need trust before it uses them."""
+    """A command with grouped options; it asks a person about settings that need trust before it uses them.
+
+    A command with the option --path and without arguments takes the path as an argument as well.
+    """
 
     def __init__(self, *args: Any, uses: Uses = "servers", **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.uses = uses
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        option = _path_option(self.params)
+        ctx.allow_extra_args = ctx.allow_extra_args or option is not None
+        result = super().parse_args(ctx, args)
+        if option is not None and ctx.args:
+            path, *more = ctx.args
+            if more or ctx.get_parameter_source(option.name).name == "COMMANDLINE":
+                ctx.fail(f"Got unexpected extra argument(s) ({' '.join(more or [path])})")
+            ctx.params[option.name] = option.type_cast_value(ctx, path)
+            ctx.args = []
+        return result
 
     def invoke(self, ctx: Any) -> Any:
         if self.uses != "none" and any(os.access(name, os.F_OK) for name in SETTINGS_FILES):
@@ -111,6 +128,13 @@ class App(typer.Typer):
 def _summary(command: Any) -> str:
     first: str = (command.short_help or command.help or "").split("\n\n")[0]
     return " ".join(first.split())
+
+
+def _path_option(params: Sequence[Any]) -> Any:
+    """Return the option --path of a command without arguments, or None."""
+    if any(isinstance(one, TyperArgument) for one in params):
+        return None
+    return next((one for one in params if "--path" in one.opts), None)
 
 
 def _usage(argument: TyperArgument) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.handles import Store, TreeBounds, Unchanged
+from jarvis_workers.service.labels import baseline_labels
 from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.service.sources import SourceTree, open_revision, unchanged_since
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.service.targets import ScanTarget, older_selection, prefix_of
@@ -27,12 +29,16 @@ class Part:
     unchanged: Unchanged | None = None
     may_be_empty: bool = False
     renamed: Mapping[bytes, bytes] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, request: RunRequest[ScanInput]) -> RunRequest[ScanInput]:
         """Return the request for this scan; named paths are mapped to their names in an older revision."""
         selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
         scan_input = replace(request.run_input, baseline=self.baseline)
-        return replace(request, selection=selection, run_input=scan_input, may_be_empty=self.may_be_empty)
+        labels = {**request.labels, **self.labels}
+        return replace(
+            request, selection=selection, run_input=scan_input, may_be_empty=self.may_be_empty, labels=labels
+        )
 
 
 def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged | None:
@@ -55,11 +61,12 @@ def baseline_of(
         return read_report(baseline, prefix_of(target))
     try:
         with open_revision(target.root, baseline, bounds=bounds) as revision:
-            run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed))
+            labels = baseline_labels(revision.says)
+            run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed, labels=labels))
     except UsageError as problem:
         raise UsageError(
             f"--baseline {plain(baseline)} is not a report file, and cannot be used as a revision: {problem}"
         ) from problem
     if run.state not in WHOLE:
         raise UsageError(f"--baseline {plain(baseline)}: its run {run.id} ended as {run.state}: {run.reason}")
-    return of_run(store, run, revision.says, revision.renamed)
+    return of_run(store, scan_of(run), revision.says, revision.renamed)

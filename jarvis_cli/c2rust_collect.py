@@ -7,6 +7,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain
+from jarvis_workers.words import ENGLISH
 
 EXAMPLES = """
 jarvis c2rust collect include/zlib.h
@@ -42,7 +43,7 @@ def collect(
     for warning in collected.warnings:
         _say(warning)
     path = write_names(collected, root, out, _say)
-    typer.echo(f"{len(collected.names):,} functions: {plain(str(path))}", err=True)
+    typer.echo(f"{ENGLISH.count(len(collected.names), 'function')}: {plain(str(path))}", err=True)
     return exits.DONE
 
 

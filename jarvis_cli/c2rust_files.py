@@ -15,6 +15,7 @@ from jarvis_cli.language import TextLanguage, language_of
 from jarvis_cli.options import AsJson, not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.words import ENGLISH
 
 if TYPE_CHECKING:
     from jarvis_workers.c2rust.queries import SymbolDetails
@@ -81,7 +82,7 @@ def symbols(
         return exits.DONE
     for one in listed:
         typer.echo(plain(f"{one.id:>6}  {one.kind:<10}  {one.qualified_name:<40}  {views.place_of(one)}"))
-    typer.echo(f"{len(listed):,} of {len(project.graph.symbols):,} symbols", err=True)
+    typer.echo(f"{len(listed):,} of {ENGLISH.count(len(project.graph.symbols), 'symbol')}", err=True)
     return exits.DONE
 
 

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from jarvis_cli.colour import use_colour
 from jarvis_cli.terminal_text import harmless
 from jarvis_workers.service.assistant.chat_driver import ToolOutcome as ToolOutcome
+from jarvis_workers.words import ENGLISH
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 WIDTH_MIN = 20
@@ -50,7 +51,7 @@ class TerminalDisplay:
     def show_outcome(self, name: str, outcome: ToolOutcome) -> None:
         """Show the first line of a result, and how many more there are."""
         first, *rest = outcome.text().strip().split("\n")
-        more = f" (+{len(rest)} lines)" if rest else ""
+        more = f" (+{ENGLISH.count(len(rest), 'line')})" if rest else ""
         self._write_line(f"{DONE if outcome.success else FAILED}{first or 'no output'}", more)
 
     def tell(self, text: str) -> None:

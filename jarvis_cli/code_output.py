@@ -24,6 +24,7 @@ from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import cost_text
 
 
 def deliver_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
@@ -118,7 +119,7 @@ def _summary(store: Store, run: Run, change: CodeChange | None, published: CodeB
     part = reports.run_part(store, run)
     if model := part["model"]:
         tokens = model["prompt"] + model["completion"]
-        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"]
+        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"]
     if change and (suspicions := change.answer["suspicions"]):
         parts += [f"{counted(len(suspicions), 'line')} of the sources look like instructions to the model"]
     if published:

@@ -33,6 +33,7 @@ counts as new for --fail-on. A finding in a file that B did not check is "not ch
 the exit code is 3 if B was not checked in full. Of two conversions (jarvis c2rust), functions are compared: a function
 is worse if its state or proof fell.
 """
+LAST = "last"
 RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 Id = Annotated[str, typer.Argument(metavar="A", help='The earlier run (id, id prefix, or "last") or report file.')]
@@ -83,11 +84,13 @@ def diff(
 def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     """Return the exit code, and print the reason if it is not 0."""
     added = sides.difference.added(fail_on)
-    code = exits.of_run(findings=bool(added), incomplete=state != "done")
+    code = exits.of_run(findings=bool(added), incomplete=state != "done" or bool(sides.scopes))
     if code == exits.FINDINGS:
         first = plain(f"{added[0].file}:{added[0].line} {added[0].pattern}")
         number = counted(len(added), "new finding")
         write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
+    elif code and sides.scopes:
+        write_line(f"exit {code}: the scans have different scopes: {plain('; '.join(sides.scopes))}")
     elif code:
         write_line(f"exit {code}: the later run is {plain(state)}: findings may be missing")
     return code
@@ -104,7 +107,9 @@ def _conversions(before: str, after: str) -> "tuple[Run, Run] | None":
     with wiring.store_of(load_settings(directory=Path.cwd())) as store:
         found = [runs.find_run(store, one) if RUN_NAME.fullmatch(one) else None for one in (before, after)]
     converted = [one is not None and is_conversion(one) for one in found]
-    if not any(converted):
+    # Beside a scan or a report file, "last" is the last scan.
+    deciding = [place for place, one in enumerate((before, after)) if one != LAST] or [0, 1]
+    if not any(converted[place] for place in deciding):
         return None
     first, second = found
     if first is None or second is None or not all(converted):
@@ -118,7 +123,7 @@ def _conversions(before: str, after: str) -> "tuple[Run, Run] | None":
 
 def _report(named: str) -> "ReportSide":
     """Return the report of a run, or of a file if there is no run of that name."""
-    from jarvis_workers.service import runs, wiring  # noqa: PLC0415
+    from jarvis_workers.service import scan_runs, wiring  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import report_of_file, report_of_run  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
@@ -126,4 +131,4 @@ def _report(named: str) -> "ReportSide":
         return report_of_file(named)
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings) as store:
-        return report_of_run(store, wiring.blobs_of(settings), runs.find_run(store, named))
+        return report_of_run(store, wiring.blobs_of(settings), scan_runs.find_scan(store, named))

@@ -25,8 +25,9 @@ from jarvis_workers.service.fixes.fix_results import (
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export_directory
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_runs import find_scan
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import cost_text
 
 COMMIT_LETTERS = 12
 MOST_NAMED = 5
@@ -94,7 +95,7 @@ def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery, pu
     elif delivery.form == "text":
         write_report([for_stdout("\n".join(report_lines(report)), delivery.output), "\n"], delivery.output)
     else:
-        scanned = find_run(store, report.options.scanned)
+        scanned = find_scan(store, report.options.scanned)
         body_of_scan = reports.read_body(store, blobs, scanned)
         write_report(pieces(store, blobs, scanned, body_of_scan, delivery), delivery.output)
 
@@ -114,7 +115,7 @@ def _conclude(store: Store, report: FixReport, screen: Display, place: Path | No
     part = reports.run_part(store, run)
     if model := part["model"]:
         tokens = model["prompt"] + model["completion"]
-        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"]
+        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"]
     if commit:
         parts += [f"branch {report.branch} at {commit[:COMMIT_LETTERS]}"]
     if place and report.is_final and report.fixed:

@@ -6,7 +6,6 @@ exceptions are handled here.
 """
 
 import os
-import re
 import select
 import sys
 import traceback
@@ -28,7 +27,6 @@ from jarvis_workers.paths import plain
 
 # Some versions of typer bundle click, others depend on it; its exceptions are reached through one that typer exports.
 CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
-EXTRA = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
 
 EXAMPLES = """\
 \b
@@ -279,8 +277,6 @@ def _usage(error: Any, prog: str) -> str:
     if type(error).__name__ == "NoArgsIsHelpError" or ctx is None:
         return message if ctx else f"{prog}: {message}"
     stop = "" if message.endswith((".", "?", ")")) else "."
-    if (extra := EXTRA.fullmatch(message)) and any("--path" in option.opts for option in ctx.command.params):
-        stop = f"; did you mean -p {plain(extra[1])}?" if Path(extra[1]).is_dir() else "."
     message = plain(message)
     return f"{ctx.command_path}: {message}{stop} See: {ctx.command_path} --help"
 

@@ -16,12 +16,13 @@ from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
+from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.store.values import Run
 
 T = TypeVar("T")
 
 
-def deliver(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+def deliver(store: Store, blobs: Blobs, run: ScanRun, delivery: Delivery, screen: Display) -> int:
     """Write the report of a scan and the run's files; return the exit code."""
     body = retry_with_notice(lambda: reports.read_body(store, blobs, run), screen)
     report = retry_with_notice(lambda: pieces(store, blobs, run, body, delivery), screen)

@@ -14,7 +14,7 @@ from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.paths import plain
 from jarvis_workers.service.progress_units import JOBS, units_of
 from jarvis_workers.store.values import Run, StageProgress
-from jarvis_workers.words import ENGLISH, Words
+from jarvis_workers.words import ENGLISH, Words, cost_text
 
 PLAIN_SECONDS = 10.0
 MEGABYTE, KILOBYTE = 1_000_000, 1_000
@@ -70,7 +70,7 @@ class Lines(Verbose):
 
     def packing(self, files: int, size: int) -> None:
         if self._due():
-            self.tell(f"reading the tree: {files:,} files, {size / MEGABYTE:,.1f} MB")
+            self.tell(f"reading the tree: {ENGLISH.count(files, 'file')}, {size / MEGABYTE:,.1f} MB")
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
         lines = [
@@ -108,7 +108,7 @@ class Bars(Verbose):
 
     def packing(self, files: int, size: int) -> None:
         task = self._task("read", None)
-        self._bars.update(task, says=f"{files:,} files, {size / MEGABYTE:,.1f} MB")
+        self._bars.update(task, says=f"{ENGLISH.count(files, 'file')}, {size / MEGABYTE:,.1f} MB")
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
         if "read" in self._tasks:
@@ -168,8 +168,8 @@ def _totals(stage: StageProgress, say: Words) -> Iterator[str]:
         yield say(", {cached} of {jobs} jobs cached", cached=f"{stage.cached:,}", jobs=f"{stage.jobs:,}")
     if stage.tokens:
         yield say(", {number} tokens", number=f"{stage.tokens:,}")
-    if stage.cost:
-        yield say(", {number} dollars", number=f"{stage.cost:.4f}")
+    if stage.cost or stage.cost is None:
+        yield say(", {cost}", cost=cost_text(stage.cost, say))
     if stage.failed:
         yield say(", {number} failed", number=f"{stage.failed:,}")
 

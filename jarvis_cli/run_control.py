@@ -26,6 +26,7 @@ from jarvis_cli.report_target import Delivery, conclude, output_target
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import Display, write_line
+from jarvis_workers.paths import plain
 from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.assistant.code_branches import is_code
 from jarvis_workers.service.budgets import read_budget_option
@@ -37,6 +38,7 @@ from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
 from jarvis_workers.service.fixes.fix_results import is_fix
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
+from jarvis_workers.service.scan_runs import is_scan, scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
@@ -72,15 +74,11 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             return agent_output.conclude_answer(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
         if is_code(ended):
             return code_output.conclude_code(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
-        if concludes := _conclusion(ended):
-            return concludes(store, wiring.blobs_of(settings), ended, screen)
-        body = retry_with_notice(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
-        fail_on = runs.first_delivery(ended).fail_on
-        return conclude(ended, body, Delivery(None, "json", fail_on, quiet=quiet), screen)
+        return _conclusion(ended, quiet=quiet)(store, wiring.blobs_of(settings), ended, screen)
 
 
-def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
-    """Return the function that prints the outcome of a run that fixes findings or is over a C project, else None."""
+def _conclusion(run: Run, *, quiet: bool) -> Callable[[Store, Blobs, Run, Display], int]:
+    """Return the function that prints the outcome of a run that scans, fixes findings or is over a C project."""
     if is_fix(run):
         return fix_output.conclude_fixes
     if is_conversion(run):
@@ -91,7 +89,14 @@ def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
         return replacement_output.conclude_replacement
     if is_optimization(run):
         return optimize_output.conclude_optimization
-    return symbol_output.conclude if is_symbol_scan(run) else None
+    return symbol_output.conclude if is_symbol_scan(run) else partial(_conclude_scan, quiet)
+
+
+def _conclude_scan(quiet: bool, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    if not is_scan(run):
+        return _conclude_other(store, blobs, run, screen)
+    body = retry_with_notice(lambda: reports.read_body(store, blobs, scan_of(run)), screen)
+    return conclude(run, body, Delivery(None, "json", runs.first_delivery(run).fail_on, quiet=quiet), screen)
 
 
 def _check_broker(settings: Settings, run: Run) -> None:
@@ -184,4 +189,16 @@ def _finish_project(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display]
         return optimize_output.deliver_optimization_report
     if is_symbol_scan(run):
         return symbol_output.deliver_report
-    return deliver
+    return _deliver_scan
+
+
+def _deliver_scan(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+    if is_scan(run):
+        return deliver(store, blobs, scan_of(run), delivery, screen)
+    return _conclude_other(store, blobs, run, screen)
+
+
+def _conclude_other(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    """Print the state of a run whose kind, such as one of another package, has no report here."""
+    screen.conclude(f"run {run.id} (kind {plain(run.kind)}) is {run.state}", well=run.state == "done")
+    return agent_output.exit_code(run)

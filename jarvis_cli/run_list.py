@@ -33,16 +33,16 @@ def print_runs(settings: Settings, limit: int, labels: Sequence[tuple[str, str |
     head = ("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT")
     typer.echo(_line(head, kinds, labels=named))
     for row in rows:
-        version = revision(row["branch"], row["commit"]) or "-"
+        version = revision(row["branch"], row["commit"], row["mark"]) or "-"
         made, files = f"{row['created_at'][:19]}Z", f"{row['files']:,}"
         facts = (row["id"], row["kind"], row["state"], made, files, version, row["label"] or "-", row["root"])
         typer.echo(_line(facts, kinds, labels=named))
     return exits.DONE
 
 
-def revision(branch: str | None, commit: str | None) -> str:
-    """Return branch and abbreviated commit of a checkout, or "" if both are unknown."""
-    digits = commit[:COMMIT_DIGITS] if commit else None
+def revision(branch: str | None, commit: str | None, mark: str = "") -> str:
+    """Return branch and abbreviated commit of a checkout with its mark, or "" if both are unknown."""
+    digits = commit[:COMMIT_DIGITS] + mark if commit else None
     return " ".join(part for part in (branch, digits) if part)
 
 
@@ -77,5 +77,6 @@ def _row(run: ListedRun) -> dict[str, Any]:
         "label": run.label or None,
         "branch": run.branch,
         "commit": run.commit,
+        "mark": run.mark,
         "labels": dict(run.labels),
     }

@@ -122,7 +122,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     findings = (
         _by_verdict(report_summary, report_summary.by_status)
         if report_summary.by_status is not None
-        else counted(report_summary.total, "new finding" if baseline else "finding")
+        else _by_number(report_summary)
     )
     text = f"run {run.id} {run.state}: {findings} in {counted(report_summary.scanned_files, 'file')}"
     text += f"; known: {baseline.known:,}" if baseline else ""
@@ -137,6 +137,13 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")
+
+
+def _by_number(summary: Summary) -> str:
+    """Return the number of findings; 0 is not the number of findings of a scan that is not complete."""
+    if summary.not_checked and not summary.total:
+        return f"INCOMPLETE: NOT CHECKED: {counted(summary.files_not_checked, 'file')}; nothing found so far"
+    return counted(summary.total, "new finding" if summary.baseline else "finding")
 
 
 def brief(run: Run, body: ReportBody) -> str:

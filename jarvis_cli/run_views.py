@@ -44,8 +44,10 @@ from jarvis_workers.service.progress_units import units_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
 from jarvis_workers.service.reports.export import export_directory
+from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import commit_mark, cost_text
 
 MOST_LISTED = 20
 ANSWER_DAYS = 90.0
@@ -84,7 +86,7 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         if part.get(name) is not None:
             typer.echo(f"{name:<14}{plain(str(part[name]))}")
     if checkout := part.get("checkout"):
-        typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit']))}")
+        typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit'], commit_mark(checkout)))}")
     if part["labels"]:
         labels = ", ".join(f"{key}={value}" for key, value in part["labels"].items())
         typer.echo(f"{'labels':<14}{plain(labels)}")
@@ -120,7 +122,7 @@ def _show_conversations(talks: Sequence[tuple[int, str, str]], part: Mapping[str
         typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
     if model := part["model"]:
         tokens = f"{model['calls']:,} answers, {model['prompt'] + model['completion']:,} tokens"
-        typer.echo(f"{'model':<14}{plain(model['group'])}: {tokens}, {part['cost']:.4f} dollars")
+        typer.echo(f"{'model':<14}{plain(model['group'])}: {tokens}, {cost_text(part['cost'])}")
     if budget := part.get("budget"):
         typer.echo(f"{'budget':<14}{budget['says']}")
 
@@ -138,9 +140,10 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             return code_output.report_code(settings.data_dir, store, blobs, target_run, delivery)
         if writes := _report_writer(target_run):
             return writes(store, blobs, target_run, delivery)
-        body = reports.read_body(store, blobs, target_run)
-        write_report(pieces(store, blobs, target_run, body, delivery), delivery.output)
-    code = exit_code(target_run, body, None) if target_run.ended else exits.INCOMPLETE
+        scan = scan_of(target_run)
+        body = reports.read_body(store, blobs, scan)
+        write_report(pieces(store, blobs, scan, body, delivery), delivery.output)
+    code = exit_code(scan, body, None) if scan.ended else exits.INCOMPLETE
     if code:
         typer.echo(f"jarvis: exit {code}: {exit_reason(target_run, body, None, code)}", err=True)
     return code
@@ -202,8 +205,13 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             raise UsageError(
                 f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
-        write_files = export_fixes if is_fix(target_run) else export_files
-        for path in write_files(store, wiring.blobs_of(settings), target_run, place):
+        blobs = wiring.blobs_of(settings)
+        paths = (
+            export_fixes(store, blobs, target_run, place)
+            if is_fix(target_run)
+            else export_files(store, blobs, scan_of(target_run), place)
+        )
+        for path in paths:
             typer.echo(plain(str(path)))
     return exits.DONE
 

@@ -29,8 +29,8 @@ from jarvis_workers.service.editors import editor_command, open_editor
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.runs import find_scan
 from jarvis_workers.service.scan_input import Triage
+from jarvis_workers.service.scan_runs import ScanRun, find_scan
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
 from jarvis_workers.service.triage.filter import OPEN, Filter, matching
@@ -57,10 +57,10 @@ class TriageContext:
 
     store: Store
     blobs: Blobs
-    named: Run | None
+    named: ScanRun | None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ScanRun:
         if self.named is None:
             raise UsageError("name a run, such as last; see: jarvis runs list")
         return self.named

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 TRANSLATED = {"zh": "zh-CN"}
 # Texts of an HTML template that need translation.
@@ -72,6 +73,21 @@ def _filled(text: str) -> re.Pattern[str]:
 
 
 ENGLISH = Words("en", {}, {})
+
+
+def cost_text(cost: float | None, say: Words = ENGLISH) -> str:
+    """Return an amount of dollars in words; None is the cost of answers whose prices are not set."""
+    return say("cost unknown: no prices") if cost is None else say("{number} dollars", number=f"{cost:.4f}")
+
+
+def commit_mark(checkout: Mapping[str, Any]) -> str:
+    """Return what follows the commit of a checkout: "+dirty" if other files were scanned than those of the commit.
+
+    It is "+unknown" if git could not tell, and empty for a run of an older version.
+    """
+    if not checkout.get("commit") or "dirty" not in checkout:
+        return ""
+    return {True: "+dirty", None: "+unknown"}.get(checkout["dirty"], "")
 
 
 @cache

@@ -143,6 +143,12 @@ def test_what_is_wrong_in_pyproject_is_said_in_one_line(tmp_path, text, says):
             "x",
             'environment: unknown setting "JARVIS_BROKR_URL" (did you mean "JARVIS_BROKER_URL"?)',
         ),
+        ("JARVIS_SCANN__X", "1", 'environment: unknown setting "JARVIS_SCANN__X" (did you mean "JARVIS_SCAN__…"?)'),
+        (
+            "JARVIS_SCANN__FILE_SECOND",
+            "1",
+            'environment: unknown setting "JARVIS_SCANN__FILE_SECOND" (did you mean "JARVIS_SCAN__FILE_SECONDS"?)',
+        ),
         ("JARVIS_SCAN", "{}", 'environment: unknown setting "JARVIS_SCAN"'),
         ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a whole number"),
         ("JARVIS_STORE_URL_FILE", "/no/such", 'JARVIS_STORE_URL_FILE: "/no/such" cannot be read: No such file'),

@@ -94,6 +94,11 @@ class AgentUsage:
     cost: float = 0.0
     seconds: float = 0.0
 
+    @property
+    def known_cost(self) -> float | None:
+        """The cost in dollars; None if it is unknown, because the model has no prices."""
+        return self.cost if self.cost or not self.usage.total else None
+
     def add_reply(self, reply: Reply) -> None:
         self.asks += 1
         self.retries += max(reply.tries - 1, 0)

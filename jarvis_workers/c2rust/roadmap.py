@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jarvis_workers.c2rust.conversion import IN_RUST, Conversion, failures, state_counts, suffices
 from jarvis_workers.c2rust.optimization import OptimizeReport
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
+from jarvis_workers.words import ENGLISH
 
 
 class RiskSummary(NamedTuple):
@@ -83,7 +84,7 @@ def _baseline(found: Measurements, _: RoadmapGates) -> Outcome:
     if found.before is None:
         return Outcome("not measured: run jarvis sec fast")
     total = sum(found.before.by_category.values())
-    return Outcome(f"score_sum {found.before.score_sum:g}, {total:,} findings", passed=True)
+    return Outcome(f"score_sum {found.before.score_sum:g}, {ENGLISH.count(total, 'finding')}", passed=True)
 
 
 def _hardening(found: Measurements, gates: RoadmapGates) -> Outcome:

@@ -47,6 +47,6 @@ def run_facts(talk: JobConversation, agent: Agent, tier: str) -> dict[str, Any]:
         "model": talk.platform.model,
         "sandbox": tier,
         "tokens": asdict(spent.usage),
-        "cost": spent.cost,
+        "cost": spent.known_cost,
         "seconds": round(spent.seconds, 3),
     }

@@ -53,7 +53,7 @@ class PoolMetrics(Observer):
         self._call_seconds = Histogram(name, took, model, buckets=CALL_SECONDS, registry=where)
         tokens = "Tokens of answered calls: prompt, prompt_cached, completion."
         self._tokens = Counter("jarvis_worker_model_tokens_total", tokens, (*model, "type"), registry=where)
-        cost = "Cost of answered calls."
+        cost = "Cost of answered calls; absent without prices."
         self._cost = Counter("jarvis_worker_model_cost_dollars_total", cost, model, registry=where)
         refused = "Requests throttled by the provider (HTTP 429 or 529)."
         self._throttled = Counter("jarvis_worker_throttled_requests_total", refused, model, registry=where)
@@ -87,7 +87,8 @@ class PoolMetrics(Observer):
         used = {"prompt": call.usage.prompt, "prompt_cached": call.usage.cached, "completion": call.usage.completion}
         for kind, tokens in used.items():
             self._tokens.labels(call.model, kind).inc(tokens)
-        self._cost.labels(call.model).inc(call.cost)
+        if call.cost:
+            self._cost.labels(call.model).inc(call.cost)
 
     def throttled(self, model: str) -> None:
         self._throttled.labels(model).inc()

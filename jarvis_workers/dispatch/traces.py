@@ -118,8 +118,9 @@ class TraceObserver(Observer):
                 FINISH: (call.finish,),
                 INPUT_TOKENS: call.usage.prompt,
                 OUTPUT_TOKENS: call.usage.completion,
-                COST: call.cost,
             }
+            # Without prices, the cost of a call is unknown.
+            about |= {COST: call.cost} if call.cost or call.outcome == "cached" else {}
         name, parent = f"chat {call.model}", job_span_id(call.job)
         self.record(
             EndedSpan(call.job.run_id, name, call.began, call.seconds, about, "client", parent=parent, error=call.error)

@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.checkouts import Checkout, read_checkout
-from jarvis_workers.store.values import Run
+from jarvis_workers.store.values import BASELINE_OF, Run
+from jarvis_workers.words import commit_mark
 
-BRANCH, COMMIT, PROJECT = "branch", "commit", "project"
+BRANCH, COMMIT, DIRTY, PROJECT = "branch", "commit", "dirty", "project"
 KEY_MAX, VALUE_MAX, LABELS_MAX = 253, 256, 64
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 SUBDOMAIN = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
@@ -29,6 +30,11 @@ GITLAB_BRANCHES = ("CI_COMMIT_REF_NAME",)
 def project_of(run: Run, labels: Mapping[str, str]) -> str:
     """Return the project of a run: its label "project", else the name of its root."""
     return labels.get(PROJECT) or PurePosixPath(run.root).name or run.root
+
+
+def baseline_labels(revision: str) -> dict[str, str]:
+    """Return the labels of the scan of a baseline, by which lists leave it out."""
+    return {BASELINE_OF: revision[:VALUE_MAX]}
 
 
 def parse_labels(texts: Iterable[str]) -> dict[str, str]:
@@ -84,6 +90,15 @@ def automatic_labels(path: Path, branch: str | None, environ: Mapping[str, str])
     branch = branch or (checkout.branch if checkout else None) or (job.branch if job.commit == commit else None)
     labels = {BRANCH: branch or "", COMMIT: commit or ""}
     return {key: value for key, value in labels.items() if value and len(value) <= VALUE_MAX and value.isprintable()}
+
+
+def marked_labels(labels: Mapping[str, str], run: Run) -> dict[str, str]:
+    """Return the labels of a run whose commit is marked, if the scanned files are not those of the commit."""
+    checkout = run.options.get("checkout") or {}
+    mark = commit_mark(checkout)
+    if not mark or labels.get(COMMIT) != checkout["commit"]:
+        return dict(labels)
+    return {DIRTY: "true" if checkout["dirty"] else "unknown", **labels, COMMIT: f"{labels[COMMIT]}{mark}"}
 
 
 def _ci_checkout(environ: Mapping[str, str]) -> Checkout:

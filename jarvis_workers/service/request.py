@@ -111,7 +111,7 @@ def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | No
         paths=None
         if selection.is_whole or not request.run_input.names_paths
         else [shown(path) for path in selection.paths],
-        **_origin(request),
+        **_origin(request, snapshot),
     )
     raw = request.root or os.fsencode(request.path.absolute())
     return Run(
@@ -126,11 +126,13 @@ def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | No
     )
 
 
-def _origin(request: RunRequest[RunInput]) -> dict[str, Any]:
+def _origin(request: RunRequest[RunInput], snapshot: Snapshot) -> dict[str, Any]:
     """Return the path of the tree in its repository, the checkout, and the template of links to the source."""
     directory = _directory(request.path)
     prefix, checkout = shown(repository_prefix(directory)), read_checkout(directory)
-    facts: dict[str, Any] = {"path_prefix": prefix, **({"checkout": checkout._asdict()} if checkout else {})}
+    facts: dict[str, Any] = {"path_prefix": prefix}
+    if checkout:
+        facts["checkout"] = checkout._asdict() | {"dirty": snapshot.dirty}
     if checkout and (remote := read_remote(directory)):
         facts["repository_url"] = remote
     if request.source_url:

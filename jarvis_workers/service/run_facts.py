@@ -11,17 +11,27 @@ from jarvis_workers.store.values import Run, StageProgress
 # What a report repeats of options that are set, and of the choice of rules.
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
 SCOPE_FIELDS = ("narrowed", "altered")
+# Options that decide what a scan can find, besides `narrowing`; those of agents are absent from other runs.
+NARROWING_FIELDS = ("min_confidence", "discover", "max_findings")
 RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 
 @dataclass(frozen=True, slots=True)
 class RunCosts:
-    """The cost of a run's models, empty without models; `sandbox` are the tiers in which commands were confined."""
+    """The cost of a run's models, empty without models; `sandbox` are the tiers in which commands were confined.
+
+    A `cost` of None is unknown.
+    """
 
     model: Mapping[str, Any] | None = None
-    cost: float = 0.0
+    cost: float | None = 0.0
     budget: Mapping[str, Any] | None = None
     sandbox: Any = None
+
+
+def rounded_cost(cost: float | None) -> float | None:
+    """Return an amount of dollars as reports contain it; None is unknown."""
+    return None if cost is None else round(cost, 6)
 
 
 def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> dict[str, Any]:
@@ -40,6 +50,7 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "snapshot": run.snapshot_id,
         "version": run.version,
         "rules": {name: getattr(options.rules, name) for name in RULE_FIELDS},
+        **({"narrowing": narrowing} if (narrowing := _narrowing(run, options)) else {}),
         **({"baseline": options.baseline["what"]} if options.baseline else {}),
         **({"triage": options.triage} if options.triage else {}),
         **{name: list(value) for name in SCOPE_FIELDS if (value := getattr(options, name))},
@@ -48,11 +59,16 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "started_at": _iso(run.started_at),
         "ended_at": _iso(run.ended_at),
         "seconds": _seconds(run.created_at, run.ended_at),
-        "cost": round(costs.cost, 6),
+        "cost": rounded_cost(costs.cost),
         **({"sandbox": costs.sandbox} if costs.sandbox else {}),
         **({"remark": options.remark} if options.remark else {}),
         "stages": {stage.name: _stage(stage) for stage in progress},
     }
+
+
+def _narrowing(run: Run, options: SecOptions) -> dict[str, Any]:
+    more = {name: value for name in NARROWING_FIELDS if (value := run.options.get(name))}
+    return {**(options.narrowing or {}), **more}
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:
@@ -76,7 +92,7 @@ def _conversations(stage: StageProgress) -> dict[str, Any]:
     facts = {
         "running": stage.running,
         "tokens": stage.tokens,
-        "cost": round(stage.cost, 6),
+        "cost": rounded_cost(stage.cost),
         "a_minute": round(60 * stage.conversation_rate, 3),
         "mean_seconds": round(stage.mean_seconds, 3),
         "seconds_left": round(stage.seconds_left, 3),

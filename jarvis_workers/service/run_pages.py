@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jarvis_workers.store import model_usage, run_pages
+from jarvis_workers.store import model_usage, run_pages, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.model_usage import RunUsage
 from jarvis_workers.store.run_pages import RunFilter as RunFilter
@@ -28,6 +28,12 @@ def page_of_runs(store: Store, run_filter: RunFilter, page: int, size: int) -> R
         )
 
 
+def kinds_of_runs(store: Store) -> list[str]:
+    """Return the kinds of the runs in the store."""
+    with store.read() as session:
+        return runs.kinds(session)
+
+
 def roots_of_runs(store: Store) -> list[tuple[str, int]]:
     """Return the scanned roots with their number of runs, those with the latest runs first."""
     with store.read() as session:
@@ -38,9 +44,3 @@ def usage_of_runs(store: Store, runs: Sequence[Run]) -> dict[str, RunUsage]:
     """Return the model usage by run, for the runs that called a model."""
     with store.read() as session:
         return model_usage.by_run(session, [run.id for run in runs])
-
-
-def newest_before(store: Store, run: Run) -> Run | None:
-    """Return the complete run of the same root and kind that precedes a run, or None."""
-    with store.read() as session:
-        return run_pages.newest_ended(session, run.root, run.kind, run.created_at)

@@ -28,9 +28,7 @@ LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 LABEL_MAX = 60
 PATIENCE_SECONDS = 600.0
-# The kinds of runs that have findings.
 AGENT_SCAN = "sec.agent"
-SCANS = ("sec.fast", AGENT_SCAN)
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
 
@@ -52,15 +50,10 @@ def find_run(store: Store, prefix: str) -> Run:
     return candidates[0]
 
 
-def find_scan(store: Store, prefix: str) -> Run:
-    """Return the run whose id starts with `prefix`, or for "last" the newest scan."""
-    scans = newest_runs(store, 1, kinds=SCANS) if prefix == "last" else []
-    return scans[0] if scans else find_run(store, prefix)
-
-
-def is_scan(run: Run) -> bool:
-    """Return whether the run has findings."""
-    return run.kind in SCANS
+def get_run(store: Store, run_id: str) -> Run | None:
+    """Return the run with exactly this id, or None."""
+    with store.read() as session:
+        return runs.get(session, run_id)
 
 
 def newest_runs(

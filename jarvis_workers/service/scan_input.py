@@ -5,15 +5,17 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.paths import shown
 from jarvis_workers.sec.rules import RULES, Rule
+from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.request import RunInput
+from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, IGNORE_FILES, Selection
 from jarvis_workers.steps.sec.options import RuleFacts, SecOptions
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.sec.triage_record import Judgement
-    from jarvis_workers.snapshots.selection import Selection
     from jarvis_workers.store.engine import Store
 
 
@@ -74,7 +76,7 @@ class ScanInput(RunInput):
         """The name of the blob with the flags of files."""
         return sha256(self.build).hexdigest() if self.build is not None else None
 
-    def complete(self, selection: "Selection", store: "Store | None") -> SecOptions:
+    def complete(self, selection: Selection, store: "Store | None") -> SecOptions:
         """Return the options with the facts of rules, baseline and triage."""
         options, rules, baseline = self.options, self.rules.facts, self.baseline
         if store and self.triage.learns:
@@ -93,6 +95,7 @@ class ScanInput(RunInput):
             baseline=None if baseline is None else {**baseline.facts, **partial},
             triage=self.triage.named,
             build=self.build_blob,
+            narrowing=narrowing_of(selection) or None,
         )
 
     def insert(self, session: "Session", run_id: str) -> None:
@@ -102,3 +105,20 @@ class ScanInput(RunInput):
         if self.baseline:
             baselines.add(session, run_id, self.baseline.counts)
         judgements.attach(session, run_id, self.triage.more, stored=self.triage.stored)
+
+
+def narrowing_of(selection: Selection) -> dict[str, Any]:
+    """Return the options that select files, except named paths, where they differ from the defaults."""
+    suffixes, usual = selection.suffixes, {b"." + suffix for suffix in EXTENSIONS}
+    return {
+        **({"include": list(selection.include)} if selection.include else {}),
+        **({"exclude": list(selection.exclude)} if selection.exclude else {}),
+        **({"since": selection.unchanged.revision} if selection.unchanged else {}),
+        **({"suffixes": sorted(map(shown, suffixes))} if suffixes is not None and suffixes != usual else {}),
+        **(
+            {"excluded_directories": sorted(map(shown, selection.exclude_dirs))}
+            if selection.exclude_dirs != EXCLUDED_DIRECTORIES
+            else {}
+        ),
+        **({"ignore_files": list(selection.ignore_files)} if selection.ignore_files != IGNORE_FILES else {}),
+    }

@@ -24,7 +24,9 @@ from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.service.committed_tree import committed_files
 from jarvis_workers.service.health.process_identity import this_worker
+from jarvis_workers.service.labels import marked_labels
 from jarvis_workers.service.request import RunRequest, check_snapshot, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_input import Chosen, ScanInput
@@ -131,7 +133,8 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
     resources = resources_of(settings)
     blobs = resources.blobs
-    snapshot = pack(request.path, request.selection, blobs)
+    committed = committed_files(request.path, request.selection)
+    snapshot = pack(request.path, request.selection, blobs, committed=committed)
     check_snapshot(request, snapshot)
     run = run_of(request, snapshot)
     if not is_one_batch(run, blobs):
@@ -143,7 +146,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
         if connection is None:
             return None
         try:
-            record_run(connection, replace(_recorded(done, snapshot, blobs), labels=request.labels))
+            record_run(connection, replace(_recorded(done, snapshot, blobs), labels=marked_labels(request.labels, run)))
         except sqlite3.Error:
             return None
     return {

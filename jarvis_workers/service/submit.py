@@ -8,6 +8,8 @@ from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_without
+from jarvis_workers.service.committed_tree import committed_files
+from jarvis_workers.service.labels import marked_labels
 from jarvis_workers.service.named_runs import NameTaken, RunName
 from jarvis_workers.service.request import FollowUpRequest as FollowUpRequest
 from jarvis_workers.service.request import RunInput as RunInput
@@ -37,7 +39,8 @@ def submit(
         with store.write() as session:
             artifacts.add_uses(session, owner, [blob])
 
-    snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
+    committed = committed_files(request.path, request.selection)
+    snapshot = pack(request.path, request.selection, blobs, on_progress, on_shard=intend, committed=committed)
     check_snapshot(request, snapshot)
     for content in request.run_input.contents:
         intend(sha256(content).hexdigest())
@@ -48,7 +51,7 @@ def submit(
         artifacts.transfer_uses(session, owner, request.run_id)
         workers.touch_existing(session, request.executor.removeprefix(LOCAL))
         runs.add(session, run, _facts(snapshot), names)
-        run_labels.add(session, request.run_id, request.labels)
+        run_labels.add(session, request.run_id, marked_labels(request.labels, run))
         if request.name:
             _name_run(session, request.run_id, request.name)
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])

@@ -27,6 +27,7 @@ from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.totals import TotalsCache
+from jarvis_workers.service.run_facts import rounded_cost
 from jarvis_workers.service.run_pages import usage_of_runs
 from jarvis_workers.service.runs import labels_of
 from jarvis_workers.settings import Settings
@@ -164,5 +165,5 @@ def run_ended(store: Store, blobs: Blobs, run: Run) -> Mapping[str, Any]:
         "run": facts | {"project": project_of(run, labels), "labels": labels},
         "findings": {"total": totals.total, **totals.by_severity} if totals else None,
         "not_checked": totals.not_checked if totals else None,
-        "cost": round(usage.cost, 6) if usage else 0.0,
+        "cost": rounded_cost(usage.cost) if usage else 0.0,
     }

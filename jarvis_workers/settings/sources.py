@@ -1,6 +1,7 @@
 """The sources of settings (flags, variables, jarvis.yaml, pyproject.toml), read as layers of values by full name."""
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 from jarvis_workers.settings.trust import MODELS, SEARCH_KEY, is_trusted, restricted_values
 
+SECTION = re.compile(r"(?:JARVIS_)?[A-Za-z0-9]+?(?:__|\.)")
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
@@ -158,9 +160,20 @@ def _place(source: str, file: Path | None, position: Sequence[str | int]) -> str
     return f"{source}:{line_of(yaml.compose(_read(file, source), UniqueKeys), position)}"
 
 
-def _suggestion(name: str, names: list[str]) -> str:
-    close = get_close_matches(name, names, n=1)
-    return f' (did you mean "{close[0]}"?)' if close else ""
+def _suggestion(name: str, names: Sequence[str]) -> str:
+    """Return the nearest name, in the nearest section: a slip there does not lead to a name in another one."""
+    section = _section(name)
+    nearest = next(iter(get_close_matches(section, {_section(one) for one in names}, n=1)), "") if section else ""
+    settings = [one.removeprefix(nearest) for one in names if one.startswith(nearest)]
+    close = get_close_matches(name.removeprefix(section) if nearest else name, settings, n=1)
+    others = ["…"] if nearest and nearest != section else []
+    return f' (did you mean "{nearest}{[*close, *others][0]}"?)' if close or others else ""
+
+
+def _section(name: str) -> str:
+    """Return the section of a setting or variable with what follows it, such as "scan."; "" if it is in none."""
+    match = SECTION.match(name)
+    return match[0] if match else ""
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[Layer]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.committed_files import CommittedFiles
 from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, Outcome
 from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
 from jarvis_workers.snapshots.safe_read import Read, read_file
@@ -25,7 +26,10 @@ Progress = Callable[[int, int], None]
 
 
 class Snapshot(NamedTuple):
-    """A packed tree, and what is not in it: (path, reason), and counts by reason."""
+    """A packed tree, and what is not in it: (path, reason), and counts by reason.
+
+    `dirty` is whether it differs from the commit to which it was compared; None if that is not known.
+    """
 
     id: str
     manifest: str
@@ -35,6 +39,7 @@ class Snapshot(NamedTuple):
     not_checked: tuple[Absence, ...]
     left_out: dict[str, int]
     excluded: tuple[Absence, ...]
+    dirty: bool | None = None
 
 
 def pack(
@@ -45,13 +50,14 @@ def pack(
     *,
     on_shard: Callable[[str], None] | None = None,
     read: Read = os.read,
+    committed: CommittedFiles | None = None,
 ) -> Snapshot:
     """Pack the tree at `root`, which may be a single file.
 
     `on_progress` is called with the number of files and bytes so far; `on_shard` with each shard's name before its
-    existence is checked.
+    existence is checked. The files are compared with those that are `committed`.
     """
-    packing = _Packing(selection, ShardWriter(blobs, on_shard), read)
+    packing = _Packing(selection, ShardWriter(blobs, on_shard), read, committed)
     manifest = blobs.put_chunks(packing.parts(walk(root, selection), on_progress))
     index = packing.index(manifest)
     return Snapshot(
@@ -63,11 +69,13 @@ def pack(
         not_checked=index.not_checked,
         left_out=index.left_out,
         excluded=index.excluded,
+        dirty=committed.is_dirty(selection) if committed else None,
     )
 
 
 class _Packing:
-    def __init__(self, selection: Selection, shards: ShardWriter, read: Read) -> None:
+    def __init__(self, selection: Selection, shards: ShardWriter, read: Read, committed: CommittedFiles | None) -> None:
+        self._committed = committed
         self._limit = selection.max_file_bytes
         self._unchanged = selection.unchanged
         self._shards = shards
@@ -124,6 +132,8 @@ class _Packing:
         if isinstance(content, str):
             self._not_checked.append((file.path, content))
             return
+        if self._committed:
+            self._committed.compare(file.path, content)
         if self._unchanged and self._unchanged.holds(file.path, content):
             self._left_out[self._unchanged.reason] += 1
             return

@@ -7,10 +7,11 @@ take no locks.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import Float, and_, case, cast, func, select
+from sqlalchemy import and_, case, func, select
 from sqlmodel import Session
 
 from jarvis_workers.store.budgets import REASON as BUDGET_REASON
+from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.queues import QUEUES
 from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import (
@@ -69,7 +70,10 @@ class RunCount(NamedTuple):
 
 
 class ModelSum(NamedTuple):
-    """The usage of a model over all runs; `cached` calls were answered from the answer cache, at no cost."""
+    """The usage of a model over all runs; `cached` calls were answered from the answer cache, at no cost.
+
+    A `cost` of None is unknown.
+    """
 
     model: str
     cached: bool
@@ -77,7 +81,7 @@ class ModelSum(NamedTuple):
     prompt: int
     prompt_cached: int
     completion: int
-    cost: float
+    cost: float | None
 
 
 class WorkerCount(NamedTuple):
@@ -95,6 +99,7 @@ class EndedRun(NamedTuple):
     kind: str
     ended_at: float
     options: str
+    state: str
 
 
 class RuleCount(NamedTuple):
@@ -168,9 +173,9 @@ def model_sums(session: Session) -> list[ModelSum]:
     is_cached = case((MODEL_CALL.c.tries == 0, 1), else_=0)
     tokens = [func.sum(MODEL_CALL.c[name]) for name in ("prompt", "cached", "completion")]
     counted = select(MODEL_CALL.c.model, is_cached.label("hit"), func.count(), *tokens)
-    summed = counted.add_columns(cast(func.sum(MODEL_CALL.c.cost), Float(53))).group_by(MODEL_CALL.c.model, "hit")
+    summed = counted.add_columns(cost_sum()).group_by(MODEL_CALL.c.model, "hit")
     result = [
-        ModelSum(model, bool(hit), int(calls), int(prompt), int(cached), int(completion), float(cost))
+        ModelSum(model, bool(hit), int(calls), int(prompt), int(cached), int(completion), cost)
         for model, hit, calls, prompt, cached, completion, cost in session.execute(summed)
     ]
     return sorted(result, key=lambda one: (-one.calls, one.model, one.cached))

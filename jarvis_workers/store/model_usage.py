@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Float, cast, func, select
+from sqlalchemy import ColumnElement, Float, case, cast, func, select
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import chunked
@@ -11,6 +11,12 @@ from jarvis_workers.store.tables import JOB, MODEL_CALL
 
 # Upper bounds of the latency histogram in seconds; the last bucket is unbounded.
 BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+
+
+def cost_sum() -> ColumnElement[float | None]:
+    """The cost of calls in dollars; NULL if an answer was paid for whose model has no prices."""
+    unpriced = func.sum(case(((MODEL_CALL.c.tries > 0) & (MODEL_CALL.c.cost == 0.0), 1), else_=0))
+    return case((unpriced > 0, None), else_=cast(func.sum(MODEL_CALL.c.cost), Float(53)))
 
 
 def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
@@ -32,13 +38,13 @@ def _grouped(
     session: Session, run_id: str, column: ColumnElement[str], *conditions: ColumnElement[bool]
 ) -> dict[str, dict[str, Any]]:
     tokens = [func.sum(MODEL_CALL.c[name]).label(name) for name in ("prompt", "cached", "completion")]
-    sums = [cast(func.sum(MODEL_CALL.c[name]), Float(53)).label(name) for name in ("cost", "seconds")]
+    sums = [cost_sum().label("cost"), cast(func.sum(MODEL_CALL.c.seconds), Float(53)).label("seconds")]
     query = select(column.label("name"), func.count().label("calls"), *tokens, *sums)
     joined = query.join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(MODEL_CALL.c.run_id == run_id, *conditions)
     return {
         row.name: {
             **{name: int(getattr(row, name)) for name in ("calls", "prompt", "cached", "completion")},
-            "cost": round(row.cost, 6),
+            "cost": None if row.cost is None else round(row.cost, 6),
             "seconds": round(row.seconds, 3),
         }
         for row in session.execute(joined.group_by(column).order_by(column))
@@ -46,21 +52,21 @@ def _grouped(
 
 
 class RunUsage(NamedTuple):
-    """The usage of a run: answers, tokens, dollars."""
+    """The usage of a run: answers, tokens, dollars (None if unknown)."""
 
     calls: int
     tokens: int
-    cost: float
+    cost: float | None
 
 
 def by_run(session: Session, run_ids: Collection[str]) -> dict[str, RunUsage]:
     """Return the usage of each run that called a model."""
     tokens = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
-    columns = MODEL_CALL.c.run_id, func.count(), tokens, cast(func.sum(MODEL_CALL.c.cost), Float(53))
+    columns = MODEL_CALL.c.run_id, func.count(), tokens, cost_sum()
     result: dict[str, RunUsage] = {}
     for some in chunked(run_ids):
         rows = session.execute(select(*columns).where(MODEL_CALL.c.run_id.in_(some)).group_by(MODEL_CALL.c.run_id))
-        result |= {row[0]: RunUsage(row[1], int(row[2]), float(row[3])) for row in rows}
+        result |= {row[0]: RunUsage(row[1], int(row[2]), row[3]) for row in rows}
     return result
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.store.values import WorkerFacts
+from jarvis_workers.words import commit_mark
 
 Execute = Callable[[str, dict[str, object]], Sequence[Mapping[str, Any]]]
 # Label keys with a value, or with None for any value.
@@ -38,8 +39,9 @@ LABELS = """
 class ListedRun:
     """A run in the form shown in a list; `worker` is the command that executes it, or None.
 
-    `label` is the user-defined name, `branch` and `commit` are those checked out in the tree, if known. `created_at` is
-    in seconds since 1970; `fresh` means that the command was seen within a lease.
+    `label` is the user-defined name, `branch` and `commit` are those checked out in the tree, if known, and `mark` says
+    whether other files were scanned. `created_at` is in seconds since 1970; `fresh` means that the command was seen
+    within a lease.
     """
 
     id: str
@@ -55,6 +57,7 @@ class ListedRun:
     branch: str | None = None
     commit: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    mark: str = ""
 
 
 def newest_listed(
@@ -98,5 +101,6 @@ def _listed(row: Mapping[str, Any], labels: Mapping[str, str]) -> ListedRun:
         label=options.get("label") or "",
         branch=checkout.get("branch"),
         commit=checkout.get("commit"),
+        mark=commit_mark(checkout),
         labels=labels,
     )

@@ -47,6 +47,11 @@ def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
     return [from_row(row) for row in session.execute(query)]
 
 
+def kinds(session: Session) -> list[str]:
+    """Return the kinds of the runs in the store."""
+    return sorted(session.execute(select(RUN.c.kind).distinct()).scalars())
+
+
 def newest(
     session: Session,
     limit: int,

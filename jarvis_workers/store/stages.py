@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store import translated_functions
+from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.sql import changed, now
 from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE, WAITING_JOBS
@@ -178,10 +179,10 @@ def longest_chain(times: ConversationTimes) -> float:
 
 def _paid(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
     """Return tokens and dollars by stage."""
-    sums = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion), func.sum(MODEL_CALL.c.cost)
+    sums = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion), cost_sum()
     query = select(JOB.c.stage, *sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id)
     query = query.where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0).group_by(JOB.c.stage)
-    return {stage: {"tokens": int(tokens), "cost": float(cost)} for stage, tokens, cost in session.execute(query)}
+    return {stage: {"tokens": int(tokens), "cost": cost} for stage, tokens, cost in session.execute(query)}
 
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import Float, cast, delete, func, insert, select
 from sqlmodel import Session
 
+from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.sql import changed, chunked, insert_missing, now
 from jarvis_workers.store.tables import ANSWER, JOB, MODEL_CALL, RECORD, SECRET
 
@@ -64,14 +65,17 @@ Item = TranscriptLine | StoredAnswer | Forgotten | ModelCall
 
 
 class Total(NamedTuple):
-    """Totals of a run so far; `calls` is the number of answers, `remembered` the number of these that were cached."""
+    """Totals of a run so far; `calls` is the number of answers, `remembered` the number of these that were cached.
+
+    A `cost` of None is unknown, for want of prices.
+    """
 
     calls: int = 0
     remembered: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
     seconds: float = 0.0
 
 
@@ -123,10 +127,10 @@ def forget_answers(session: Session, older_than_seconds: float) -> int:
 def total(session: Session, run_id: str) -> Total:
     """Return the totals of a run's model calls."""
     sums = [func.coalesce(func.sum(MODEL_CALL.c[name]), 0) for name in ("prompt", "cached", "completion")]
-    columns = [cast(func.coalesce(func.sum(MODEL_CALL.c[name]), 0), Float(53)) for name in ("cost", "seconds")]
+    columns = [cost_sum(), cast(func.coalesce(func.sum(MODEL_CALL.c.seconds), 0), Float(53))]
     calls = [func.count(), func.count().filter(MODEL_CALL.c.tries == 0)]
     row = session.execute(select(*calls, *sums, *columns).where(MODEL_CALL.c.run_id == run_id)).one()
-    return Total(*row)
+    return Total(*row) if row[0] else Total()
 
 
 def recent_usage(session: Session, stage: str) -> list[tuple[int, int, int, int]]:

@@ -12,7 +12,10 @@ JOB_STATES = ("pending", "sent", "running", "done", "failed", "cancelled")
 NO_PROOF = "none"
 # Runs that make the crate so far of a paused run for a command, which removes them: "last" is never one of them.
 PARTIAL_KINDS = ("c2rust.partial", "c2rust.partial-fast")
+# The label of a scan that a scan with `--baseline REVISION` has started: the revision.
+BASELINE_OF = "baseline-scan"
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
+RUN_STATES = ("planning", "running", "paused", "cancelling", *ENDED_RUNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,10 @@ class SnapshotFacts:
 class StageProgress:
     """The progress of a stage, not counting plan jobs. `weight` and `weight_done` are bytes of source.
 
-    `tokens` and `cost` (dollars) are the usage of its conversations, not counting cached answers.  Of a stage with
-    conversations, `mean_seconds` is the mean duration of those that are done, and `seconds_left` an estimate; both are
-    0 if unknown.  `proofs` is the number of functions that a model translated, by the proof of their bodies: "none" for
-    those that step down, since no answer was accepted.
+    `tokens` and `cost` (dollars) are the usage of its conversations, not counting cached answers; a `cost` of None is
+    unknown, for want of prices.  Of a stage with conversations, `mean_seconds` is the mean duration of those that are
+    done, and `seconds_left` an estimate; both are 0 if unknown.  `proofs` is the number of functions that a model
+    translated, by the proof of their bodies: "none" for those that step down, since no answer was accepted.
     """
 
     name: str
@@ -74,7 +77,7 @@ class StageProgress:
     crashes: int = 0
     cpu_seconds: float = 0.0
     tokens: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
     opened_at: float | None = None
     closed_at: float | None = None
     mean_seconds: float = 0.0

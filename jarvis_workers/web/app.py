@@ -13,9 +13,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
 from jarvis_workers.sec.report.html.page import asset
+from jarvis_workers.service.reports.gate import ScopesDiffer
+from jarvis_workers.service.scan_runs import NotAScan
 from jarvis_workers.web.access.guard import API, ProxyAwareSessions, guard
 from jarvis_workers.web.api.routes import SECURITY, routes
-from jarvis_workers.web.context import EXTENSION, RunMissing, WebContext
+from jarvis_workers.web.context import EXTENSION, RunMissing, WebContext, text_of
 from jarvis_workers.web.formats import install_formats
 from jarvis_workers.web.pages import comparison, conversation, findings, run, run_actions, runs, trend
 
@@ -88,7 +90,7 @@ def _add_errors(app: Flask) -> None:
 
     @app.errorhandler(JarvisError)
     def explain(error: JarvisError) -> AnyResponse | tuple[str, int]:
-        return _answer(str(error), _status_of(error))
+        return _answer(text_of(error), _status_of(error), error.run.id if isinstance(error, NotAScan) else None)
 
 
 def _invalid(error: ValidationError) -> Response:
@@ -100,14 +102,16 @@ def _invalid(error: ValidationError) -> Response:
 def _status_of(error: JarvisError) -> int:
     if isinstance(error, RunMissing):
         return 404
+    if isinstance(error, NotAScan | ScopesDiffer):
+        return 409
     if isinstance(error, UsageError):
         return 400
     return 503 if isinstance(error, StoreError | SnapshotError) else 500
 
 
-def _answer(message: str, code: int) -> AnyResponse | tuple[str, int]:
+def _answer(message: str, code: int, run_id: str | None = None) -> AnyResponse | tuple[str, int]:
     if request.path.startswith(API):
         answer = jsonify(error=message)
         answer.status_code = code
         return answer
-    return render_template("error.html", message=message, code=code), code
+    return render_template("error.html", message=message, code=code, run_id=run_id), code

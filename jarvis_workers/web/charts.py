@@ -25,6 +25,20 @@ class TrendPoint(NamedTuple):
     run: Run
     totals: ReportTotals
 
+    @property
+    def complete(self) -> bool:
+        """Whether the scan has checked everything; else 0 is not the number of its findings."""
+        return self.run.state == "done" and not self.totals.not_checked
+
+    @property
+    def title(self) -> str:
+        """The numbers in words."""
+        when = format_time(self.run.created_at)
+        if not self.complete:
+            so_far = f"; {self.totals.total:,} findings so far" if self.totals.total else ""
+            return f"{when}: {self.run.state}, {self.totals.not_checked:,} not checked{so_far}"
+        return f"{when}: {self.totals.total:,} findings, {self.totals.by_severity.get('high', 0):,} high"
+
 
 class _Column(NamedTuple):
     run: Run
@@ -41,8 +55,7 @@ def trend_chart(points: Sequence[TrendPoint]) -> Html:
     columns = [
         _Column(
             one.run,
-            f"{format_time(one.run.created_at)}: {one.totals.total:,} findings, "
-            f"{one.totals.by_severity.get('high', 0):,} high",
+            one.title,
             [(level, one.totals.by_severity.get(level, 0)) for level in LEVELS],
         )
         for one in points

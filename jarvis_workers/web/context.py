@@ -5,19 +5,22 @@ from typing import cast
 
 from flask import current_app, g
 
-from jarvis_workers.errors import UsageError
+from jarvis_workers import telemetry
+from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.background_runs import BackgroundRuns
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.body_cache import BodyCache
 from jarvis_workers.service.reports.totals import TotalsCache
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.runs import get_run, newest_runs
+from jarvis_workers.service.scan_runs import ScanRun, newest_scans, scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.identity import Identity
 from jarvis_workers.web.access.sign_in import ApiTokens, SignIn
 
 EXTENSION = "jarvis"
+LAST = "last"
 
 
 class RunMissing(UsageError):
@@ -39,9 +42,18 @@ class WebContext:
     reports: BodyCache = field(default_factory=BodyCache)
     totals: TotalsCache = field(default_factory=TotalsCache)
 
-    def body(self, run: Run) -> ReportBody:
-        """Return the report of a run; it is empty if the kind of run has no findings."""
+    def body(self, run: ScanRun) -> ReportBody:
+        """Return the report of a scan."""
         return self.reports.read(self.store, self.blobs, run)
+
+
+def text_of(error: JarvisError) -> str:
+    """Return what readers may see of an error: addresses and paths of this server are only logged."""
+    if not isinstance(error, StoreError | SnapshotError):
+        return str(error)
+    telemetry.warning("web", says=str(error))
+    what = "The results store" if isinstance(error, StoreError) else "The stored source or report"
+    return f"{what} cannot be read; the log of this server says why."
 
 
 def context() -> WebContext:
@@ -56,10 +68,17 @@ def current_identity() -> Identity:
 
 def exact_run(run_id: str) -> Run:
     """Return the run with exactly this id, or the newest run for "last". Raises RunMissing."""
-    try:
-        run = find_run(context().store, run_id)
-    except UsageError as error:
-        raise RunMissing(str(error)) from error
-    if run_id not in (run.id, "last"):
-        raise RunMissing(f"there is no run {run_id}")
+    store = context().store
+    run = next(iter(newest_runs(store, 1)), None) if run_id == LAST else get_run(store, run_id)
+    if run is None:
+        raise RunMissing("no such run")
     return run
+
+
+def exact_scan(run_id: str) -> ScanRun:
+    """Return the scan with exactly this id, or the newest scan for "last". Raises RunMissing, NotAScan."""
+    if run_id != LAST:
+        return scan_of(exact_run(run_id))
+    if scans := newest_scans(context().store, 1):
+        return scans[0]
+    raise RunMissing("no such run: there is no scan yet")

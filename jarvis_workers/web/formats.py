@@ -44,7 +44,9 @@ def _number(value: float | int | None) -> str:
 
 
 def _money(value: float | None) -> str:
-    return "–" if not value else f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+    if value is None:
+        return "unknown: no prices"
+    return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
 
 
 def _iso(moment: float) -> str:

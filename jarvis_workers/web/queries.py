@@ -69,11 +69,12 @@ class DiffQuery(PageQuery):
 
 
 class TrendQuery(BaseModel):
-    """A source, by its whole path, or a project, and the number of newest runs to include."""
+    """A source, by its whole path, or a project, the number of newest scans to include, and the scope of scans."""
 
     root: Annotated[str, Field(max_length=4096)] = ""
     project: Annotated[str, Field(max_length=256)] = ""
     runs: Annotated[int, Field(ge=2, le=200)] = 50
+    scope: Annotated[str, Field(max_length=8, pattern=r"^[a-z0-9]*$")] = ""
 
 
 class GateQuery(BaseModel):

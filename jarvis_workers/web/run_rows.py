@@ -4,18 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.service import runs
-from jarvis_workers.service.labels import BRANCH, COMMIT, PROJECT, project_of
+from jarvis_workers.service.labels import BRANCH, COMMIT, DIRTY, PROJECT, project_of
 from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.context import WebContext
 
-KINDS = (
-    *("sec.fast", "sec.agent", "fix", "ask", "dispute", "agent", "code", "team", "c2rust.scan"),
-    *("c2rust.skeleton", "c2rust.prepare", "c2rust.fast", "c2rust.transpile", "c2rust.interface"),
-)
-STATES = ("planning", "running", "paused", "cancelling", "done", "incomplete", "failed", "cancelled")
 COMMIT_DIGITS = 9
-SHOWN_ELSEWHERE = (BRANCH, COMMIT, PROJECT)
+SHOWN_ELSEWHERE = (BRANCH, COMMIT, DIRTY, PROJECT)
 
 
 class ListRow(NamedTuple):
@@ -54,7 +49,7 @@ def percent_done(stages: Iterable[StageProgress]) -> int:
 def _row(world: WebContext, run: Run, labels: Mapping[str, str]) -> ListRow:
     stages = [] if run.ended else runs.stages_of(world.store, run)
     current = next((stage.name for stage in stages if stage.state == "open"), "")
-    parts = (labels.get(BRANCH, ""), labels.get(COMMIT, "")[:COMMIT_DIGITS])
+    parts = (labels.get(BRANCH, ""), _short_commit(labels.get(COMMIT, "")))
     return ListRow(
         run,
         state_of(world, run),
@@ -66,6 +61,11 @@ def _row(world: WebContext, run: Run, labels: Mapping[str, str]) -> ListRow:
         labels,
         {key: value for key, value in labels.items() if key not in SHOWN_ELSEWHERE},
     )
+
+
+def _short_commit(commit: str) -> str:
+    digits, plus, mark = commit.partition("+")
+    return f"{digits[:COMMIT_DIGITS]}{plus}{mark}"
 
 
 def _share(stage: StageProgress) -> float:

@@ -140,7 +140,7 @@ def test_what_was_said_can_be_read(jarvis: Jarvis, tree: Path) -> None:
     assert [record["kind"] for record in records] == ["start", "result", "answer", "result", "answer"]
     assert "1/1 jobs" in shown
     assert "done: What does f do?" in shown
-    assert "local: 2 answers, 240 tokens, 0.0000 dollars" in shown
+    assert "local: 2 answers, 240 tokens, cost unknown: no prices" in shown
     assert jarvis("runs", "report", "last").out == ENDS.content + "\n"
 
 

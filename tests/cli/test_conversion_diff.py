@@ -44,7 +44,7 @@ def test_better_and_worse_functions_unsafe_lines_and_cost_are_shown(jarvis: Jarv
         f"{runs[0]} (c2rust.fast, done) -> {runs[1]} (c2rust.transpile, done)\n"
         "Worse: 1; Better: 1; Neither better nor worse: 0; New functions: 1; Removed functions: 1; Unchanged: 1\n"
         "unsafe lines: 1,200 -> 800\n"
-        "cost of the model: 0.0000 -> 0.0000 dollars\n"
+        "cost of the model: 0.0000 dollars -> 0.0000 dollars\n"
         "note: the runs are of different kinds: c2rust.fast, c2rust.transpile\n"
     )
     assert "\nWorse (1):\n  lib.c:4: down: translated, compared -> different, built (suite: \\x1b[2J)\n" in text

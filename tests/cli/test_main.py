@@ -65,9 +65,12 @@ def test_the_version_is_shown(capsys):
     ("args", "says"),
     [
         (
-            ["c2rust", "fast", "."],
-            "jarvis c2rust fast: Got unexpected extra argument(s) (.); did you mean -p .?"
-            " See: jarvis c2rust fast --help",
+            ["c2rust", "fast", ".", "src"],
+            "jarvis c2rust fast: Got unexpected extra argument(s) (src) See: jarvis c2rust fast --help",
+        ),
+        (
+            ["c2rust", "scan", "src", "-p", "."],
+            "jarvis c2rust scan: Got unexpected extra argument(s) (src) See: jarvis c2rust scan --help",
         ),
         (["confg"], "jarvis: No such command 'confg'. Did you mean 'config'? See: jarvis --help"),
         (["config", "shwo"], "jarvis config: No such command 'shwo'. Did you mean 'show'? See: jarvis config --help"),

@@ -92,6 +92,28 @@ def test_calls_between_sources_are_followed(session: ScanSession) -> None:
     assert len({step.file for step in found[0].trace}) > 1
 
 
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"a.c": 5}, 'files: "a.c" is a int; give a text or bytes'),
+        ({"a.c": None}, 'files: "a.c" is a NoneType; give a text or bytes'),
+        ({5: COPY}, "files: a name is a int; give a text"),
+        ([COPY], "files is a list; give a mapping of file names to texts or bytes"),
+    ],
+)
+def test_sources_of_another_type_are_refused(session: ScanSession, files: object, says: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        session.scan_sources(files)  # type: ignore[arg-type]
+
+    assert str(refused.value) == says
+
+
+@pytest.mark.parametrize(("paths", "root", "says"), [([5], None, "paths is a int"), (["."], 5, "root is a int")])
+def test_paths_of_another_type_are_refused(session: ScanSession, paths: list[object], root: object, says: str) -> None:
+    with pytest.raises(UsageError, match=f"{says}; give a path"):
+        session.scan(*paths, root=root)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["../a.c", "/a.c", "a/../../b.c", ""])
 def test_a_filename_that_leaves_the_root_is_refused(session: ScanSession, name: str) -> None:
     with pytest.raises(UsageError, match="is not a relative path below a root"):

@@ -122,8 +122,8 @@ def test_runs_are_found_by_all_their_labels_on_each_database(settings: Settings,
     second = submit_labelled(settings, store, tree, team="disk", branch="mine")
 
     assert labels_of(store, [first, second]) == {
-        first: {"branch": "main", "commit": "b" * 40, "team": "net"},
-        second: {"branch": "mine", "commit": "b" * 40, "team": "disk"},
+        first: {"branch": "main", "commit": f"{'b' * 40}+unknown", "dirty": "unknown", "team": "net"},
+        second: {"branch": "mine", "commit": f"{'b' * 40}+unknown", "dirty": "unknown", "team": "disk"},
     }
     for wanted, expected in (
         ({"team": "net"}, [first]),

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_runs import NotAScan, scan_of
 from jarvis_workers.service.submit import RunInput, submit
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store import artifacts, runs
@@ -70,5 +70,5 @@ def test_a_run_that_has_no_findings_is_refused(store, blobs, ended):
     task = TaskOptions(task="Where is it?", model_group="m")
     agent = ended("one", {"answer": "here"}, kind="agent", run_input=RunInput(task))
 
-    with pytest.raises(UsageError, match="run one is of kind agent: it has no findings to compare"):
-        difference(store, blobs, agent, agent)
+    with pytest.raises(NotAScan, match=r"run one is no scan \(kind agent\)"):
+        difference(store, blobs, scan_of(agent), scan_of(agent))

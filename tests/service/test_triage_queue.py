@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_runs import NotAScan, scan_of
 from jarvis_workers.service.submit import submit
 from jarvis_workers.service.triage.queue import AHEAD, Excerpts, current_user, findings_of, one_each
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -68,8 +68,8 @@ def test_the_worst_comes_first_and_what_was_set_aside_last(store: Store, blobs: 
 
 
 def test_a_run_that_is_no_scan_has_nothing_to_judge(store: Store, blobs: DirectoryBlobs, run: Run) -> None:
-    with pytest.raises(UsageError, match="is not a scan: it has no findings to judge"):
-        findings_of(store, blobs, replace(run, kind="agent"))
+    with pytest.raises(NotAScan, match=r"run one is no scan \(kind agent\)"):
+        findings_of(store, blobs, scan_of(replace(run, kind="agent")))
 
 
 def test_findings_that_are_known_by_the_same_words_are_judged_once() -> None:

@@ -1,7 +1,8 @@
 """What the calls of a run took, by stage and by time."""
 
-from jarvis_workers.store import model_usage, transcripts
+from jarvis_workers.store import model_usage, stages, transcripts
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.metric_queries import model_sums
 from jarvis_workers.store.transcripts import ModelCall
 from tests.store.arrange import talking
 
@@ -35,6 +36,26 @@ def test_usage_is_grouped_by_model_and_by_the_label_of_jobs(store: Store) -> Non
         (found,) = model_usage.by_label(session, run, ["scan"]).values()
         assert (found["calls"], found["cost"]) == (2, 0.5)
         assert model_usage.by_label(session, run, ["translate"]) == {}
+
+
+def test_the_cost_of_answers_without_prices_is_unknown(store: Store) -> None:
+    job = talking(store)
+    priced = CALL._replace(run_id=job.run_id, job_id=job.id)
+    cached = priced._replace(cost=0.0, tries=0)
+    with store.write() as session:
+        transcripts.save(session, [priced, cached])
+    with store.read() as session:
+        assert transcripts.total(session, job.run_id).cost == 0.25
+    with store.write() as session:
+        transcripts.save(session, [priced._replace(cost=0.0)])
+
+    with store.read() as session:
+        assert transcripts.total(session, job.run_id).cost is None
+        assert model_usage.by_run(session, [job.run_id])[job.run_id].cost is None
+        assert model_usage.by_stage(session, job.run_id)["scan"]["cost"] is None
+        assert stages.progress(session, job.run_id)[0].cost is None
+        assert [one.cost for one in model_sums(session) if not one.cached] == [None]
+        assert transcripts.total(session, "nobody").cost == 0.0
 
 
 def test_answers_are_counted_by_their_time_between_the_quickest_and_the_slowest(store: Store) -> None:

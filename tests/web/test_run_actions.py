@@ -92,6 +92,16 @@ def test_the_cost_of_runs_is_shown(client: FlaskClient, store: Store) -> None:
     assert "$3.00" in text and "2,000" in text
 
 
+def test_a_cost_without_prices_is_unknown(client: FlaskClient, store: Store) -> None:
+    call = ModelCall("one", 1, "m", prompt=900, cached=0, completion=100, cost=0.0, seconds=1.0, tries=1)
+    with store.write() as session:
+        transcripts.save(session, [call])
+
+    text = text_of(client, "/cost")
+    assert "unknown: no prices" in text and "$0" not in text
+    assert "without 1 run of unknown cost" in text
+
+
 def test_a_run_gets_a_name(client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> None:
     submitted(store, blobs, tmp_path / "tree", "two")
 

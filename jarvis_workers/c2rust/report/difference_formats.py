@@ -9,6 +9,7 @@ from jarvis_workers.c2rust.conversion_difference import ConversionDifference, Fu
 from jarvis_workers.c2rust.report.wording import Say, english
 from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain
+from jarvis_workers.words import cost_text
 
 Part = Mapping[str, Any]
 VERDICTS: Mapping[Verdict, str] = {"worse": "Worse", "better": "Better", "changed": "Neither better nor worse"}
@@ -76,8 +77,8 @@ def _totals(sides: ConversionSides, say: Say) -> Iterator[str]:
     unsafe = [one.metrics.unsafe_lines if one.metrics else None for one in sides.conversions]
     before, after = (say("not measured") if one is None else f"{one:,}" for one in unsafe)
     yield say("unsafe lines: {before} -> {after}", before=before, after=after)
-    before, after = (f"{run['cost']:.4f}" for run in sides.runs)
-    yield say("cost of the model: {before} -> {after} dollars", before=before, after=after)
+    before, after = (cost_text(run["cost"], say) for run in sides.runs)
+    yield say("cost of the model: {before} -> {after}", before=before, after=after)
     yield from new_failures(*sides.conversions, say)
 
 

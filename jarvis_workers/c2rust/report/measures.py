@@ -10,6 +10,7 @@ from typing import Any
 from jarvis_workers.c2rust.conversion import BY_MODEL, Conversion
 from jarvis_workers.c2rust.report.wording import Say, english
 from jarvis_workers.c2rust.rule_counts import CategoryCounts, SeverityCounts
+from jarvis_workers.words import cost_text
 
 COSTLIEST = 5
 
@@ -31,12 +32,24 @@ def crate_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
     yield from _no_findings(conversion, say)
 
 
+NOUNS = {
+    "lines": "line",
+    "unsafe_blocks": "block",
+    "unsafe_functions": "function",
+    "raw_pointers": "raw pointer type",
+    "dereferences": "dereference",
+    "unsafe_calls": "unsafe call",
+    "casts": "cast",
+}
+
+
 def _unsafe(conversion: Conversion, say: Say) -> Iterator[str]:
     if found := conversion.metrics:
-        numbers = {name: f"{number:,}" for name, number in found._asdict().items()}
+        numbers = {name: say.count(number, NOUNS[name]) for name, number in found._asdict().items() if name in NOUNS}
         yield say(
-            "unsafe code: {unsafe_lines} of {lines} lines, {unsafe_blocks} blocks, {unsafe_functions} functions; "
-            "{raw_pointers} raw pointer types, {dereferences} dereferences, {unsafe_calls} unsafe calls, {casts} casts",
+            "unsafe code: {unsafe_lines} of {lines}, {unsafe_blocks}, {unsafe_functions}; "
+            "{raw_pointers}, {dereferences}, {unsafe_calls}, {casts}",
+            unsafe_lines=f"{found.unsafe_lines:,}",
             **numbers,
         )
 
@@ -98,11 +111,11 @@ def _costs(conversion: Conversion, run: Mapping[str, Any], say: Say) -> Iterator
     if not (model := run.get("model")):
         return
     text = say(
-        "model {group}: {calls} answers, {tokens} tokens, {cost} dollars",
+        "model {group}: {calls} answers, {tokens} tokens, {cost}",
         group=model["group"],
         calls=f"{model['calls']:,}",
         tokens=f"{model['prompt'] + model['completion']:,}",
-        cost=f"{run['cost']:.4f}",
+        cost=cost_text(run["cost"], say),
     )
     candidates = [one for one in conversion.functions if one.attempts]
     if candidates and run["cost"]:
@@ -113,8 +126,8 @@ def _costs(conversion: Conversion, run: Mapping[str, Any], say: Say) -> Iterator
     models = model.get("by_model", {})
     if len(models) > 1:
         for name, usage in models.items():
-            costs = {"calls": f"{usage['calls']:,}", "cost": f"{usage['cost']:.4f}"}
-            yield "  " + say("{name}: {calls} answers, {cost} dollars", name=name, **costs)
-    functions = sorted(model.get("by_function", {}).items(), key=lambda item: (-item[1]["cost"], item[0]))
+            costs = {"calls": f"{usage['calls']:,}", "cost": cost_text(usage["cost"], say)}
+            yield "  " + say("{name}: {calls} answers, {cost}", name=name, **costs)
+    functions = sorted(model.get("by_function", {}).items(), key=lambda item: (-(item[1]["cost"] or 0.0), item[0]))
     if costly := [f"{name} {usage['cost']:.4f}" for name, usage in functions[:COSTLIEST] if usage["cost"]]:
         yield "  " + say("functions with the highest cost: {functions}", functions=", ".join(costly))

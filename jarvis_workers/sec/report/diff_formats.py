@@ -12,6 +12,7 @@ from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Issue
+from jarvis_workers.words import commit_mark
 
 Part = Mapping[str, Any]
 # A finding, and a remark on it.
@@ -26,19 +27,30 @@ TITLES = {
 ISSUE_FIELDS = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
 RUN_FIELDS = ("id", "kind", "state", "scanned_root", "created_at", "version")
 COMMIT_DIGITS = 9
+DIFFERENT_SCOPES = "The scans have different scopes, so findings may be new or gone for that reason:"
 
 
 class Sides(NamedTuple):
-    """The `run` parts of the earlier and the later run, their difference, and limits of the comparison."""
+    """The `run` parts of the earlier and the later run, their difference, and limits of the comparison.
+
+    `scopes` are the differences of their scopes: if there are any, a finding may be new or gone because of them.
+    """
 
     before: Part
     after: Part
     difference: Difference
     notes: Sequence[str] = ()
+    scopes: Sequence[str] = ()
+
+    @property
+    def warning(self) -> str:
+        """A sentence about different scopes; empty if they are equal."""
+        return f"{DIFFERENT_SCOPES} {'; '.join(self.scopes)}" if self.scopes else ""
 
 
 def write_text(sides: Sides) -> Iterator[str]:
     """Yield lines for a terminal, without control sequences."""
+    yield f"{plain(sides.warning)}\n" if sides.scopes else ""
     yield f"{_run_line(sides.before)} -> {_run_line(sides.after)}\n{_counts(sides.difference)}\n"
     yield from (f"note: {plain(note)}\n" for note in sides.notes)
     for name, rows in _rows(sides.difference).items():
@@ -52,6 +64,7 @@ def write_text(sides: Sides) -> Iterator[str]:
 def write_markdown(sides: Sides) -> Iterator[str]:
     """Yield GitHub-flavoured Markdown; text from the scanned trees is escaped."""
     yield "# Two scans compared\n\n"
+    yield f"> **{prose(sides.warning)}**\n\n" if sides.scopes else ""
     yield f"{prose(_run_line(sides.before))} → {prose(_run_line(sides.after))}\n\n**{_counts(sides.difference)}**\n"
     yield from (f"\n> {prose(note)}\n" for note in sides.notes)
     for name, rows in _rows(sides.difference).items():
@@ -66,6 +79,7 @@ def write_markdown(sides: Sides) -> Iterator[str]:
 def write_json(sides: Sides) -> Iterator[str]:
     """Yield one object: both runs, the counts, and the findings of each list."""
     head = {
+        "different_scopes": list(sides.scopes),
         "before": _side(sides.before),
         "after": _side(sides.after),
         "summary": sides.difference.counts,
@@ -84,7 +98,9 @@ def write_html(sides: Sides) -> Iterator[str]:
     """Yield one HTML file that loads nothing."""
     sections = [Section(name, TITLES[name], rows) for name, rows in _rows(sides.difference).items()]
     described = (f"Earlier: {_run_line(sides.before)}", f"Later: {_run_line(sides.after)}")
-    yield from render_difference(described, sections, sides.difference.unchanged, sides.notes)
+    yield from render_difference(
+        described, sections, sides.difference.unchanged, [*filter(None, [sides.warning]), *sides.notes]
+    )
 
 
 def _side(part: Part) -> dict[str, Any]:
@@ -145,7 +161,7 @@ def _version(run: Part) -> Iterator[str]:
         yield str(label)
     checkout = run.get("checkout")
     if isinstance(checkout, dict) and (commit := str(checkout.get("commit") or "")[:COMMIT_DIGITS]):
-        yield " ".join(filter(None, (str(checkout.get("branch") or ""), commit)))
+        yield " ".join(filter(None, (str(checkout.get("branch") or ""), commit + commit_mark(checkout))))
 
 
 DIFFERENCE_FORMS: Mapping[str, Callable[[Sides], Iterator[str]]] = {

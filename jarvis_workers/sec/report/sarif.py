@@ -39,6 +39,8 @@ Part = dict[str, Any]
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 NAMED_MAX = 1_000
+# The "file" of a scan that is not complete without a file that it has not read.
+WHOLE_TREE = "."
 NAME_MAX = 300
 NOTIFICATIONS = {
     "not-checked": "A file was not checked.",
@@ -174,13 +176,15 @@ def _provenance(run: Mapping[str, Any]) -> Part:
         return {}
     branch = {"branch": checkout["branch"]} if checkout.get("branch") else {}
     details = {"repositoryUri": _address(url), "revisionId": checkout["commit"], **branch}
-    return {"versionControlProvenance": [details | {"mappedTo": {"uriBaseId": SOURCE_ROOT}}]}
+    dirty = {"properties": {"dirty": True}} if checkout.get("dirty") else {}
+    return {"versionControlProvenance": [details | dirty | {"mappedTo": {"uriBaseId": SOURCE_ROOT}}]}
 
 
 def _directory(body: ReportBody, root: bytes) -> bytes:
     """Return the base directory of relative paths; if a single file was scanned, its parent."""
     above, _, name = root.rstrip(b"/").rpartition(b"/")
     named = {issue.file for issue in body.findings} | {gap.file for gap in body.summary.not_checked}
+    named.discard(WHOLE_TREE)
     return above if {from_shown(file).rpartition(b"/")[2] for file in named} == {name} else root.rstrip(b"/")
 
 

@@ -11,6 +11,7 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
+from jarvis_workers.words import cost_text
 
 Part = Mapping[str, Any]
 
@@ -164,7 +165,7 @@ def model_usage_facts(run: Part, say: Words = ENGLISH) -> Iterator[tuple[str, st
     yield say("model group"), str(model.get("group"))
     yield say("answers"), _answers(model, say)
     yield say("tokens"), _tokens(model, say)
-    yield say("cost"), say("{number} dollars", number=f"{run.get('cost') or 0:.4f}")
+    yield say("cost"), cost_text(run.get("cost"), say)
     together = say("total response time {number} s", number=f"{model.get('seconds', 0):,.1f}")
     whole = f"{run['seconds']:,.1f} s; " if run.get("seconds") is not None else ""
     yield say("time"), whole + together

@@ -19,6 +19,7 @@ from jarvis_workers.sec.triage import TriageVerdict
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options
 from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, request_of
+from jarvis_workers.service.committed_tree import committed_files
 from jarvis_workers.service.request import check_snapshot, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_input import Baseline, Triage
@@ -82,7 +83,8 @@ def _scan(message: dict[str, Any], announce: Announce) -> dict[str, Any]:
     def show(stage: StageProgress, findings: int) -> None:
         announce({"progress": [stage.name, stage.bytes, stage.bytes, stage.files, findings]})
 
-    snapshot = pack(source.path, request.selection, blobs, on_progress=packing)
+    committed = committed_files(source.path, request.selection)
+    snapshot = pack(source.path, request.selection, blobs, packing, committed=committed)
     check_snapshot(request, snapshot)
     for content in request.run_input.contents:
         blobs.put(content)

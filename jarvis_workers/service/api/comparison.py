@@ -7,6 +7,7 @@ from typing import Any
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report.comparability import Looked, absence_reasons
 from jarvis_workers.sec.report.diff import compare
+from jarvis_workers.sec.report.scan_scope import scope_of
 from jarvis_workers.service.api.findings import Finding
 from jarvis_workers.service.api.report import Report
 
@@ -24,7 +25,8 @@ class ReportDiff:
     """The differences of two reports, each list with the worst first; `unchanged` counts findings in both.
 
     `changed` are findings with a different status, as (earlier status, later status, finding). Findings that the later
-    scan did not search for are `not_checked`, never `fixed`.
+    scan did not search for are `not_checked`, never `fixed`. `different_scopes` says in what the scopes of the scans
+    (paths, rules, options that narrow) differ: a finding may be new or gone for that reason.
     """
 
     new: tuple[Finding, ...]
@@ -32,6 +34,7 @@ class ReportDiff:
     changed: tuple[tuple[Finding, str, str], ...]
     not_checked: tuple[UncheckedFinding, ...]
     unchanged: int
+    different_scopes: tuple[str, ...] = ()
 
 
 def diff(before: Report, after: Report) -> ReportDiff:
@@ -53,6 +56,7 @@ def diff(before: Report, after: Report) -> ReportDiff:
         changed=tuple((later[one.issue.gid], one.was, one.now) for one in difference.changed),
         not_checked=tuple(UncheckedFinding(earlier[one.issue.gid], one.reason) for one in difference.not_checked),
         unchanged=difference.unchanged,
+        different_scopes=tuple(scope_of(before.document.run).differences(scope_of(after.document.run))),
     )
 
 

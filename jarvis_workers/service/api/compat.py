@@ -19,15 +19,14 @@ from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
-from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_runs import ScanRun, find_scan, scan_of
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import CLUSTER_LIMIT, JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 
 
 def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
@@ -75,10 +74,10 @@ def run_security_analysis(
 
 
 def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
-    """Return the report of a run as JSON and as Markdown; `run_id` is an id, a prefix of an id, or "last"."""
+    """Return the report of a scan as JSON and as Markdown; `run_id` is an id, a prefix of an id, or "last"."""
     settings = settings or local_settings()
     with wiring.store_of(settings) as store:
-        run, blobs = find_run(store, run_id), wiring.blobs_of(settings)
+        run, blobs = find_scan(store, run_id), wiring.blobs_of(settings)
         return reports.render(store, blobs, run, "json"), reports.render(store, blobs, run, "markdown")
 
 
@@ -95,7 +94,7 @@ def _reported(settings: Settings, path: str | Path, options: SecOptions, report_
     return text
 
 
-def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecOptions) -> Run:
+def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecOptions) -> ScanRun:
     rules = choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules)
     kind, agents = ("sec.agent", options) if isinstance(options, JudgeOptions) else ("sec.fast", None)
 
@@ -106,9 +105,9 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
         budget = budget_of(settings, *agents.model_groups)
         return replace(given, budget=budget, skipped_stages=agents.skipped_stages)
 
-    return run_silently(settings, store, path, request)
+    return scan_of(run_silently(settings, store, path, request))
 
 
-def _document(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
+def _document(settings: Settings, store: Store, run: ScanRun) -> dict[str, Any]:
     body = reports.read_body(store, wiring.blobs_of(settings), run)
     return {"run": reports.run_part(store, run), **body_to_json(body)}

@@ -18,11 +18,13 @@ from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, S
 from jarvis_workers.service.api.requests import choose_rules, process_count, request_of
 from jarvis_workers.service.api.silent_run import say_nothing
 from jarvis_workers.service.api.user_settings import user_settings
+from jarvis_workers.service.labels import baseline_labels
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, ScanInput
+from jarvis_workers.service.scan_runs import ScanRun, scan_of
 from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
 from jarvis_workers.service.targets import ScanTarget, older_selection
@@ -103,7 +105,7 @@ def scan_with_store(
                     labels={**request.labels, **options.labels},
                 ),
             )
-            return _answer(settings, store, run, options)
+            return _answer(settings, store, scan_of(run), options)
 
 
 def _settings(options: ScanOptions, place: Path) -> Settings:
@@ -155,17 +157,20 @@ def _baseline(
                 revision.source,
                 target.paths,
                 lambda request: replace(
-                    request, may_be_empty=True, selection=older_selection(request.selection, revision.renamed)
+                    request,
+                    may_be_empty=True,
+                    selection=older_selection(request.selection, revision.renamed),
+                    labels={**request.labels, **baseline_labels(revision.says)},
                 ),
             )
     except UsageError as problem:
         raise UsageError(
             f"baseline {plain(named)} is not a report file, and cannot be used as a revision: {problem}"
         ) from problem
-    return of_run(store, run, revision.says, revision.renamed)
+    return of_run(store, scan_of(run), revision.says, revision.renamed)
 
 
-def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions) -> dict[str, Any]:
+def _answer(settings: Settings, store: Store, run: ScanRun, options: ScanOptions) -> dict[str, Any]:
     blobs = wiring.blobs_of(settings)
     body = reports.read_body(store, blobs, run)
     rules = choose_rules(options).rules

@@ -93,7 +93,9 @@ class Report:
 
     def __str__(self) -> str:
         severe = ", ".join(f"{number:,} {severity}" for severity, number in self.summary.by_severity.items())
-        counts = f"{_counted(self.summary.total, 'finding')} in {_counted(self.summary.scanned_files, 'file')}"
+        number = self.summary.total
+        found = _counted(number, "finding") if number or self.complete else "INCOMPLETE: nothing found so far"
+        counts = f"{found} in {_counted(self.summary.scanned_files, 'file')}"
         missing = len({gap.file for gap in self.not_checked})
         gaps = f"; NOT CHECKED: {_counted(missing, 'file')}" if missing else ""
         return counts + (f": {severe}" if severe else "") + gaps
@@ -104,7 +106,7 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether all files to scan were checked."""
-        return self.run.state == "done"
+        return self.run.state == "done" and not self.not_checked
 
     def at_least(self, severity: Severity) -> tuple[Finding, ...]:
         """Return the findings of this severity or above. Raises UsageError for an unknown severity."""

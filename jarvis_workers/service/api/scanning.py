@@ -63,7 +63,7 @@ class ScanSession:
         cancel: CancelToken | None = None,
     ) -> Report:
         """Scan as the function `scan` does."""
-        target = target_of([os.fspath(path) for path in paths], None if root is None else os.fspath(root))
+        target = target_of([_path("paths", path) for path in paths], None if root is None else _path("root", root))
         with temporary_directory(TEMPORARY) as place:
             return self._scan(target, None, place, on_progress, cancel or CancelToken())
 
@@ -89,6 +89,7 @@ class ScanSession:
         cancel: CancelToken | None = None,
     ) -> Report:
         """Scan as the function `scan_sources` does."""
+        _check_sources(files)
         if self.options.write_artifacts or self.options.since is not None:
             raise UsageError(
                 "write_artifacts and since require a directory on disk; they cannot be used when scanning text"
@@ -183,6 +184,24 @@ def scan_sources(
     """Scan several files, given as {name: text}, together: calls between them are followed."""
     with ScanSession(options) as session:
         return session.scan_sources(files, on_progress=on_progress, cancel=cancel)
+
+
+def _check_sources(files: object) -> None:
+    """Raise UsageError for anything but texts or bytes by name."""
+    if not isinstance(files, Mapping):
+        raise UsageError(f"files is a {type(files).__name__}; give a mapping of file names to texts or bytes")
+    for name, source in files.items():
+        if not isinstance(name, str):
+            raise UsageError(f"files: a name is a {type(name).__name__}; give a text")
+        if not isinstance(source, str | bytes):
+            raise UsageError(f'files: "{plain(name)}" is a {type(source).__name__}; give a text or bytes')
+
+
+def _path(name: str, path: object) -> str:
+    """Return a path as a text. Raises UsageError for a value of another type."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"{name} is a {type(path).__name__}; give a path")
+    return os.fsdecode(path)
 
 
 def _write(tree: Path, name: str, source: str | bytes) -> None:

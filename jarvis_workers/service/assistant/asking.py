@@ -22,6 +22,7 @@ from jarvis_workers.service.models import model_facts, model_name
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.words import cost_text
 
 # A question and the repeated requests for a readable answer.
 ROUNDS = 4
@@ -41,8 +42,9 @@ class DirectModel:
     def spent(self) -> str:
         """What all conversations so far have used, for users."""
         asks, tokens = sum(one.asks for one in self._spent), sum(one.usage.total for one in self._spent)
-        cost = sum(one.cost for one in self._spent)
-        return f"{asks:,} {'answer' if asks == 1 else 'answers'}, {tokens:,} tokens, {cost:.4f} dollars"
+        costs = [one.known_cost for one in self._spent]
+        cost = None if None in costs else sum(filter(None, costs))
+        return f"{asks:,} {'answer' if asks == 1 else 'answers'}, {tokens:,} tokens, {cost_text(cost)}"
 
     def questioner(self, system_prompt: str, form: ReportForm) -> Agent:
         """Return an agent without tools for one question, whose answer is a report; its marks are random."""

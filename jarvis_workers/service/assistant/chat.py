@@ -57,6 +57,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Tool
 from jarvis_workers.tools.tree import DirectoryTree
+from jarvis_workers.words import ENGLISH
 
 KEY_FILE = "assistant.key"
 
@@ -143,7 +144,7 @@ class Chat:
         self._set_prompt()
         if saved:
             restore_session(self.agent, saved)
-            self._tell(f"restored: {len(saved.messages)} messages")
+            self._tell(f"restored: {ENGLISH.count(len(saved.messages), 'message')}")
 
     @property
     def data_dir(self) -> Path:

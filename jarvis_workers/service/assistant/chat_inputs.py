@@ -18,6 +18,7 @@ from jarvis_workers.service.assistant.chat_driver import Display, Person
 from jarvis_workers.service.assistant.definitions import PredefinedTask, predefined_tasks
 from jarvis_workers.service.assistant.session_store import remove_or_tell
 from jarvis_workers.tools.tool import Tool, ToolOutcome
+from jarvis_workers.words import cost_text
 
 HELP = """\
 /help               this list
@@ -73,7 +74,8 @@ class Inputs:
         if result and result.summary:
             self.tell(result.summary)
         spent = self.chat.agent.spent
-        took = f"{spent.usage.total - tokens:,} tokens, {spent.cost - cost:.4f} dollars"
+        paid = None if spent.known_cost is None else spent.cost - cost
+        took = f"{spent.usage.total - tokens:,} tokens, {cost_text(paid)}"
         self.tell(f"[{took}, {time.monotonic() - began:.1f} s]")
         return result
 
@@ -174,7 +176,7 @@ class Inputs:
         usage, session = self.chat.agent.spent.usage, self.chat.agent.session
         return (
             f"{usage.total:,} tokens ({usage.prompt:,} in, {usage.cached:,} of them cached, {usage.completion:,} out),"
-            f" {self.chat.agent.spent.cost:.4f} dollars; the next request has about {session.tokens:,} tokens"
+            f" {cost_text(self.chat.agent.spent.known_cost)}; the next request has about {session.tokens:,} tokens"
         )
 
     def _save(self) -> str:

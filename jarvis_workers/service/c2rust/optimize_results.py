@@ -29,6 +29,7 @@ from jarvis_workers.steps.c2rust.write_optimization import MODEL, REPORT_FILE, p
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.toolchain.file_changes import FileChange, replace_files
+from jarvis_workers.words import ENGLISH
 
 FORMATS = ("text", "json")
 MOST_FILES = 3
@@ -89,7 +90,7 @@ class OptimizeResult:
             return
         found = self.report
         before, after = (sum(_lines(one[side] or b"") for one in self.changes.values()) for side in (0, 1))
-        yield f"{found.files_scanned:,} files, {len(self.changed):,} changed"
+        yield f"{ENGLISH.count(found.files_scanned, 'file')}, {len(self.changed):,} changed"
         yield (
             f"unsafe blocks: {found.unsafe_removed:,} removed, {found.unsafe_annotated:,} SAFETY comments added; "
             f"lines in unsafe blocks: {before:,} before, {after:,} after"

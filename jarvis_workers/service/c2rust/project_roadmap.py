@@ -23,7 +23,8 @@ from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_op
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.reports.baselines import load_report
 from jarvis_workers.service.reports.diff import report_of_run
-from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.service.runs import newest_runs
+from jarvis_workers.service.scan_runs import find_scan, newest_scans
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -56,7 +57,7 @@ def measure_roadmap(
     with wiring.store_of(settings) as store:
         own = newest_runs(store, MOST_RUNS, root=root, states=WITH_RESULTS)
         crates = newest_runs(store, MOST_RUNS, root=root + CRATE_SUFFIX, states=WITH_RESULTS)
-        scans = [run for run in own if run.kind.startswith("sec.")]
+        scans = newest_scans(store, MOST_RUNS, root=root, states=WITH_RESULTS)
         first = before or (scans[-1].id if scans else None)
         last = after or (scans[0].id if len(scans) > 1 else None)
         converted = next((run for run in own if is_conversion(run)), None)
@@ -86,7 +87,7 @@ def _risk(settings: "Settings", store: "Store", named: str | None) -> RiskSummar
         return None
     if not RUN_NAME.fullmatch(named):
         return _risk_of_file(named)
-    summary = report_of_run(store, wiring.blobs_of(settings), find_run(store, named)).body.summary
+    summary = report_of_run(store, wiring.blobs_of(settings), find_scan(store, named)).body.summary
     return RiskSummary(summary.score_sum, summary.by_severity.get("high", 0), summary.by_category)
 
 

@@ -19,6 +19,7 @@ from jarvis_workers.paths import plain, shown
 from jarvis_workers.toolchain.cargo import find_rust
 from jarvis_workers.toolchain.cargo_fetch import fetch_crates
 from jarvis_workers.toolchain.temporary import temporary_directory
+from jarvis_workers.words import ENGLISH
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -58,7 +59,7 @@ def fetch_allowed(settings: "Settings", root: Path, names: Iterable[str]) -> str
             (work / VENDOR).rename(place)
     except OSError as error:
         raise UsageError(f"{place}: cannot be written: {error.strerror}") from error
-    return f"fetched {', '.join(chosen)}: {count:,} crates with dependencies, in {place}"
+    return f"fetched {', '.join(chosen)}: {ENGLISH.count(count, 'crate')} with dependencies, in {place}"
 
 
 def pack_crates(settings: "Settings", root: Path, names: Iterable[str]) -> bytes:

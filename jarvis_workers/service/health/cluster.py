@@ -11,6 +11,7 @@ from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.store import connections, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.words import ENGLISH
 
 MOST_SKEW_SECONDS = 2.0
 STUCK_TICKS = 30
@@ -71,7 +72,9 @@ def own_blobs(place: str) -> Check:
 def _queue(queue: str, living: list[WorkerFacts]) -> Check:
     slots = [worker.slots for worker in living if worker.queues == queue]
     if slots:
-        return Check(f"queue {queue}", "ok", f"{len(slots)} workers, {sum(slots)} slots")
+        return Check(
+            f"queue {queue}", "ok", f"{ENGLISH.count(len(slots), 'worker')}, {ENGLISH.count(sum(slots), 'slot')}"
+        )
     return Check(f"queue {queue}", "fail", "no worker", f"start one: jarvis worker start --queues {queue}")
 
 

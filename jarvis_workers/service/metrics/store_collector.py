@@ -134,11 +134,11 @@ METRICS = (
     ),
     StoreMetric(
         "jarvis_findings",
-        "Findings of finished runs, without suppressed and dismissed ones.",
+        "Findings of finished scans, without suppressed and dismissed ones.",
         ("kind", "severity"),
         lambda read: [
             ((kind, severity), read.findings.get((kind, severity), 0))
-            for kind in sorted({one.kind for one in read.runs})
+            for kind in sorted(read.scan_kinds | {kind for kind, _ in read.findings})
             for severity in SEVERITIES
         ],
     ),
@@ -156,9 +156,9 @@ METRICS = (
     ),
     StoreMetric(
         "jarvis_model_cost_dollars",
-        "Cost of the calls, by the prices in the settings.",
+        "Cost of the calls, by the prices in the settings; absent without prices.",
         ("model",),
-        lambda read: [((one.model,), one.cost) for one in read.models if not one.cached],
+        lambda read: [((one.model,), one.cost) for one in read.models if not one.cached and one.cost is not None],
     ),
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jarvis_workers.sec.severity import severity_of
+from jarvis_workers.service.scan_runs import is_scan_kind
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import metric_queries as queries
 from jarvis_workers.store.engine import Store
@@ -23,7 +24,10 @@ OTHER = "other"
 
 @dataclass(frozen=True, slots=True)
 class StoreReading:
-    """The state of the store at one time; `findings` are by kind of run and severity, `seconds` the time it took."""
+    """The state of the store at one time; `findings` are by kind of run and severity, `seconds` the time it took.
+
+    `scan_kinds` are the kinds with a complete scan that has been counted: without one, no number of findings is known.
+    """
 
     jobs: Sequence[queries.JobCount]
     queues: Sequence[queries.QueueDepth]
@@ -31,6 +35,7 @@ class StoreReading:
     models: Sequence[queries.ModelSum]
     workers: Sequence[queries.WorkerCount]
     findings: Mapping[tuple[str, str], int]
+    scan_kinds: frozenset[str]
     expired_leases: int
     crashed_jobs: int
     controller_seconds: float
@@ -44,6 +49,7 @@ class StoreReader:
     lease_seconds: float
     clock: Callable[[], float] = time.monotonic
     _counted: dict[tuple[str, float], Counter[tuple[str, str]]] = field(default_factory=dict)
+    _complete: set[tuple[str, tuple[str, float]]] = field(default_factory=set)
 
     def read(self, store: Store) -> StoreReading:
         """Return the state of the store. Raises StoreError."""
@@ -54,23 +60,26 @@ class StoreReader:
             workers = queries.worker_counts(session, self.lease_seconds)
             expired, crashed = queries.expired_leases(session), queries.crashed_jobs(session)
             controller = queries.controller_seconds(session)
+        self._count(store)
         return StoreReading(
             jobs=jobs,
             queues=queues,
             runs=runs,
             models=merge_rare(models),
             workers=workers,
-            findings=self._findings(store),
+            findings=sum(self._counted.values(), Counter[tuple[str, str]]()),
+            scan_kinds=frozenset(kind for kind, _ in self._complete),
             expired_leases=expired,
             crashed_jobs=crashed,
             controller_seconds=controller,
             seconds=self.clock() - began,
         )
 
-    def _findings(self, store: Store) -> Mapping[tuple[str, str], int]:
+    def _count(self, store: Store) -> None:
         give_up = self.clock() + COUNTING_SECONDS
         with store.read() as session:
-            ended = {(run.id, run.ended_at): run for run in queries.ended_runs(session)}
+            runs = [run for run in queries.ended_runs(session) if is_scan_kind(run.kind)]
+        ended = {(run.id, run.ended_at): run for run in runs}
         self._counted = {key: candidate for key, candidate in self._counted.items() if key in ended}
         for key in ended.keys() - self._counted.keys():
             if self.clock() >= give_up:
@@ -78,7 +87,7 @@ class StoreReader:
             with store.read() as session:
                 rules = queries.rule_counts(session, key[0])
             self._counted[key] = _by_severity(ended[key], rules)
-        return sum(self._counted.values(), Counter[tuple[str, str]]())
+        self._complete = {(run.kind, key) for key, run in ended.items() if key in self._counted and run.state == "done"}
 
 
 def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
@@ -89,8 +98,12 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
     for cached in (False, True):
         others = [one for one in models if one.model in rare and one.cached is cached]
         if others:
-            sums = [sum(values) for values in zip(*(one[2:] for one in others), strict=True)]
-            merged.append(queries.ModelSum(OTHER, cached, *sums))
+            calls, prompt, cached_prompt, completion = (
+                sum(one) for one in zip(*(m[2:-1] for m in others), strict=True)
+            )
+            costs = [one.cost for one in others if one.cost is not None]
+            cost = sum(costs) if len(costs) == len(others) else None
+            merged.append(queries.ModelSum(OTHER, cached, calls, prompt, cached_prompt, completion, cost))
     return merged
 
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.scan_runs import REPORTED, ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 
 FINDINGS_MAX = 100_000
 LIVE_SECONDS = 5.0
@@ -41,10 +41,10 @@ class BodyCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, _CachedBody] = OrderedDict()
 
-    def read(self, store: Store, blobs: Blobs, run: Run) -> ReportBody:
+    def read(self, store: Store, blobs: Blobs, run: ScanRun) -> ReportBody:
         """Return the body of a run's report, as `read_body` does."""
         with store.read() as session:
-            blob = artifacts.find(session, run.id, REPORT) if run.ended else None
+            blob = artifacts.find(session, run.id, REPORT) if run.state in REPORTED else None
         with self._lock:
             entry = self._entries.get(run.id)
             if entry and self._is_current(entry, blob):

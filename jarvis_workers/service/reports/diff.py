@@ -9,24 +9,24 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.paths import shown
-from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.sec.report.comparability import WHOLE, Looked, absence_reasons
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import Sides
 from jarvis_workers.sec.report.rebase import below
+from jarvis_workers.sec.report.scan_scope import scope_of
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.reports.report_files import read_report_file
 from jarvis_workers.service.reports.reports import read_body, run_part
+from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.options import SecOptions
-from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 Part = Mapping[str, Any]
-ReadBody = Callable[[Store, Blobs, Run], ReportBody]
+ReadBody = Callable[[Store, Blobs, ScanRun], ReportBody]
 
 
 class ReportSide(NamedTuple):
@@ -42,23 +42,22 @@ class ReportSide(NamedTuple):
         return self.looked.state
 
 
-def difference(store: Store, blobs: Blobs, before: Run, after: Run, read: ReadBody = read_body) -> Sides:
-    """Compare the reports of two runs; `read` may be a cache. Raises UsageError for runs without findings."""
+def difference(store: Store, blobs: Blobs, before: ScanRun, after: ScanRun, read: ReadBody = read_body) -> Sides:
+    """Compare the reports of two scans; `read` may be a cache. Raises UsageError for scans with a baseline."""
     return compare_reports(report_of_run(store, blobs, before, read), report_of_run(store, blobs, after, read))
 
 
 def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
     """Compare two reports."""
+    scopes = scope_of(before.part).differences(scope_of(after.part))
     before, after = _from_the_top(before, after)
     difference = compare(before.body, after.body, absence_reasons(before.body, after.body, after.looked))
     notes = [*_notes("earlier", before), *_notes("later", after)]
-    return Sides(before.part, after.part, difference, notes)
+    return Sides(before.part, after.part, difference, notes, scopes)
 
 
-def report_of_run(store: Store, blobs: Blobs, run: Run, read: ReadBody = read_body) -> ReportSide:
-    """Return the report of a run. Raises UsageError for a run that has no findings to compare."""
-    if all(stage.name != REPORT for stage in stages_of(run.kind)):
-        raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
+def report_of_run(store: Store, blobs: Blobs, run: ScanRun, read: ReadBody = read_body) -> ReportSide:
+    """Return the report of a scan. Raises UsageError for a scan with a baseline."""
     body = read(store, blobs, run)
     if body.summary.baseline:
         raise UsageError(f"run {run.id} lists only findings new to its own baseline; compare runs without --baseline")

@@ -20,6 +20,7 @@ from jarvis_workers.service.reports.run_files import (
     write_files,
 )
 from jarvis_workers.service.reports.run_files import export_directory as export_directory
+from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import list_issues
@@ -30,7 +31,7 @@ from jarvis_workers.store.runs import Run
 CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
 
 
-def export(store: Store, blobs: Blobs, run: Run, directory: Path, *, body: ReportBody | None = None) -> list[Path]:
+def export(store: Store, blobs: Blobs, run: ScanRun, directory: Path, *, body: ReportBody | None = None) -> list[Path]:
     """Write the files of a run, with all candidates ordered by gid; return the paths. Raises UsageError.
 
     The files are heuristic_issues.jsonl and progress.jsonl, for runs with agents also cluster_report.jsonl and

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS, PATCHED
-from jarvis_workers.sec.report_document import ReportBody, Summary
+from jarvis_workers.sec.report_document import ReportBody, ReportGap
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.service.budgets import budget_part as budget_told
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.scan_runs import REPORTED, ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.profile import merge
@@ -22,15 +24,28 @@ from jarvis_workers.store import artifacts, jobs, model_usage, stages, transcrip
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
+WHOLE_TREE = "."
 
-def read_body(store: Store, blobs: Blobs, run: Run) -> ReportBody:
-    """Return summary and issues: as written by the report stage or, before that, the results so far."""
+
+def read_body(store: Store, blobs: Blobs, run: ScanRun) -> ReportBody:
+    """Return summary and issues: as written by the report stage or, before that, the results so far.
+
+    If the scan is not done, something is listed as not checked, even if every file was read.
+    """
     with store.read() as session:
-        blob = artifacts.find(session, run.id, REPORT) if run.ended else None
+        blob = artifacts.find(session, run.id, REPORT) if run.state in REPORTED else None
         work = None if blob else load(session, run)
-    if blob:
-        return body_from_json(json.loads(blobs.read(blob)))
-    return report_body(work, blobs) if work else ReportBody(Summary())
+    body = report_body(work, blobs) if work else body_from_json(json.loads(blobs.read(blob or "")))
+    return _with_gap(run, body)
+
+
+def _with_gap(run: ScanRun, body: ReportBody) -> ReportBody:
+    summary = body.summary
+    if run.state == "done" or summary.not_checked or (run.state in REPORTED and body.issues):
+        return body
+    why = f" ({plain(run.reason)})" if run.reason else ""
+    gap = ReportGap(WHOLE_TREE, f"the scan is {run.state}{why}: findings may be missing")
+    return body._replace(summary=summary._replace(not_checked=(gap,)))
 
 
 def run_part(store: Store, run: Run) -> dict[str, Any]:
@@ -49,7 +64,7 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
     return run_facts(run, progress, costs)
 
 
-def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
+def render(store: Store, blobs: Blobs, run: ScanRun, form: str) -> str:
     """Return the report of a run in a format of `FORMATS`."""
     return "".join(compose(store, blobs, run, read_body(store, blobs, run), form))
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.service.scan_input import Baseline
+from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 
 
-def of_run(store: Store, run: Run, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
-    """Return the findings of a run; `renamed` maps old paths of files to new ones."""
+def of_run(store: Store, run: ScanRun, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
+    """Return the findings of a scan; `renamed` maps old paths of files to new ones."""
     paths = {shown(old): shown(new) for old, new in renamed.items()}
     counts = Counter[str]()
     with store.read() as session:

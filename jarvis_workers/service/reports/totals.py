@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError
+from jarvis_workers.service.scan_runs import REPORTED, is_scan
 from jarvis_workers.snapshots.blobs import Blobs, read_range
 from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store import artifacts
@@ -30,16 +31,18 @@ class ReportTotals(NamedTuple):
 
 
 class TotalsCache:
-    """The totals of ended runs, by the hash of their reports; at most REPORTS_MAX; thread-safe."""
+    """The totals of ended scans, by the hash of their reports; at most REPORTS_MAX; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, ReportTotals] = OrderedDict()
 
     def read(self, store: Store, blobs: Blobs, runs: Sequence[Run]) -> dict[str, ReportTotals]:
-        """Return the totals by run, without runs that have no readable report."""
+        """Return the totals by run, of scans with a readable report."""
         with store.read() as session:
-            names = artifacts.blobs_named(session, [run.id for run in runs if run.ended], REPORT)
+            names = artifacts.blobs_named(
+                session, [run.id for run in runs if run.state in REPORTED and is_scan(run)], REPORT
+            )
         totals = {run_id: self._of_blob(blobs, blob) for run_id, blob in names.items()}
         return {run_id: one for run_id, one in totals.items() if one is not None}
 

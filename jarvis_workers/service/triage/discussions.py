@@ -11,8 +11,9 @@ from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
-from jarvis_workers.service.runs import SCANS, find_run, is_local, newest_runs
+from jarvis_workers.service.runs import is_local
 from jarvis_workers.service.scan_request import options_of
+from jarvis_workers.service.scan_runs import find_scan, newest_scans
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.service.submit import FollowUpRequest
 from jarvis_workers.service.triage.queue import find_finding, findings_of
@@ -36,9 +37,9 @@ def find_issue(
     With `with_proof`, scans in which the finding has a proof take precedence. Raises UsageError.
     """
     if run is not None:
-        chosen = find_run(store, run)
+        chosen = find_scan(store, run)
         return chosen, find_finding(findings_of(store, blobs, chosen).findings, named)
-    scans = newest_runs(store, RUNS_SEARCHED, kinds=SCANS)
+    scans = newest_scans(store, RUNS_SEARCHED)
     listed = ((scan, issue) for scan in scans for issue in findings_of(store, blobs, scan).findings)
     found = ((scan, issue) for scan, issue in listed if named in (issue.id, issue.fingerprint))
     if newest := next(found, None):

@@ -11,11 +11,10 @@ from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
 from jarvis_workers.service.reports.reports import read_body
-from jarvis_workers.service.runs import is_scan
+from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.service.triage.file import BY_MAX, REASON_MAX
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 
 STATUSES = ("proved", "confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
 WORDS = {
@@ -35,13 +34,11 @@ class Sheet(NamedTuple):
     not_listed: int
 
 
-def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
-    """Return the findings listed in the report of a run, worst first; those set aside come last.
+def findings_of(store: Store, blobs: Blobs, run: ScanRun) -> Sheet:
+    """Return the findings listed in the report of a scan, worst first; those set aside come last.
 
     Findings suppressed by comments are not included, as their authors have already judged them.
     """
-    if not is_scan(run):
-        raise UsageError(f"run {run.id} is not a scan: it has no findings to judge")
     return sheet_of(read_body(store, blobs, run))
 
 

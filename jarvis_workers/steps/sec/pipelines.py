@@ -10,6 +10,8 @@ UNDECIDED = "candidate is undecided", "candidates are undecided"
 FIX = "fix"
 # The scan of a dry run that also ranks functions.
 RANKED = "sec.ranked"
+# The step that writes the report of a scan; a run is a scan if it has this step.
+WRITE_REPORT = f"{STEPS}.write_report"
 UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
@@ -25,14 +27,14 @@ DISCOVERY = (
 
 register_pipeline(
     "sec.fast",
-    (*SCANNING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES)),
+    (*SCANNING, Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES)),
 )
 register_pipeline(
     RANKED,
     (
         *SCANNING,
         DISCOVERY[0],
-        Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
+        Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
     ),
 )
 register_pipeline(
@@ -50,7 +52,7 @@ register_pipeline(
             missing=UNDECIDED,
         ),
         Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
-        Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
+        Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE),
     ),
 )
 register_pipeline(

@@ -27,7 +27,10 @@ class FindingPath(RunPath):
 
 
 class RunOut(BaseModel):
-    """A run; times are in seconds since 1970, `percent` is None if the run has ended."""
+    """A run; times are in seconds since 1970, `percent` is None if the run has ended.
+
+    `findings`, `not_checked` and `scope` are None unless the run is a scan.
+    """
 
     id: str
     kind: str
@@ -43,6 +46,7 @@ class RunOut(BaseModel):
     percent: int | None
     findings: dict[str, int] | None = Field(description="Number of findings of an ended scan, by severity.")
     not_checked: int | None
+    scope: str | None
 
 
 class RunList(BaseModel):
@@ -54,7 +58,7 @@ class RunList(BaseModel):
 
 
 class StageOut(BaseModel):
-    """A stage with its counts; `cost` is in dollars."""
+    """A stage with its counts; `cost` is in dollars, None if the model has no prices."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -67,14 +71,14 @@ class StageOut(BaseModel):
     files: int
     not_checked: int
     tokens: int
-    cost: float
+    cost: float | None
 
 
 class RunDetail(RunOut):
     """A run with its stages and the summary of its report."""
 
     stages: list[StageOut]
-    summary: dict[str, Any]
+    summary: dict[str, Any] | None = Field(description="None unless the run is a scan.")
 
 
 class TriageIn(BaseModel):
@@ -116,8 +120,15 @@ class FindingOut(BaseModel):
 
 
 class FindingList(BaseModel):
-    """A page of findings, worst first, and the number of findings on all pages."""
+    """A page of findings, worst first, and the number of findings on all pages.
 
+    Findings may be missing unless the scan is `complete`: it has ended, and no file is `not_checked`.
+    """
+
+    run: str
+    state: str
+    complete: bool
+    not_checked: int
     total: int
     page: int
     findings: list[FindingOut]
@@ -135,6 +146,7 @@ class FindingDetail(BaseModel):
 class GateOut(BaseModel):
     """Whether a run passes: `outcome` is passed, failed or incomplete. At most 100 findings are listed."""
 
+    run: str
     outcome: str
     reason: str
     number: int
@@ -143,8 +155,12 @@ class GateOut(BaseModel):
 
 
 class DiffOut(BaseModel):
-    """The difference of two runs; each list has one page."""
+    """The difference of two scans; each list has one page.
 
+    With different scopes, findings may be new or gone for that reason.
+    """
+
+    different_scopes: list[str]
     before: str
     after: str
     counts: dict[str, int]
@@ -155,7 +171,17 @@ class DiffOut(BaseModel):
     not_checked: list[FindingOut]
 
 
-class TrendOut(BaseModel):
-    """The runs of a source or project, oldest first."""
+class ScopeOut(BaseModel):
+    """A scope of scans, and the number of scans that have it."""
 
+    id: str
+    text: str
+    runs: int
+
+
+class TrendOut(BaseModel):
+    """The scans of a source or project with one scope, oldest first, and the scopes of all."""
+
+    scope: str | None
+    scopes: list[ScopeOut]
     runs: list[RunOut]

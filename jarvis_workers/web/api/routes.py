@@ -14,15 +14,17 @@ from jarvis_workers.service import run_pages, runs
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.service.reports.gate import evaluate_gate
+from jarvis_workers.service.reports.scan_series import newest_comparable, scope_of
+from jarvis_workers.service.scan_runs import ScanRun, is_complete, is_scan, scan_of
 from jarvis_workers.service.triage import history
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.api import models
-from jarvis_workers.web.context import RunMissing, context, current_identity, exact_run
+from jarvis_workers.web.context import LAST, RunMissing, context, current_identity, exact_run, exact_scan
 from jarvis_workers.web.finding_list import choose_findings
 from jarvis_workers.web.pages.findings import find_issue
 from jarvis_workers.web.pages.run_actions import ACTIONS
-from jarvis_workers.web.pages.trend import runs_of
+from jarvis_workers.web.pages.trend import series_in
 from jarvis_workers.web.queries import DiffQuery, FindingQuery, GateQuery, RunQuery, TrendQuery
 from jarvis_workers.web.run_rows import ListRow, run_rows
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
@@ -52,7 +54,7 @@ def show_run(path: models.RunPath) -> Response:
     """Return a run with its stages and the summary of its report."""
     world, run = context(), exact_run(path.run_id)
     stages = [models.StageOut.model_validate(stage) for stage in runs.stages_of(world.store, run)]
-    summary = summary_to_json(world.body(run).summary) if run.kind.startswith("sec.") else {}
+    summary = summary_to_json(world.body(scan_of(run)).summary) if is_scan(run) else None
     return _json(models.RunDetail(**_run_of(run).model_dump(), stages=stages, summary=summary))
 
 
@@ -66,18 +68,28 @@ def act(path: models.ActionPath) -> Response:
 
 @routes.get("/runs/<run_id>/findings", responses={200: models.FindingList})
 def list_findings(path: models.RunPath, query: FindingQuery) -> Response:
-    """List the findings of a run, worst first."""
-    world, run = context(), exact_run(path.run_id)
-    judged = stored_judgements(world.store)
-    findings = choose_findings(world.body(run), query, judged)
+    """List the findings of a scan, worst first; `complete` is false if the scan may lack findings."""
+    world, run = context(), exact_scan(path.run_id)
+    judged, body = stored_judgements(world.store), world.body(run)
+    findings = choose_findings(body, query, judged)
     rows = [_finding(issue, judged.get(issue.fingerprint)) for issue in findings.findings]
-    return _json(models.FindingList(total=findings.total, page=query.page, findings=rows))
+    return _json(
+        models.FindingList(
+            run=run.id,
+            state=run.state,
+            complete=is_complete(run, body.summary),
+            not_checked=body.summary.files_not_checked,
+            total=findings.total,
+            page=query.page,
+            findings=rows,
+        )
+    )
 
 
 @routes.get("/runs/<run_id>/findings/<finding_id>", responses={200: models.FindingDetail})
 def show_finding(path: models.FindingPath) -> Response:
     """Return a finding with the code around it."""
-    world, run = context(), exact_run(path.run_id)
+    world, run = context(), exact_scan(path.run_id)
     issue = _issue(run, path.finding_id)
     excerpt = read_excerpts(world.blobs, run.snapshot_id, [issue]).get(issue.id)
     pieces = [] if excerpt is None else [excerpt._replace(file=issue.file, more=()), *excerpt.more]
@@ -92,7 +104,7 @@ def show_finding(path: models.FindingPath) -> Response:
 @routes.put("/runs/<run_id>/findings/<finding_id>/triage", responses={200: models.TriageOut})
 def triage(path: models.FindingPath, body: models.TriageIn) -> Response:
     """Give a triage verdict on a finding; it is valid for all runs."""
-    world, run = context(), exact_run(path.run_id)
+    world, run = context(), exact_scan(path.run_id)
     issue = _issue(run, path.finding_id)
     save_verdict(world.store, issue, read_state(body.verdict), body.reason, current_identity())
     record = _triage(history.record_of(world.store, issue.fingerprint).current)
@@ -102,21 +114,20 @@ def triage(path: models.FindingPath, body: models.TriageIn) -> Response:
 @routes.delete("/runs/<run_id>/findings/<finding_id>/triage", responses={204: None})
 def withdraw(path: models.FindingPath) -> Response:
     """Withdraw the triage verdict on a finding."""
-    withdraw_verdict(context().store, _issue(exact_run(path.run_id), path.finding_id), current_identity())
+    withdraw_verdict(context().store, _issue(exact_scan(path.run_id), path.finding_id), current_identity())
     return Response(status=204)
 
 
 @routes.get("/runs/<run_id>/gate", responses={200: models.GateOut})
 def gate(path: models.RunPath, query: GateQuery) -> Response:
     """Evaluate a gate, with the rules of `jarvis sec --fail-on` or, with a baseline, `jarvis runs diff --fail-on`."""
-    world, run = context(), exact_run(path.run_id)
-    if not run.ended:
-        return _json(_pending(run))
+    world, run = context(), exact_scan(path.run_id)
     result = evaluate_gate(
         world.store, world.blobs, run, query.fail_on, query.baseline or None, read=world.reports.read
     )
     return _json(
         models.GateOut(
+            run=run.id,
             outcome=result.outcome,
             reason=result.reason,
             number=result.number,
@@ -128,11 +139,11 @@ def gate(path: models.RunPath, query: GateQuery) -> Response:
 
 @routes.get("/diff", responses={200: models.DiffOut})
 def compare(query: DiffQuery) -> Response:
-    """Compare two runs; without `before`, compare with the previous complete run of the same source."""
-    world, after = context(), exact_run(query.after or "last")
-    before = exact_run(query.before) if query.before else run_pages.newest_before(world.store, after)
+    """Compare two scans; without `before`, compare with the previous complete scan of the same source and scope."""
+    world, after = context(), exact_scan(query.after or LAST)
+    before = exact_scan(query.before) if query.before else newest_comparable(world.store, after)
     if before is None:
-        raise RunMissing(f"there is no complete run of the same source before {after.id}")
+        raise RunMissing(f"there is no complete scan of the same source and scope before {after.id}")
     sides = difference(world.store, world.blobs, before, after, world.reports.read)
     result, start = sides.difference, (query.page - 1) * query.size
 
@@ -141,6 +152,7 @@ def compare(query: DiffQuery) -> Response:
 
     return _json(
         models.DiffOut(
+            different_scopes=list(sides.scopes),
             before=before.id,
             after=after.id,
             counts=result.counts,
@@ -155,17 +167,18 @@ def compare(query: DiffQuery) -> Response:
 
 @routes.get("/trend", responses={200: models.TrendOut})
 def trend(query: TrendQuery) -> Response:
-    """Return the totals of the newest scans of a source or project, oldest first."""
-    runs = runs_of(query.root, query.project, query.runs)
-    return _json(models.TrendOut(runs=[_run(row) for row in run_rows(context(), runs)]))
+    """Return the totals of the newest scans of a source or project, oldest first.
+
+    Only scans of equal scope are in one trend: that of the newest scan, or of `scope`; `scopes` lists all.
+    """
+    chosen, series = series_in(query)
+    runs = run_rows(context(), chosen.scans if chosen else [])
+    scopes = [models.ScopeOut(id=one.scope.id, text=str(one.scope), runs=len(one.scans)) for one in series]
+    return _json(models.TrendOut(scope=chosen and chosen.scope.id, scopes=scopes, runs=[_run(row) for row in runs]))
 
 
 def _json(value: BaseModel) -> Response:
     return Response(value.model_dump_json(), mimetype="application/json")
-
-
-def _pending(run: Run) -> models.GateOut:
-    return models.GateOut(outcome="incomplete", reason=f"the run is {run.state}", number=0, baseline=None, findings=[])
 
 
 def _run_of(run: Run) -> models.RunOut:
@@ -189,10 +202,11 @@ def _run(row: ListRow) -> models.RunOut:
         percent=row.percent,
         findings=dict(totals.by_severity) if totals else None,
         not_checked=totals.not_checked if totals else None,
+        scope=str(scope_of(scan_of(run))) if is_scan(run) else None,
     )
 
 
-def _issue(run: Run, named: str) -> Issue:
+def _issue(run: ScanRun, named: str) -> Issue:
     findings, place = find_issue(run, named)
     return findings[place]
 

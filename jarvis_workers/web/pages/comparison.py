@@ -4,12 +4,13 @@ from flask import Blueprint, render_template
 
 from jarvis_workers.sec.report.diff import status_of
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.service import run_pages, runs
+from jarvis_workers.service import runs
 from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.diff import difference
+from jarvis_workers.service.reports.scan_series import newest_comparable, newest_scans_of
 from jarvis_workers.service.run_pages import RunFilter
-from jarvis_workers.store.values import Run
-from jarvis_workers.web.context import context, exact_run
+from jarvis_workers.service.scan_runs import ScanRun
+from jarvis_workers.web.context import context, exact_scan
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import DiffQuery, read_query
 
@@ -24,8 +25,8 @@ def show() -> str:
     """Compare two runs; without `before`, compare a run with the previous complete run of the same source."""
     world, query = context(), read_query(DiffQuery)
     choices = _choices()
-    after = exact_run(query.after) if query.after else None
-    before = exact_run(query.before) if query.before else after and run_pages.newest_before(world.store, after)
+    after = exact_scan(query.after) if query.after else None
+    before = exact_scan(query.before) if query.before else after and newest_comparable(world.store, after)
     facts = {"choices": choices, "asked": query, "before": before, "after": after, "titles": TITLES}
     if before is None or after is None:
         return render_template("comparison.html", sides=None, lists={}, pages=1, **facts)
@@ -42,10 +43,9 @@ def show() -> str:
     return render_template("comparison.html", sides=sides, lists=shown, pages=pages_of(longest, query.size), **facts)
 
 
-def _choices() -> list[tuple[Run, str]]:
+def _choices() -> list[tuple[ScanRun, str]]:
     """Return the newest scans, with the project of each."""
     store = context().store
-    newest = run_pages.page_of_runs(store, RunFilter(), 1, CHOICES_MAX).runs
-    result = [run for run in newest if run.kind.startswith("sec.")]
+    result = newest_scans_of(store, RunFilter(ended=True), CHOICES_MAX)
     labels = runs.labels_of(store, [run.id for run in result])
     return [(run, project_of(run, labels[run.id])) for run in result]

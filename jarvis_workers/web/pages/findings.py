@@ -13,10 +13,10 @@ from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.triage_record import TriageState
 from jarvis_workers.service.reports.excerpts import read_excerpts
+from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.service.triage import history, queue
 from jarvis_workers.service.triage.file import REASON_MAX
-from jarvis_workers.store.values import Run
-from jarvis_workers.web.context import RunMissing, context, current_identity, exact_run
+from jarvis_workers.web.context import RunMissing, context, current_identity, exact_scan
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
 
 pages = Blueprint("findings", __name__, url_prefix="/runs/<run_id>/findings/<finding_id>")
@@ -27,14 +27,14 @@ TWINS_MAX = 20
 @pages.get("")
 def show(run_id: str, finding_id: str) -> str:
     """Show a finding."""
-    run = exact_run(run_id)
+    run = exact_scan(run_id)
     return render_template("finding.html", problem="", reason="", **_facts(run, finding_id))
 
 
 @pages.post("/triage")
 def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
     """Save or withdraw a verdict; then show this finding or, on request, the next one without a verdict."""
-    run = exact_run(run_id)
+    run = exact_scan(run_id)
     facts = _facts(run, finding_id)
     issue: Issue = facts["issue"]
     verdict, reason = request.form.get("verdict", ""), request.form.get("reason", "")
@@ -51,16 +51,16 @@ def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
     return redirect(url_for("findings.show", run_id=run.id, finding_id=target.id), 303)
 
 
-def find_issue(run: Run, named: str) -> tuple[list[Issue], int]:
-    """Return the findings of a run, worst first, and the index of the requested finding. Raises RunMissing."""
+def find_issue(run: ScanRun, named: str) -> tuple[list[Issue], int]:
+    """Return the findings of a scan, worst first, and the index of the requested finding. Raises RunMissing."""
     findings = queue.sheet_of(context().body(run)).findings
     try:
         return findings, findings.index(queue.find_finding(findings, named))
     except UsageError as error:
-        raise RunMissing(str(error)) from error
+        raise RunMissing("no such finding in the report of this run") from error
 
 
-def _facts(run: Run, named: str) -> dict[str, Any]:
+def _facts(run: ScanRun, named: str) -> dict[str, Any]:
     world = context()
     findings, place = find_issue(run, named)
     issue = findings[place]

@@ -15,9 +15,10 @@ from jarvis_workers.service.c2rust.replacement_results import ReplacementResult,
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.fixes.fix_results import is_fix, read_fixes, report_lines
 from jarvis_workers.service.reports import reports
+from jarvis_workers.service.scan_runs import is_complete, is_scan, scan_of
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
-from jarvis_workers.web.context import WebContext, context, exact_run
+from jarvis_workers.web.context import WebContext, context, exact_run, exact_scan, text_of
 from jarvis_workers.web.finding_list import choose_findings, pages_of
 from jarvis_workers.web.queries import FindingQuery, PageQuery, read_query
 from jarvis_workers.web.run_rows import percent_done, state_of
@@ -56,7 +57,7 @@ def graph(run_id: str) -> str:
 @pages.get("/not-checked")
 def not_checked(run_id: str) -> str:
     """List the files that were not checked, with the reasons."""
-    run, query = exact_run(run_id), read_query(PageQuery)
+    run, query = exact_scan(run_id), read_query(PageQuery)
     gaps = context().body(run).summary.not_checked
     start = (query.page - 1) * query.size
     shown = gaps[start : start + query.size]
@@ -88,6 +89,8 @@ def _progress(run: Run) -> dict[str, Any]:
     return {
         "run": run,
         "state": state_of(world, run),
+        "is_scan": is_scan(run),
+        "complete": body is not None and is_complete(run, body.summary),
         "stages": stages,
         "percent": percent_done(stages),
         "part": reports.run_part(world.store, run),
@@ -100,7 +103,7 @@ def _progress(run: Run) -> dict[str, Any]:
 
 def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
     world = context()
-    if not run.kind.startswith("sec."):
+    if not is_scan(run):
         answer = _result(run)
         return {"found": None, "answer": answer, "asked": query, "judged": {}, "pages": 1}
     judged = stored_judgements(world.store)
@@ -128,7 +131,7 @@ def _result(run: Run) -> dict[str, Any] | None:
     try:
         return {"conversion" if is_conversion(run) else "symbols": "\n".join(lines())} if run.ended else None
     except (SnapshotError, UsageError) as error:
-        return {"problem": str(error)}
+        return {"problem": text_of(error)}
 
 
 def _result_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]] | None:
@@ -148,9 +151,9 @@ def _result_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]] | 
 
 def _body(run: Run) -> tuple[ReportBody | None, str]:
     """Return the report of a scan, or None and the reason why it cannot be read, such as a missing source."""
-    if not run.kind.startswith("sec."):
+    if not is_scan(run):
         return None, ""
     try:
-        return context().body(run), ""
+        return context().body(scan_of(run)), ""
     except SnapshotError as error:
-        return None, str(error)
+        return None, text_of(error)

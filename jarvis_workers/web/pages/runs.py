@@ -4,10 +4,11 @@ from flask import Blueprint, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
 from jarvis_workers.service import run_pages
+from jarvis_workers.store.values import RUN_STATES
 from jarvis_workers.web.context import context
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import RunQuery, read_query
-from jarvis_workers.web.run_rows import KINDS, STATES, run_rows
+from jarvis_workers.web.run_rows import run_rows
 
 pages = Blueprint("runs", __name__)
 
@@ -39,6 +40,6 @@ def _listed() -> dict[str, object]:
         "asked": query,
         "pages": pages_of(page.total, query.size),
         "roots": run_pages.roots_of_runs(world.store),
-        "kinds": KINDS,
-        "states": STATES,
+        "kinds": run_pages.kinds_of_runs(world.store),
+        "states": RUN_STATES,
     }

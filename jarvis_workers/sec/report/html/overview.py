@@ -84,10 +84,12 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
         for status, count in sorted(there.items(), key=lambda one: (*OPEN, one[0]).index(one[0])):
             yield _number(capital(say(WORDS[status])), count, kind=status, href=link_to(status=status))
     else:
-        yield _number(say("Findings"), summary.total, href="#findings")
+        # Of a scan that is not complete, 0 is not the number of findings.
+        least = None if summary.not_checked else 0
+        yield _number(say("Findings"), summary.total or least, href="#findings")
         for severity in WORST_FIRST:
-            count = summary.by_severity.get(severity, 0)
-            yield _number(capital(say(severity)), count, kind=severity, href=link_to(severity=severity))
+            number = summary.by_severity.get(severity) or least
+            yield _number(capital(say(severity)), number, kind=severity, href=link_to(severity=severity))
     yield _rules_fired(summary, issues, say)
     yield _number(say("Files checked"), summary.scanned_files)
     missing = summary.files_not_checked
@@ -105,8 +107,8 @@ def _rules_fired(summary: Summary, issues: Sequence[Issue], say: Words) -> Html:
     )
 
 
-def _number(label: str, number: int, *, kind: str = "", href: str | None = None) -> Html:
-    inner = markup("<b>{number}</b><span>{label}</span>", number=f"{number:,}", label=label)
+def _number(label: str, number: int | None, *, kind: str = "", href: str | None = None) -> Html:
+    inner = markup("<b>{number}</b><span>{label}</span>", number="–" if number is None else f"{number:,}", label=label)
     if href is None:
         return markup('<div class="tile {kind}">{inner}</div>', kind=kind, inner=inner)
     return markup('<a class="tile {kind}" href="{href}">{inner}</a>', kind=kind, href=href, inner=inner)

@@ -1,0 +1,253 @@
+"""Without a complete scan, nothing reads as passed or clean: every kind of run, state, page, format and number."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from prometheus_client import CollectorRegistry, generate_latest
+
+from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.service.metrics.store_collector import StoreCollector
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.reports.gate import ScopesDiffer, evaluate_gate
+from jarvis_workers.service.reports.scan_series import newest_comparable
+from jarvis_workers.service.reports.totals import TotalsCache
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_runs import NotAScan, find_scan, scan_of
+from jarvis_workers.service.webhook import run_ended
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.store.engine import Store, open_store
+from tests.every_kind import EMPTY, StoredRun, every_run, fill, insert_run
+from tests.web.sample import application, signed_in
+
+# What a person takes for "nothing is wrong", in both languages.
+ALL_IS_WELL = re.compile(
+    r"\bpassed\b|\bclean\b|\b(?:0|no|none|nothing) (?:new )?(?:findings?|found\b(?! so far))|no rule fired|nothing new"
+    r"|>none<|没有问题|没有新问题|没有规则命中|\b0 个问题",
+    re.IGNORECASE,
+)
+SAID_TO_BE_INCOMPLETE = re.compile(r"(?:incomplete|不完整)\W{1,8}[^\n<]*", re.IGNORECASE)
+TAGS = re.compile(r"<(?:style|script).*?</(?:style|script)>|</?[a-z][^>]*>", re.DOTALL)
+NOT_CHECKED = re.compile(r"not.checked|incomplete|未检查|未能检查|没有检查", re.IGNORECASE)
+# Pages about the application, which name no run.
+STATIC = {"static", "openapi", "report_style", "health"}
+RUNS = every_run()
+# In the quick set: every kind once, and every state of a scan and of another run.
+FEW = [run for run in RUNS if run.state == "incomplete" or run.kind in ("sec.fast", "code")]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[tuple[Store, DirectoryBlobs]]:
+    """A store with all these runs, which no test changes."""
+    place = tmp_path_factory.mktemp("filled")
+    store = open_store(f"sqlite:///{shutil.copyfile(sqlite_template, place / 'jarvis.db')}")
+    blobs = DirectoryBlobs(place / "blobs")
+    fill(store, blobs, place / "tree", RUNS)
+    yield store, blobs
+    store.close()
+
+
+def test_there_are_kinds_states_and_outputs() -> None:
+    assert {"sec.fast", "sec.agent", "code", "agent", "c2rust.fast", "fix"} <= {run.kind for run in RUNS}
+    assert {run.state for run in RUNS} >= {"planning", "running", "paused", "failed", "done"}
+    assert {run.kind for run in RUNS if run.is_scan} >= {"sec.fast", "sec.agent", "sec.ranked"}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_report_of_a_scan_that_is_not_complete_names_what_was_not_checked(
+    filled: tuple[Store, DirectoryBlobs], lang: str
+) -> None:
+    scans = [scan_of(find_run(filled[0], one.id)) for one in RUNS if one.is_scan]
+    for scan, form in product(scans, FORMATS):
+        scan.options["lang"] = lang
+        text = reports.render(*filled, scan, form)
+        assert_silent(text, f"{scan.kind} {scan.state} as {form}")
+        assert NOT_CHECKED.search(text), f"{scan.kind} {scan.state} as {form}: {text}"
+
+
+def test_no_other_run_has_a_report_of_findings(filled: tuple[Store, DirectoryBlobs]) -> None:
+    for one in RUNS:
+        run = find_run(filled[0], one.id)
+        if not one.is_scan:
+            with pytest.raises(NotAScan, match=rf"run {one.id} is no scan \(kind {one.kind}\)"):
+                find_scan(filled[0], one.id)
+            assert TotalsCache().read(*filled, [run]) == {}
+        elif one.state not in ("done", "incomplete"):
+            assert TotalsCache().read(*filled, [run]) == {}
+
+
+def test_no_gate_passes(filled: tuple[Store, DirectoryBlobs]) -> None:
+    scans = [find_scan(filled[0], one.id) for one in RUNS if one.is_scan]
+
+    outcomes = {evaluate_gate(*filled, scan, "low", base).outcome for scan in scans for base in (None, "last")}
+
+    assert outcomes == {"incomplete"}
+
+
+def test_the_last_scan_is_a_scan(filled: tuple[Store, DirectoryBlobs]) -> None:
+    last = find_scan(filled[0], "last")
+    assert next(one for one in RUNS if one.id == last.id).is_scan
+
+
+def test_a_webhook_counts_the_findings_of_scans_only(filled: tuple[Store, DirectoryBlobs]) -> None:
+    for one in RUNS:
+        sent = run_ended(*filled, find_run(filled[0], one.id))
+        if one.is_scan and one.state == "incomplete":
+            assert sent["not_checked"] == 1
+        else:
+            assert (sent["findings"], sent["not_checked"]) == (None, None), one
+
+
+def test_metrics_have_no_number_of_findings(filled: tuple[Store, DirectoryBlobs]) -> None:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(StoreCollector(lambda: filled[0], 60.0))
+
+    text = generate_latest(registry).decode()
+
+    assert "jarvis_findings{" not in text and "jarvis_model_cost_dollars{" not in text
+    assert 'jarvis_runs{kind="code",state="done"} 1.0' in text
+
+
+@pytest.mark.parametrize("chosen", [FEW, pytest.param(RUNS, marks=pytest.mark.slow)], ids=["few", "all"])
+def test_no_page_and_no_answer_of_the_api_says_that_all_is_well(
+    filled: tuple[Store, DirectoryBlobs], chosen: list[StoredRun]
+) -> None:
+    app = application(*filled)
+    client = signed_in(app)
+    asked = [(one, address) for one in chosen for address in addresses(app, one)]
+    for one, address in asked:
+        answer = client.get(address)
+        text = answer.get_data(as_text=True)
+        assert answer.status_code in (200, 302, 400, 404, 409, 503), (one, address, text)
+        assert_silent(text, f"{one} at {address}")
+        if not one.is_scan and address.endswith(("/gate", "/findings", "/not-checked")):
+            assert (answer.status_code, f"(kind {one.kind})" in text) == (409, True), (one, address, text)
+        if answer.is_json:
+            assert_incomplete(answer.json, f"{one} at {address}")
+    assert len(asked) >= 10 * len(chosen)
+
+
+def test_without_a_scan_last_is_refused(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> None:
+    fill(store, blobs, tmp_path / "tree", [StoredRun("one", "code", "done")])
+    client = signed_in(application(store, blobs))
+
+    for address in ("gate", "findings"):
+        answer = client.get(f"/api/v1/runs/last/{address}")
+        assert (answer.status_code, answer.json) == (404, {"error": "no such run: there is no scan yet"})
+    assert client.get("/api/v1/runs/last").status_code == 200
+    assert "There is no ended scan to show" in client.get("/trend").get_data(as_text=True)
+    assert "/tree (1)" not in client.get("/trend").get_data(as_text=True)
+    assert "/tree (1)" in client.get("/runs").get_data(as_text=True)
+
+
+@pytest.fixture
+def scopes(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> Callable[..., Any]:
+    """Insert a complete scan with these options."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.c").write_text("int a;\n")
+    snapshot = pack(tree, Selection(frozenset({b".c"})), blobs)
+
+    def insert(name: str, **options: object) -> Any:
+        with store.write() as session:
+            insert_run(session, blobs, snapshot, tree, StoredRun(name, "sec.fast", "done"), EMPTY, **options)
+        return find_scan(store, name)
+
+    return insert
+
+
+def test_a_complete_scan_without_findings_passes(
+    store: Store, blobs: DirectoryBlobs, scopes: Callable[..., Any]
+) -> None:
+    scan = scopes("one")
+
+    assert evaluate_gate(store, blobs, scan, "low", None).outcome == "passed"
+    assert "No findings." in reports.render(store, blobs, scan, "text")
+
+
+@pytest.mark.parametrize(
+    "narrower",
+    [
+        {"paths": ["a.c"]},
+        {"min_confidence": 0.9},
+        {"narrowing": {"include": ["*.h"]}},
+        {"narrowing": {"since": "HEAD~1"}},
+        {
+            "rules": {
+                "off": ["unsafe_api"],
+                "severity": {},
+                "project": [],
+                "packages": {},
+                "learned": {},
+                "depth": "flow",
+            }
+        },
+        {"rules": {"off": [], "severity": {}, "project": [], "packages": {}, "learned": {}, "depth": "rules"}},
+    ],
+)
+def test_scans_of_different_scope_are_not_compared(
+    store: Store, blobs: DirectoryBlobs, scopes: Callable[..., Any], narrower: dict[str, Any]
+) -> None:
+    whole, part, again = scopes("one"), scopes("two", **narrower), scopes("six")
+    client = signed_in(application(store, blobs))
+
+    with pytest.raises(ScopesDiffer, match="runs one and two have different scopes"):
+        evaluate_gate(store, blobs, part, "low", "one")
+    assert client.get("/api/v1/runs/two/gate?baseline=one").status_code == 409
+    assert newest_comparable(store, again) == whole
+    assert newest_comparable(store, part) is None
+    found = client.get(f"/api/v1/trend?root={whole.root}").json
+    assert [one["id"] for one in found["runs"]] == ["one", "six"]
+    assert [one["runs"] for one in found["scopes"]] == [2, 1]
+    other = client.get(f"/api/v1/trend?root={whole.root}&scope={found['scopes'][1]['id']}").json
+    assert [one["id"] for one in other["runs"]] == ["two"]
+    assert client.get("/api/v1/diff?before=one&after=two").json["different_scopes"]
+    assert "different scopes" in client.get("/compare?before=one&after=two").get_data(as_text=True)
+
+
+def assert_silent(text: str, where: str) -> None:
+    shown = " ".join(TAGS.sub(" ", text).split(" ")) if text.startswith("<!doctype html>") else text
+    rest = SAID_TO_BE_INCOMPLETE.sub("", shown)
+    found = ALL_IS_WELL.search(rest)
+    assert found is None, f"{where}: {rest[max(0, found.start() - 80) : found.end() + 80]}"
+
+
+def assert_incomplete(answer: Any, where: str) -> None:
+    """An object with no finding says that the scan is not complete."""
+    for part in objects(answer):
+        findings = part.get("findings")
+        if part.get("total") == 0 and "findings" in part:
+            assert part["complete"] is False, f"{where}: {json.dumps(part)}"
+        elif isinstance(findings, dict) and not any(findings.values()):
+            assert part["not_checked"], f"{where}: {json.dumps(part)}"
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from objects(part)
+
+
+def addresses(app: Flask, one: StoredRun) -> Iterator[str]:
+    """The address of every page and answer about a run."""
+    with app.test_request_context():
+        for rule in app.url_map.iter_rules():
+            if "GET" in (rule.methods or ()) and rule.endpoint.partition(".")[2] not in STATIC | {""} | {
+                name for name in STATIC if name == rule.endpoint
+            }:
+                values = {"run_id": one.id, "finding_id": "C000001", "job_id": 1, "action": "cancel"}
+                chosen = {name: values[name] for name in rule.arguments}
+                address = app.url_for(rule.endpoint, **chosen)
+                yield address
+                if not rule.arguments:
+                    yield f"{address}?after={one.id}&before=r1"
