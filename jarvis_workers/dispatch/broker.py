@@ -76,8 +76,9 @@ def make_app(broker_url: str) -> Celery:
         worker_hijack_root_logger=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         broker_connection_retry_on_startup=True,
-        # Redis answers with errors during a failover or while it loads its data; else these end the pool.
+        # Redis answers with errors during a failover or while it loads its data; these must not end the pool.
         broker_channel_error_retry=True,
+        broker_connection_max_retries=None,
         broker_connection_timeout=CONNECT_SECONDS,
         broker_transport_options={
             "socket_timeout": SOCKET_SECONDS,

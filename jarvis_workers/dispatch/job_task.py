@@ -45,7 +45,7 @@ class JobHost(Protocol):
     def outage(self) -> Outage: ...
 
     def pause(self, error: Exception) -> None:
-        """Wait after a release because of an outage, so that the job is not claimed again at once."""
+        """Wait before a release because of an outage, so that the job is not claimed again at once."""
 
     def reach(self, change: Callable[[Store], T]) -> T: ...
 
@@ -55,8 +55,8 @@ class JobHost(Protocol):
 def execute(host: JobHost, job_id: int) -> None:
     """Execute a job once, if it can be claimed.
 
-    A job that meets an outage of the blob store or of this machine is released, and the process pauses. Raises another
-    StoreError of the attempt after releasing the job.
+    A job that meets an outage of the blob store or of this machine is released after a pause: with a job, the process
+    does not look as if it had stopped consuming. Raises another StoreError of the attempt after releasing the job.
     """
     job = host.claim(job_id)
     if job is None:
@@ -73,10 +73,11 @@ def execute(host: JobHost, job_id: int) -> None:
                 job_log.released(job, accepted=host.release(job))
             return None
         case Released(error):
-            job_log.released(job, accepted=host.release(job))
-            if isinstance(error, OUTAGES):
+            is_outage = isinstance(error, OUTAGES)
+            if is_outage:
                 host.pause(error)
-            elif isinstance(error, StoreError):
+            job_log.released(job, accepted=host.release(job))
+            if isinstance(error, StoreError) and not is_outage:
                 raise error
             return None
         case Failed(reason):

@@ -112,9 +112,9 @@ class LeasedJobs:
         claims = self.claims
         try:
             renewed = retry_store(lambda: self._extend(claims), self._stop) if claims else set()
-        except StoreError:
+        except StoreUnavailable:
             renewed = set()
-        except (MemoryError, OSError) as problem:  # the next renewal is due before the leases expire
+        except (StoreError, MemoryError, OSError) as problem:  # the next renewal is due before the leases expire
             telemetry.warning("renewal failed", says=f"{type(problem).__name__}: {problem}")
             return
         for job in claims:

@@ -161,9 +161,11 @@ class PoolSupervisor:
 
     def _watch(self, pool: PoolChild) -> None:
         """Kill a pool that is idle while messages are queued: after a lost connection Celery may stop consuming."""
+        # An outage of the broker, which `depth` raises, counts for nothing.
+        since, pool.stalled_since = pool.stalled_since, None
         if pool.child is None or pool.busy or not self.notifier.depth(pool.config.queue):
-            pool.stalled_since = None
             return
+        pool.stalled_since = since
         pool.stalled_since = self.context.clock() if pool.stalled_since is None else pool.stalled_since
         if self.context.clock() - pool.stalled_since > self.context.stalled_seconds:
             self.context.tell(f"pool {pool.config.queue} takes no jobs although some are waiting; terminating it")
