@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 
 from jarvis_cli import exits
 from jarvis_cli.app import App, HelpGroup
+from jarvis_cli.process_limits import check_limits
 from jarvis_workers.errors import CommandFailed, JarvisError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
@@ -209,6 +210,7 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
 
 
 def _perform(args: list[str], command: str | None, prog: str, frame: Frame) -> int:
+    check_limits()
     try:
         Path.cwd()
     except FileNotFoundError as error:

@@ -6,6 +6,8 @@ JarvisError                one line for the user, exit code 2
 ├── StoreError             the results store cannot be used
 │   ├── StoreOutdated      its schema is missing or too old: an administrator must migrate it
 │   ├── StoreUnavailable   it does not respond: retried during a run
+│   │   └── BlobsUnavailable   no blob can be read or written (also a SnapshotError): jobs are released, then retried
+│   ├── StoreRejected      it refuses the data of a job: a failed attempt
 │   └── StoreFull          it responds but cannot write: the run is paused
 ├── BrokerUnavailable      Redis does not respond: an error at startup, later only latency
 ├── SnapshotError          the source tree or its copy cannot be read
@@ -18,6 +20,7 @@ JarvisError                one line for the user, exit code 2
 ├── AgentStopped           a conversation reached a limit: the reason is recorded, its subject stays undecided
 ├── CommandFailed          a command of the user failed: the last lines of its output follow the message
 ├── SandboxError           a command could not be confined, and was not run
+├── HostExhausted          this machine lacks memory, descriptors or disk space: jobs are released, then retried
 ├── ScanCancelled          a scan through the Python API was cancelled by its caller
 ├── StepFailed             a step failed: recorded on the job's row, retried, then not checked
 └── GivenUp                a file exceeded a limit of time or memory: it is not checked, its batch continues
@@ -59,6 +62,10 @@ class StoreUnavailable(StoreError):
     """The results store does not respond."""
 
 
+class StoreRejected(StoreError):
+    """The results store responds but refuses the data of this operation."""
+
+
 class StoreFull(StoreError):
     """The results store responds but cannot write."""
 
@@ -73,6 +80,14 @@ class SnapshotError(JarvisError):
 
 class SnapshotDamaged(SnapshotError):
     """A blob is missing or does not match its hash."""
+
+
+class BlobsUnavailable(StoreUnavailable, SnapshotError):
+    """The blob store does not respond: none of its blobs can be read, or none can be written."""
+
+
+class HostExhausted(JarvisError):
+    """This machine lacks memory, file descriptors or disk space, or its disk fails; no fault of the work."""
 
 
 class CommandFailed(JarvisError):

@@ -5,6 +5,7 @@ even a close.
 """
 
 import asyncio
+import re
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 CHUNK_BYTES = 65536
+# The start of a command in the protocol of Redis.
+REDIS_COMMAND = re.compile(rb"(?:\A|(?<=\r\n))\*\d+\r\n")
 
 
 class Link:
@@ -38,6 +41,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._delay_seconds, self._refuse, self._stall_new = 0.0, False, False
         self._unanswered: bytes | None = None
+        self._reply: bytes | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -56,6 +60,7 @@ class Proxy:
 
         def accept() -> None:
             self._stall_new = self._refuse = False
+            self._reply = None
             self._delay_seconds = 0.0
 
         self._call(accept)
@@ -107,6 +112,14 @@ class Proxy:
             self._delay_seconds = seconds
 
         self._call(delay)
+
+    def reply_to_redis(self, error: str) -> None:
+        """Answer each command of Redis clients with an error, such as "LOADING Redis is loading"."""
+
+        def reply() -> None:
+            self._reply = f"-{error}\r\n".encode()
+
+        self._call(reply)
 
     @property
     def loses_answer(self) -> bool:
@@ -174,6 +187,9 @@ class Proxy:
         with suppress(OSError):
             while chunk := await reader.read(CHUNK_BYTES):
                 await link.gate.wait()
+                if self._reply and writer is link.writers[1]:
+                    link.writers[0].write(self._reply * len(REDIS_COMMAND.findall(chunk)))
+                    continue
                 if self._delay_seconds:
                     await asyncio.sleep(self._delay_seconds)
                 if link.halve_next:

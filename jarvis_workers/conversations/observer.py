@@ -4,8 +4,8 @@ No value here holds source code, prompts or answers.
 """
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -87,38 +87,36 @@ NOBODY = Observer()
 
 
 class Observers(Observer):
-    """Forwards every event to several observers."""
+    """Forwards every event to several observers; one that cannot write, such as to a full disk, misses the event."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
 
     def job_ended(self, execution: JobExecution) -> None:
-        for one in self._observers:
-            one.job_ended(execution)
+        self._tell(lambda one: one.job_ended(execution))
 
     def conversation_opened(self, job: Claimed) -> None:
-        for one in self._observers:
-            one.conversation_opened(job)
+        self._tell(lambda one: one.conversation_opened(job))
 
     def conversation_closed(self, job: Claimed) -> None:
-        for one in self._observers:
-            one.conversation_closed(job)
+        self._tell(lambda one: one.conversation_closed(job))
 
     def model_called(self, call: ObservedCall) -> None:
-        for one in self._observers:
-            one.model_called(call)
+        self._tell(lambda one: one.model_called(call))
 
     def throttled(self, model: str) -> None:
-        for one in self._observers:
-            one.throttled(model)
+        self._tell(lambda one: one.throttled(model))
 
     def tool_called(self, execution: ToolExecution) -> None:
-        for one in self._observers:
-            one.tool_called(execution)
+        self._tell(lambda one: one.tool_called(execution))
 
     def close(self) -> None:
+        self._tell(lambda one: one.close())
+
+    def _tell(self, event: Callable[[Observer], None]) -> None:
         for one in self._observers:
-            one.close()
+            with suppress(OSError, MemoryError):
+                event(one)
 
 
 class ObservedTools(Toolbox):

@@ -21,6 +21,7 @@ from jarvis_workers.dispatch.leased_jobs import Holder
 from jarvis_workers.dispatch.routing import AGENT_CONNECTIONS, CONVERSATION_CONNECTIONS
 from jarvis_workers.dispatch.store_writer import JobWriter
 from jarvis_workers.errors import StoreError
+from jarvis_workers.pipeline.outage import Outage
 from jarvis_workers.pipeline.runner import load, save_large_parts
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.pipeline.store_retry import retry_store
@@ -59,6 +60,7 @@ class Agents:
         holder = Holder(worker_id, self.process, lease_seconds)
         self._loop = ConversationLoop(deadline_seconds)
         self._writer = JobWriter(self.store, holder, self._loop.cancel, self._stop)
+        self.outage = Outage(job_log.outage)
         self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
         self._threads = [vital(self._loop.run), vital(self._writer.run), vital(self._end_in_time)]
 
@@ -81,6 +83,9 @@ class Agents:
 
     def release(self, job: Claimed) -> bool:
         return self._writer.release(job)
+
+    def pause(self, error: Exception) -> None:
+        self.outage.pause(error, self.blobs.responds, self._stop)
 
     def call_off(self) -> None:
         """Cancel all conversations and reject new ones. Safe in a signal handler."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import redis
 from celery import Celery
 from kombu import Exchange, Queue
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, KombuError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -76,6 +76,9 @@ def make_app(broker_url: str) -> Celery:
         worker_hijack_root_logger=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         broker_connection_retry_on_startup=True,
+        # Redis answers with errors during a failover or while it loads its data; these must not end the pool.
+        broker_channel_error_retry=True,
+        broker_connection_max_retries=None,
         broker_connection_timeout=CONNECT_SECONDS,
         broker_transport_options={
             "socket_timeout": SOCKET_SECONDS,
@@ -175,7 +178,7 @@ class Notifier:
     def _speaking(self) -> Iterator[None]:
         try:
             yield
-        except (redis.RedisError, OperationalError, OSError) as error:
+        except (redis.RedisError, KombuError, ChannelError, OSError) as error:
             lines = str(error).strip().splitlines()
             raise BrokerUnavailable(
                 f"{self._where}: {lines[0] if lines else type(error).__name__}; {_advice(error)} JARVIS_BROKER_URL"

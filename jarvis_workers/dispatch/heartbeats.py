@@ -21,6 +21,6 @@ def heartbeat_age(directory: Path) -> float | None:
     """
     now, ages = time.time(), []
     for file in directory.glob(HEARTBEATS):
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             ages.append(abs(now - file.stat().st_mtime))
     return min(ages, default=None)

@@ -46,6 +46,11 @@ def released(job: Claimed, *, accepted: bool) -> None:
         lost(job)
 
 
+def outage(says: str) -> None:
+    """Log that jobs of this process are released because of an outage of the blob store or of this machine."""
+    telemetry.warning("outage", says=says)
+
+
 def lost(job: Claimed) -> None:
     """Log that a lease expired or was revoked, so that the result of the job is not saved."""
     telemetry.warning("lost", **about(job), fence=job.fence)

@@ -8,8 +8,9 @@ from typing import Protocol, TypeVar
 from jarvis_workers.conversations.observer import JobExecution, JobOutcome, Observer
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.errors import BrokerUnavailable, StoreError
-from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Lost, Released, attempt
+from jarvis_workers.pipeline.attempt import OUTAGES, AttemptOutcome, Done, Failed, Full, Lost, Released, attempt
 from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.pipeline.outage import Outage
 from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.store import runs, stages
 from jarvis_workers.store.engine import Store
@@ -40,19 +41,29 @@ class JobHost(Protocol):
 
     def release(self, job: Claimed) -> bool: ...
 
+    @property
+    def outage(self) -> Outage: ...
+
+    def pause(self, error: Exception) -> None:
+        """Wait before a release because of an outage, so that the job is not claimed again at once."""
+
     def reach(self, change: Callable[[Store], T]) -> T: ...
 
     def notify(self) -> None: ...
 
 
 def execute(host: JobHost, job_id: int) -> None:
-    """Execute a job once, if it can be claimed. Raises a StoreError of the attempt after releasing the job."""
+    """Execute a job once, if it can be claimed.
+
+    A job that meets an outage of the blob store or of this machine is released after a pause: with a job, the process
+    does not look as if it had stopped consuming. Raises another StoreError of the attempt after releasing the job.
+    """
     job = host.claim(job_id)
     if job is None:
         return job_log.refused(job_id, host.process)
     began, began_at = time.monotonic(), time.time()
     job_log.claimed(job, host.process)
-    outcome = attempt(lambda: _decide_and_save(host, job, began))
+    outcome = host.outage.judge(job, attempt(lambda: _decide_and_save(host, job, began)))
     host.observer.job_ended(_execution(job, outcome, began_at, time.monotonic() - began))
     match outcome:
         case Full(reason):
@@ -62,8 +73,11 @@ def execute(host: JobHost, job_id: int) -> None:
                 job_log.released(job, accepted=host.release(job))
             return None
         case Released(error):
+            is_outage = isinstance(error, OUTAGES)
+            if is_outage:
+                host.pause(error)
             job_log.released(job, accepted=host.release(job))
-            if isinstance(error, StoreError):
+            if isinstance(error, StoreError) and not is_outage:
                 raise error
             return None
         case Failed(reason):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jarvis_workers import telemetry
 from jarvis_workers.errors import StoreError, StoreUnavailable
 from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.store import dispatching, jobs
@@ -111,8 +112,11 @@ class LeasedJobs:
         claims = self.claims
         try:
             renewed = retry_store(lambda: self._extend(claims), self._stop) if claims else set()
-        except StoreError:
+        except StoreUnavailable:
             renewed = set()
+        except (StoreError, MemoryError, OSError) as problem:  # the next renewal is due before the leases expire
+            telemetry.warning("renewal failed", says=f"{type(problem).__name__}: {problem}")
+            return
         for job in claims:
             if job.id not in renewed:
                 self._lose(job)

@@ -1,12 +1,22 @@
-"""Outage reporting: log an unavailable server once per outage.
+"""Outage reporting: log an unavailable server, and trouble of this machine, once per outage.
 
-The error text may change between attempts, so outages are keyed by server.
+The error text may change between attempts, so outages are keyed by server, or by the type of the error.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jarvis_workers.errors import BrokerUnavailable, StoreUnavailable
+from jarvis_workers.errors import (
+    BrokerUnavailable,
+    HostExhausted,
+    JarvisError,
+    StoreFull,
+    StoreRejected,
+    StoreUnavailable,
+)
+
+# The errors that pass, or concern the data of one run; all others end the process by name.
+TOLERATED = (BrokerUnavailable, HostExhausted, StoreFull, StoreRejected, StoreUnavailable, OSError, MemoryError)
 
 
 class Outages:
@@ -18,11 +28,12 @@ class Outages:
 
     @contextmanager
     def tolerated(self) -> Iterator[None]:
-        """Tolerate an unavailable server: log the outage and skip the rest of the block."""
+        """Tolerate an outage: log it and skip the rest of the block."""
         try:
             yield
             self.away.clear()
-        except (StoreUnavailable, BrokerUnavailable) as problem:
+        except TOLERATED as problem:
             if type(problem) not in self.away:
-                self._tell(f"{problem}; {self._meanwhile}")
+                says = str(problem) if isinstance(problem, JarvisError) else f"{type(problem).__name__}: {problem}"
+                self._tell(f"{says.removesuffix(': ')}; {self._meanwhile}")
             self.away.add(type(problem))

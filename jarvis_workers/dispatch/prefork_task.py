@@ -5,13 +5,16 @@ are retried during an outage, with a deadline; the job's result stays in memory 
 """
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from jarvis_workers.conversations.observer import NOBODY, Observer
+from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.job_task import execute
-from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.errors import BlobsUnavailable, StoreUnavailable
+from jarvis_workers.pipeline.outage import Outage
 from jarvis_workers.pipeline.runner import run_job, save
 from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.snapshots.resources import Resources
@@ -38,6 +41,7 @@ class PreforkRunner:
     open_world: Callable[[], tuple[Store, Resources, Callable[[], None]]]
     worker_lease_seconds: float
     observer: Observer = NOBODY
+    outage: Outage = field(default_factory=lambda: Outage(job_log.outage))
     _claim_in_doubt: bool = False
     _spent: dict[int, float] = field(default_factory=dict)
     _worlds: dict[int, tuple[Store, Resources, Callable[[], None]]] = field(default_factory=dict)
@@ -55,7 +59,8 @@ class PreforkRunner:
         return self.reach(lambda store: self._claim(store, job_id))
 
     def decide(self, job: Claimed) -> Commit | None:
-        return self.reach(lambda store: run_job(store, self._world()[1], job))
+        # A process does not wait for the blob store with a job: another worker may read it.
+        return retry_store(lambda: run_job(*self._world()[:2], job), unless=(BlobsUnavailable,))
 
     def save(self, job: Claimed, commit: Commit) -> bool:
         done = [(job, commit._replace(cpu_seconds=self._cpu()))]
@@ -66,6 +71,9 @@ class PreforkRunner:
 
     def release(self, job: Claimed) -> bool:
         return self._write(lambda session: bool(jobs.release(session, [job])))
+
+    def pause(self, error: Exception) -> None:
+        self.outage.pause(error, self._world()[1].blobs.responds, threading.Event())
 
     def reach(self, change: Callable[[Store], T]) -> T:
         return retry_store(lambda: change(self._world()[0]))

@@ -77,6 +77,7 @@ class PoolSupervisor:
         config, facts = plans[0]
         pace = {"lease_seconds": config.lease_seconds, "tick_seconds": config.tick_seconds}
         self.notifier, self._outages = notifier, Outages(context.tell, "continuing when it is available")
+        self._disk_outages = Outages(context.tell, "continuing; the heartbeat is not written until this is over")
         self.sender = Sender(store, notifier, resend_seconds=config.resend_seconds, **pace)
         self.controller = Controller(store, facts.id, monotonic=context.clock, **pace)
         self.pools = [PoolChild(*plan) for plan in plans]
@@ -97,8 +98,9 @@ class PoolSupervisor:
                 self.sender.send()
             for pool in self.pools:
                 self._watch(pool)
-        self.context.heartbeat.touch()
-        self._sweep()
+        with self._disk_outages.tolerated():
+            self.context.heartbeat.touch()
+            self._sweep()
 
     def stop(self) -> None:
         """Let the pools finish their jobs for GRACE_SECONDS; release the remaining jobs without a crash count.
@@ -116,7 +118,8 @@ class PoolSupervisor:
             for pool, _ in running:
                 self._leave(pool)
             self.controller.resign()
-        self.context.heartbeat.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk; the next worker removes it
+            self.context.heartbeat.unlink(missing_ok=True)
 
     def _leave(self, pool: PoolChild) -> None:
         with self.store.write() as session:
@@ -158,9 +161,11 @@ class PoolSupervisor:
 
     def _watch(self, pool: PoolChild) -> None:
         """Kill a pool that is idle while messages are queued: after a lost connection Celery may stop consuming."""
+        # An outage of the broker, which `depth` raises, counts for nothing.
+        since, pool.stalled_since = pool.stalled_since, None
         if pool.child is None or pool.busy or not self.notifier.depth(pool.config.queue):
-            pool.stalled_since = None
             return
+        pool.stalled_since = since
         pool.stalled_since = self.context.clock() if pool.stalled_since is None else pool.stalled_since
         if self.context.clock() - pool.stalled_since > self.context.stalled_seconds:
             self.context.tell(f"pool {pool.config.queue} takes no jobs although some are waiting; terminating it")

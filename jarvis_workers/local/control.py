@@ -6,7 +6,7 @@ from functools import partial
 
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.outcomes import JobOutcome
-from jarvis_workers.pipeline.attempt import AttemptOutcome, Released, attempt
+from jarvis_workers.pipeline.attempt import OUTAGES, AttemptOutcome, Released, attempt
 from jarvis_workers.pipeline.runner import run_job
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.engine import Store
@@ -38,12 +38,13 @@ class ControlThread:
         future.add_done_callback(lambda _: self._wake())
 
     def take(self) -> list[JobOutcome]:
-        """Return the outcome of the job, if it has ended. Raises its StoreError."""
+        """Return the outcome of the job, if it has ended. Raises its StoreError, unless that is an outage of blobs."""
         if not self._current or not self._current[1].done():
             return []
         (job, future), self._current = self._current, None
         outcome = future.result()
-        if isinstance(outcome, Released) and isinstance(outcome.error, StoreError):
+        is_outage = isinstance(outcome, Released) and isinstance(outcome.error, OUTAGES)
+        if isinstance(outcome, Released) and isinstance(outcome.error, StoreError) and not is_outage:
             raise outcome.error
         return [JobOutcome(job, outcome)]
 

@@ -13,12 +13,16 @@ from jarvis_workers.errors import JarvisError, StoreError, StoreUnavailable, Usa
 from jarvis_workers.local.context import ExecutorContext, RunLimits
 from jarvis_workers.local.outcomes import save_outcomes
 from jarvis_workers.local.pools import LocalPools
+from jarvis_workers.pipeline.attempt import OUTAGES, Released
 from jarvis_workers.pipeline.controller import Controller, advance
+from jarvis_workers.pipeline.outage import Outage, OutageLimits
 from jarvis_workers.pipeline.stages import has_conversation_stage
 from jarvis_workers.store import jobs, runs, stages, workers
 from jarvis_workers.store.runs import Run
 
 SHORTEST_WAIT_SECONDS = 0.01
+# A limit of a user's shell does not pass by itself, unlike an outage of a server.
+HOST_PATIENCE_SECONDS = 60.0
 
 
 class LocalExecutor:
@@ -35,6 +39,8 @@ class LocalExecutor:
             monotonic=world.clock,
         )
         self._pools = LocalPools(world, limits, worker.id)
+        patience = OutageLimits(blobs=limits.patience_seconds, host=HOST_PATIENCE_SECONDS, full=0.0)
+        self._outage = Outage(world.tell, patience, clock=world.clock)
         self._next_tick = 0.0
         self._may_claim = True
 
@@ -137,10 +143,13 @@ class LocalExecutor:
         outcomes = self._pools.outcomes()
         if not outcomes:
             return
-        save_outcomes(self.store, self.world.blobs, outcomes)
+        judged = [one._replace(outcome=self._outage.judge(one.job, one.outcome)) for one in outcomes]
+        save_outcomes(self.store, self.world.blobs, judged)
         outcomes.clear()
         self._advance(run_id)
-        self._may_claim = True
+        # After an outage, jobs are claimed again at the next tick.
+        released = [one.outcome.error for one in judged if isinstance(one.outcome, Released)]
+        self._may_claim = not any(isinstance(error, OUTAGES) for error in released)
 
     def _advance(self, run_id: str) -> None:
         with self.store.write() as session:

@@ -1,7 +1,7 @@
 """The outcomes of jobs of a local executor, and how they are saved in the store."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Died, Done, Failed, Full, Released
@@ -12,8 +12,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
 
 
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
+class JobOutcome(NamedTuple):
     """The outcome of a job; `process` is the child that executed it, "" for the process of the command itself."""
 
     job: Claimed

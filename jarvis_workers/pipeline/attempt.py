@@ -6,7 +6,7 @@ The exception boundary of jobs is the same in every executor: a child, a thread,
 Done       the result is committed if the lease is still valid
 Lost       the lease was lost meanwhile: nothing is saved
 Failed     the step raised: a failed attempt, retried later, then reported as not checked
-Released   cancelled, out of budget, or rejected by the store: pending again, and no attempt is counted
+Released   cancelled, out of budget, or an outage (`outage.py`): pending again, and no attempt is counted
 Full       no space for the result: released, and the run is paused
 Died       the process ended: a crash, detected by the executor
 """
@@ -15,8 +15,9 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 
-from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
+from jarvis_workers.errors import BlobsUnavailable, BudgetSpent, HostExhausted, StoreError, StoreFull, StoreRejected
 from jarvis_workers.store.values import Commit
+from jarvis_workers.toolchain.exhaustion import host_exhausted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Died:
     how: str
 
 
+# No fault of a job: it is released for some time (`outage.Outage`).
+OUTAGES = (BlobsUnavailable, HostExhausted)
 AttemptOutcome = Done | Lost | Failed | Released | Full | Died
 
 
@@ -61,18 +64,23 @@ def attempt(execute: Callable[[], Commit | None]) -> AttemptOutcome:
         commit = execute()
     except StoreFull as full:
         return Full(str(full))
+    except StoreRejected as error:
+        return Failed(reason_of(error))
     except (StoreError, BudgetSpent, CancelledError) as error:
         return Released(error)
     except Exception as error:  # noqa: BLE001  (the boundary of a job)
-        return Failed(_reason(error))
+        exhausted = host_exhausted(error)
+        return Released(exhausted) if exhausted else Failed(reason_of(error))
     return Lost() if commit is None else Done(commit)
 
 
 def attempt_without_store(execute: Callable[[], Commit]) -> AttemptOutcome:
-    """Attempt a job that opens no store: a StoreError can only come from the blob store, and is a failed attempt."""
+    """Attempt a job that opens no store: only an outage of blobs or machine releases it, others are failed attempts."""
     outcome = attempt(execute)
-    return Failed(_reason(outcome.error)) if isinstance(outcome, Released) else outcome
+    if isinstance(outcome, Released) and not isinstance(outcome.error, OUTAGES):
+        return Failed(reason_of(outcome.error))
+    return outcome
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import as_text, from_text
-from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full
+from jarvis_workers.pipeline.attempt import OUTAGES, AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.store.domain_results import decode_results, encode_results
 from jarvis_workers.store.values import Commit, NewJob
@@ -25,6 +25,8 @@ def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
             return {"full": reason}
         case Failed(reason):
             return {"error": reason}
+        case Released(error) if isinstance(error, OUTAGES):
+            return {"outage": type(error).__name__, "reason": str(error)}
     raise ValueError(f"invalid outcome of a child process: {outcome}")
 
 
@@ -34,6 +36,9 @@ def decode_outcome(fields: dict[str, Any]) -> AttemptOutcome:
         return Full(fields["full"])
     if "error" in fields:
         return Failed(fields["error"])
+    if "outage" in fields:
+        kind = next(kind for kind in OUTAGES if kind.__name__ == fields["outage"])
+        return Released(kind(fields["reason"]))
     return Done(decode_commit(fields["commit"], fields["cpu_seconds"]))
 
 

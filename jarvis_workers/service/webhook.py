@@ -23,6 +23,7 @@ from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_exponen
 
 from jarvis_workers import telemetry
 from jarvis_workers.conversations.web_fetch import open_without_redirects
+from jarvis_workers.dispatch.outages import TOLERATED
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.labels import project_of
@@ -140,7 +141,7 @@ def notify_forever(store: Store, blobs: Blobs, webhook: Webhook, stop: threading
     while not stop.wait(tick_seconds):
         try:
             deliver_pending(store, blobs, webhook)
-        except StoreError as error:
+        except (StoreError, *TOLERATED) as error:
             telemetry.warning("webhook failed", says=str(error))
 
 

@@ -67,13 +67,18 @@ def shared_blobs_of(settings: Settings) -> Blobs:
 def store_of(
     settings: Settings, connections: int = CONNECTIONS, *, tell: Callable[[str], None] | None = None
 ) -> Iterator[Store]:
-    """Open the results store, and close it at exit. With `tell`, wait for other writers of a SQLite store."""
-    store = open_store(
+    """Open the results store, and close it at exit. With `tell`, wait for other writers of a SQLite store.
+
+    Waits for a database that does not respond for `store.start_seconds`.
+    """
+    open_it = partial(
+        open_store,
         settings.effective_store_url,
         connections=connections,
         statement_seconds=settings.store.statement_seconds,
         lock_wait=LockWait(patience_seconds=PATIENCE_SECONDS, tell=tell) if tell else None,
     )
+    store = retry_store(open_it, patience_seconds=settings.store.start_seconds)
     try:
         yield store
     finally:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from secrets import token_hex
 
@@ -104,7 +105,7 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: _stop(number, store, watchdog, signals))
     heartbeat = heartbeat_file(settings.data_dir, plans[0][1].id)
-    heartbeat.parent.mkdir(parents=True, exist_ok=True)
+    _make_data_directory(heartbeat.parent)
     parent = PoolSupervisor(store, notifier, plans, SupervisorContext(heartbeat, os.environ, sys.stderr.buffer, _tell))
     parent.register()
     # The watchdog is not stopped: it also supervises closing connections and exiting the interpreter.
@@ -119,6 +120,13 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
         stop.set()
         watchdog.end_within(STOP_SECONDS)
         parent.stop()
+
+
+def _make_data_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{directory}: cannot be created: {error.strerror}; set JARVIS_DATA_DIR") from error
 
 
 def _notify_of_ends(settings: Settings, store: Store) -> threading.Event:

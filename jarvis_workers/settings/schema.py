@@ -104,9 +104,10 @@ class Cache(FrozenSettings):
 
 
 class StoreSettings(FrozenSettings):
-    """Timeout of a PostgreSQL statement, after which the connection is abandoned."""
+    """Timeout of a PostgreSQL statement, after which the connection is abandoned, and how long a start waits."""
 
     statement_seconds: Seconds = 15
+    start_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 
 class AgentSettings(FrozenSettings):

@@ -7,7 +7,7 @@ import fcntl
 import os
 from contextlib import suppress
 
-from jarvis_workers.errors import SnapshotDamaged
+from jarvis_workers.errors import SnapshotError
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 
 
@@ -21,14 +21,15 @@ class BlobCache:
     def find(self, name: str) -> int | None:
         """Open a blob as `open` does; return None if it is not cached."""
         if self.directory.has(name):
-            with suppress(SnapshotDamaged):  # another process may evict it in between
+            with suppress(SnapshotError):  # another process may evict it in between
                 return self.open(name)
         return None
 
     def open(self, name: str) -> int:
         """Return a descriptor, which the caller must close; an open blob is not evicted. Raises SnapshotDamaged."""
         descriptor = self.directory.open(name)
-        os.utime(descriptor)
+        with suppress(OSError):  # a cache that cannot be written still serves
+            os.utime(descriptor)
         return descriptor
 
     def evict(self) -> None:
@@ -46,7 +47,7 @@ def _drop(cache: DirectoryBlobs, name: str) -> bool:
     """Delete a blob unless it is open in any process; return whether it is gone."""
     try:
         descriptor = os.open(cache.path(name), os.O_RDONLY | os.O_CLOEXEC)
-    except (SnapshotDamaged, FileNotFoundError):
+    except (SnapshotError, FileNotFoundError):
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jarvis_workers.errors import StoreError, StoreFull
+from jarvis_workers.errors import BlobsUnavailable, StoreFull
 
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
 TEMPORARY = "new-"
@@ -15,7 +15,7 @@ _CHUNK = 1 << 20
 
 
 class BlobWriter:
-    """Writes files below `root`. Raises StoreFull, or StoreError for other errors of the file system."""
+    """Writes files below `root`. Raises StoreFull, or BlobsUnavailable for other errors of the file system."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -42,13 +42,13 @@ class BlobWriter:
 
     @contextmanager
     def checked(self) -> Iterator[None]:
-        """Convert an OSError in the block to StoreFull or StoreError."""
+        """Convert an OSError in the block to StoreFull or BlobsUnavailable."""
         try:
             yield
         except OSError as error:
             if error.errno in FULL:
                 raise StoreFull(f"{self._root}: {error.strerror}; free some space, or set another blobs URL") from error
-            raise StoreError(f"{self._root}: cannot be written: {error.strerror or error}") from error
+            raise BlobsUnavailable(f"{self._root}: cannot be written: {error.strerror or error}") from error
 
     @contextmanager
     def _temporary(self, directory: Path) -> Iterator[tuple[int, Path]]:

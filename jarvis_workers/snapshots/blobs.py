@@ -3,6 +3,9 @@
 Writing an existing blob updates its time, so that it is not pruned. Nothing is synced: after a power failure a blob may
 be truncated; the next `put` replaces it, and readers report it as damaged. A reader marks a damaged blob, so that the
 next `put` replaces it; until then the undamaged files in it can still be read.
+
+A blob that cannot be read is at fault itself only if another one can be read. Otherwise the directory is unavailable,
+such as a network file system that is not mounted: BlobsUnavailable.
 """
 
 import errno
@@ -13,16 +16,21 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from jarvis_workers.errors import SnapshotDamaged, StoreError
+from jarvis_workers.errors import BlobsUnavailable, SnapshotDamaged, SnapshotError, StoreError
 from jarvis_workers.snapshots.blob_writer import TEMPORARY, BlobWriter
+from jarvis_workers.toolchain.exhaustion import HOST_ERRNOS
 
 MISSING = "missing; set JARVIS_BLOBS_URL to the value used at submission, or submit the tree again"
 _NAME = re.compile(r"[0-9a-f]{64}")
 # A mode bit that blobs do not have otherwise; it disappears when the file is replaced.
 _DAMAGED = stat.S_IXUSR
+# How many other blobs are read to tell a damaged blob from an unavailable directory, and their maximum size.
+_PROBES = 8
+_PROBE_BYTES = 4 << 20
 
 
 class Stored(NamedTuple):
@@ -36,9 +44,9 @@ class Stored(NamedTuple):
 class Blobs(Protocol):
     """A blob store.
 
-    `put` raises StoreFull, or SnapshotError if an object store cannot be reached; `read`, `path` and `open` raise
-    SnapshotDamaged for a missing blob or one that does not match its name (`path` and `open` of a directory do not
-    verify).
+    All methods raise BlobsUnavailable if the store does not respond; `put` raises StoreFull; `read`, `path` and `open`
+    raise SnapshotDamaged for a missing blob or one that does not match its name (`path` and `open` of a directory do
+    not verify).
     """
 
     def __hash__(self) -> int: ...
@@ -53,7 +61,10 @@ class Blobs(Protocol):
     def read(self, name: str) -> bytes: ...
 
     def mark_damaged(self, name: str) -> None:
-        """Make the next `put` of this content write the blob again."""
+        """Make the next `put` of this content write the blob again. Raises BlobsUnavailable if all are damaged."""
+
+    def responds(self) -> bool:
+        """Return whether the store can be reached, or has a blob that can be read."""
 
     def path(self, name: str) -> Path: ...
 
@@ -77,8 +88,15 @@ def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
     descriptor = blobs.open(name)
     try:
         return os.pread(descriptor, length, start)
+    except OSError as error:
+        raise unreadable(name, error) from error
     finally:
         os.close(descriptor)
+
+
+def unreadable(name: str, error: OSError) -> BlobsUnavailable:
+    """Return the error for a blob that was opened, and can no longer be read: its disk or server fails."""
+    return BlobsUnavailable(f"blob {name} cannot be read: {error.strerror or error}")
 
 
 class DirectoryBlobs:
@@ -87,11 +105,14 @@ class DirectoryBlobs:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._writer = BlobWriter(root)
+        self._has_blobs = False
 
     def put(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        if not self._touch(name, len(content)):
+        if not _touch(self._place(name), len(content)):
+            self._expect_blobs()
             self._writer.write(self._place(name), content)
+        self._has_blobs = True
         return name
 
     def put_chunks(self, chunks: Iterable[bytes]) -> str:
@@ -105,23 +126,26 @@ class DirectoryBlobs:
         try:
             content = place.read_bytes()
         except OSError as error:
-            raise _unreadable(place, error) from error
+            raise _read_error(self.root, place, error) from error
         if hashlib.sha256(content).hexdigest() != name:
             self.mark_damaged(name)
             raise SnapshotDamaged(
                 f"{place}: corrupt: the content does not match its digest; submit the tree again to replace it"
             )
+        self._has_blobs = True
         return content
 
     def mark_damaged(self, name: str) -> None:
         place = self._place(name)
+        if (others := _probe(self.root, name)) and not any(others):
+            raise BlobsUnavailable(f"{self.root}: all blobs are corrupt: the content does not match their digests")
         with suppress(OSError):  # no mark without write permission; the report asks users to submit again
             place.chmod(place.stat().st_mode | _DAMAGED)
 
     def path(self, name: str) -> Path:
         place = self._place(name)
         if not place.exists():
-            raise _unreadable(place, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+            raise _read_error(self.root, place, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         return place
 
     def open(self, name: str) -> int:
@@ -129,10 +153,14 @@ class DirectoryBlobs:
         try:
             descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            raise _unreadable(place, error) from error
+            raise _read_error(self.root, place, error) from error
+        self._has_blobs = True
         with suppress(OSError):  # without file locks: a file that is unlinked while open stays readable
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return descriptor
+
+    def responds(self) -> bool:
+        return any(_probe(self.root))
 
     def names(self) -> Iterator[Stored]:
         for place in self.root.glob("??/??/*"):
@@ -178,18 +206,45 @@ class DirectoryBlobs:
             raise SnapshotDamaged(f"{self.root}: not the name of a blob: {name[:80]!r}")
         return self.root / name[:2] / name[2:4] / name
 
-    def _touch(self, name: str, size: int) -> bool:
-        """Update the time of a blob; return whether it exists, has the right size and is not marked as damaged."""
-        place = self._place(name)
-        try:
-            os.utime(place)
-            status = place.stat()
-            return status.st_size == size and not status.st_mode & _DAMAGED
-        except OSError:
-            return False
+    def _expect_blobs(self) -> None:
+        """Refuse to write into a directory that has lost its blobs: it may be the place of one that is not mounted."""
+        with self._writer.checked():
+            is_lost = self._has_blobs and next(self.root.glob("??"), None) is None
+        if is_lost:
+            raise BlobsUnavailable(f"{self.root}: is missing or empty, although it had blobs before")
 
 
-def _unreadable(place: Path, error: OSError) -> SnapshotDamaged:
+def _touch(place: Path, size: int) -> bool:
+    """Update the time of a blob; return whether it exists, has the right size and is not marked as damaged."""
+    try:
+        os.utime(place)
+        status = place.stat()
+        return status.st_size == size and not status.st_mode & _DAMAGED
+    except OSError:
+        return False
+
+
+def _read_error(root: Path, place: Path, error: OSError) -> SnapshotError:
+    says = f"{place}: cannot be read: {error.strerror or error}"
     if isinstance(error, FileNotFoundError):
-        return SnapshotDamaged(f"{place}: {MISSING}")
-    return SnapshotDamaged(f"{place}: cannot be read: {error.strerror or error}")
+        says = f"{place}: {MISSING}"
+    # A disk may fail in one place.
+    is_of_host = error.errno in HOST_ERRNOS - {errno.EIO}
+    is_damaged = not is_of_host and any(_probe(root, place.name))
+    return SnapshotDamaged(says) if is_damaged else BlobsUnavailable(says)
+
+
+def _probe(root: Path, but: str = "") -> list[bool]:
+    """Return for some other blobs whether they are sound; empty if there are none, or they cannot be listed."""
+    with suppress(OSError):
+        places = (place for place in root.glob("??/??/*") if _NAME.fullmatch(place.name) and place.name != but)
+        small = (place for place in places if place.stat().st_size <= _PROBE_BYTES)
+        return [_is_sound(place) for place in islice(small, _PROBES)]
+    return []
+
+
+def _is_sound(place: Path) -> bool:
+    try:
+        return hashlib.sha256(place.read_bytes()).hexdigest() == place.name
+    except OSError:
+        return False

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from jarvis_workers.errors import SettingsError, SnapshotError
+from jarvis_workers.errors import BlobsUnavailable, SettingsError, SnapshotError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.redact import redact
 from jarvis_workers.snapshots.object_clients import DEFAULT_LIMITS, OBJECT_STORES, RequestLimits, connect
@@ -93,14 +93,15 @@ class ObjectStore:
 
     @contextmanager
     def reaching(self) -> Iterator[None]:
-        """Convert the client's errors in the block to SnapshotError.
+        """Convert the client's errors in the block to BlobsUnavailable, and a refusal to SnapshotError.
 
-        A SnapshotError counts as a failed attempt of the job, whose attempts are limited; a StoreError does not.
+        A refusal does not pass by itself: it is a failed attempt of the job, whose attempts are limited.
         """
         try:
             yield
         except access_errors() as error:
-            raise SnapshotError(f"{self.shown}: {error_message(error)}") from error
+            kind = SnapshotError if isinstance(error, PermissionError) else BlobsUnavailable
+            raise kind(f"{self.shown}: {error_message(error)}") from error
 
     def _place(self, name: str) -> str:
         return f"{self._root}/{name[:2]}/{name[2:4]}/{name}"

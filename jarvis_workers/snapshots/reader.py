@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 
 from jarvis_workers.errors import SnapshotDamaged, SnapshotError
 from jarvis_workers.paths import shown
-from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.blobs import Blobs, unreadable
 from jarvis_workers.snapshots.manifest import PART_BYTES, Entry, Index, read_index, read_line
 
 OPEN_BLOBS = 8
@@ -84,7 +84,7 @@ class Reader:
     def fetch(self, entries: Iterable[Entry]) -> None:
         """Open the shards of some files, so that an unavailable blob store is not treated as a fault of a file.
 
-        Raises SnapshotError if the store cannot be reached; a damaged shard is reported by `read`, file by file.
+        Raises BlobsUnavailable if the store cannot be reached; a damaged shard is reported by `read`, file by file.
         """
         shards = sorted({entry.shard for entry in entries if entry.size and entry.shard < len(self.index.shards)})
         for shard in shards[:OPEN_BLOBS]:
@@ -92,14 +92,14 @@ class Reader:
                 self._descriptor(self.index.shards[shard])
 
     def read(self, entry: Entry) -> bytes:
-        """Return the content of a file. Raises SnapshotDamaged if it does not match its hash."""
+        """Return the content of a file. Raises SnapshotDamaged if it does not match its hash, or BlobsUnavailable."""
         content = b""
         if entry.size:
             if entry.shard >= len(self.index.shards):
                 raise SnapshotDamaged(f"the snapshot has no shard {entry.shard}; submit the tree again")
             descriptor, size = self._descriptor(self.index.shards[entry.shard])
             if entry.start + entry.size <= size:
-                content = os.pread(descriptor, entry.size, entry.start)
+                content = self._pread(self.index.shards[entry.shard], descriptor, entry.size, entry.start)
         if sha256(content).hexdigest() != entry.digest:
             if entry.shard < len(self.index.shards):
                 self._blobs.mark_damaged(self.index.shards[entry.shard])
@@ -122,11 +122,17 @@ class Reader:
 
     def _part(self, number: int) -> bytes:
         descriptor, _ = self._descriptor(self.index.manifest)
-        part = os.pread(descriptor, PART_BYTES, number * PART_BYTES)
+        part = self._pread(self.index.manifest, descriptor, PART_BYTES, number * PART_BYTES)
         if number >= len(self.index.parts) or sha256(part).hexdigest() != self.index.parts[number]:
             self._blobs.mark_damaged(self.index.manifest)
             raise SnapshotDamaged(f"manifest {self.index.manifest} is corrupt; submit the tree again")
         return part
+
+    def _pread(self, blob: str, descriptor: int, size: int, offset: int) -> bytes:
+        try:
+            return os.pread(descriptor, size, offset)
+        except OSError as error:
+            raise unreadable(blob, error) from error
 
     def _descriptor(self, blob: str) -> tuple[int, int]:
         found = self._open.get(blob)

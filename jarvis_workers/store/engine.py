@@ -29,11 +29,19 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine import URL, ExceptionContext, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
-from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
+from jarvis_workers.errors import StoreError, StoreFull, StoreRejected, StoreUnavailable
 from jarvis_workers.extras import advice
 from jarvis_workers.private_files import make_private_directory, touch_private
 from jarvis_workers.redact import redact
@@ -56,6 +64,12 @@ NO_PERMISSION = "42501"
 READ_ONLY = "25006"
 # The server is stopping or starting, or has ended an idle transaction: another connection may work.
 TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
+# Classes of SQLSTATE (PostgreSQL's documentation, appendix A) that pass without a change of the statement: connection,
+# transaction state, rollback, resources, locks, operator, system and internal errors.
+TEMPORARY_CLASSES = ("08", "25", "40", "53", "55", "57", "58", "XX")
+# Those that are the fault of the data: data exceptions, constraints, and limits of the server such as a row's size.
+REJECTED_CLASSES = ("22", "23", "54")
+DISK_FULL = "53100"
 # Errors while connecting have no SQLSTATE. A server that refuses the login is running, and may soon accept it.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
 # Messages of OpenSSL and libpq.
@@ -190,7 +204,8 @@ def make_engine(
 def store_error(error: DBAPIError, where: str) -> StoreError:
     """Convert a driver error to a StoreError with a one-line message."""
     text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    if any(mark in text.lower() for mark in FULL_MARKS):
+    sqlstate = getattr(error.orig, "sqlstate", None) or ""
+    if sqlstate == DISK_FULL or any(mark in text.lower() for mark in FULL_MARKS):
         return StoreFull(f"{where}: cannot write: {text}; free some space or set JARVIS_STORE_URL to another location")
     if LOCKED_MARK in text.lower():
         return StoreUnavailable(
@@ -198,21 +213,30 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
         )
     if any(mark in text.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {text}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
-    sqlstate = getattr(error.orig, "sqlstate", None)
+    return _kind_of(error, sqlstate)(f"{where}: {text}{_advice(error, sqlstate)}")
+
+
+def _kind_of(error: DBAPIError, sqlstate: str) -> type[StoreError]:
+    if sqlstate[:2] in REJECTED_CLASSES or isinstance(error, IntegrityError | DataError):
+        return StoreRejected
+    is_unclear = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+    is_temporary = sqlstate != NO_PERMISSION and (is_unclear or sqlstate[:2] in TEMPORARY_CLASSES)
+    return StoreUnavailable if is_temporary else StoreError
+
+
+def _advice(error: DBAPIError, sqlstate: str) -> str:
+    """Return what to do, for the end of a message."""
     if sqlstate == NO_PERMISSION:
-        return StoreError(f"{where}: {text}; this user lacks the permission, see: jarvis admin roles --help")
-    if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated or sqlstate in TEMPORARY:
-        return StoreUnavailable(f"{where}: {text}; {_advice(error, sqlstate)} see JARVIS_STORE_URL")
-    return StoreError(f"{where}: {text}")
-
-
-def _advice(error: DBAPIError, sqlstate: str | None) -> str:
-    if sqlstate == READ_ONLY:
-        return "the database is read-only, possibly a standby;"
-    if any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
-        return "check sslrootcert and the host name;"
+        return "; this user lacks the permission, see: jarvis admin roles --help"
+    if _kind_of(error, sqlstate) is not StoreUnavailable:
+        return ""
     refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
-    return "check user, password and permissions;" if refused else "is the database running?"
+    advice = "check user, password and permissions;" if refused else "is the database running?"
+    if sqlstate == READ_ONLY:
+        advice = "the database is read-only, possibly a standby;"
+    elif any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
+        advice = "check sslrootcert and the host name;"
+    return f"; {advice} see JARVIS_STORE_URL"
 
 
 def database_address(url: str) -> URL:

@@ -13,7 +13,8 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import IO
 
-from jarvis_workers.errors import JarvisError
+from jarvis_workers.errors import HostExhausted, JarvisError
+from jarvis_workers.toolchain.exhaustion import host_exhausted
 
 PASSED_VARIABLES = (
     "PATH",
@@ -66,7 +67,8 @@ class Child:
                 command, stdin=pipe, stdout=pipe, stderr=errors, env=variables, start_new_session=True, bufsize=0
             )
         except OSError as error:
-            raise JarvisError(f"{sys.executable}: cannot be started: {error.strerror}") from error
+            kind = HostExhausted if host_exhausted(error) else JarvisError
+            raise kind(f"{sys.executable}: cannot be started: {error.strerror}") from error
         self._rest = bytearray()
 
     @property

@@ -10,15 +10,18 @@ import math
 import os
 import resource
 import signal
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple, TypeVar
 
-from jarvis_workers.errors import JarvisError
+from jarvis_workers.errors import BlobsUnavailable, HostExhausted, JarvisError
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
+from jarvis_workers.toolchain.exhaustion import host_exhausted
 from jarvis_workers.toolchain.limits import cpu_seconds, too_slow
 
 # The work enforces its own CPU limit; the kernel kills work that does not stop after this multiple of it.
 PATIENCE = 2
+# What is no fault of an item is raised in the parent.
+OUTAGES: Mapping[str, type[JarvisError]] = {kind.__name__: kind for kind in (BlobsUnavailable, HostExhausted)}
 
 T = TypeVar("T")
 
@@ -32,7 +35,10 @@ class Crashed(NamedTuple):
 def map_in_fork(
     items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]
 ) -> Generator[Any | Crashed, None, None]:
-    """Yield each item's result after a JSON round trip, or Crashed; `seconds` returns the CPU limit of an item."""
+    """Yield each item's result after a JSON round trip, or Crashed; `seconds` returns the CPU limit of an item.
+
+    Raises BlobsUnavailable and HostExhausted, which are no faults of an item.
+    """
     place = 0
     while place < len(items):
         fork = _Fork(items[place:], work, seconds)
@@ -65,6 +71,8 @@ class _Fork:
         for line in self._stream:
             if line.endswith(b"\n"):
                 fields = json.loads(line)
+                if "outage" in fields:
+                    raise OUTAGES[fields["outage"]](fields["reason"])
                 yield Crashed(fields["error"]) if "error" in fields else fields["answer"]
 
     def end(self) -> str | None:
@@ -92,20 +100,25 @@ def _serve(
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for item in items:
             _end_by(cpu_seconds() + PATIENCE * seconds(item))
-            stream.write(json.dumps(_answer(item, work)).encode() + b"\n")
+            stream.write(_answer(item, work))
             stream.flush()
     finally:
         os._exit(1)
 
 
-def _answer(item: T, work: Callable[[T], Any]) -> dict[str, Any]:
+def _answer(item: T, work: Callable[[T], Any]) -> bytes:
     """Run one work item. This is a task boundary: any exception becomes the reason of a failure."""
     try:
-        return {"answer": work(item)}
-    except JarvisError as problem:
-        return {"error": str(problem)}
+        return _line({"answer": work(item)})
     except Exception as error:  # noqa: BLE001  (the task boundary)
-        return {"error": f"{type(error).__name__}: {error}"}
+        outage = error if isinstance(error, BlobsUnavailable) else host_exhausted(error)
+        if outage:
+            return _line({"outage": type(outage).__name__, "reason": str(outage)})
+        return _line({"error": str(error) if isinstance(error, JarvisError) else f"{type(error).__name__}: {error}"})
+
+
+def _line(fields: dict[str, Any]) -> bytes:
+    return json.dumps(fields).encode() + b"\n"
 
 
 def _end_by(seconds: float) -> None:

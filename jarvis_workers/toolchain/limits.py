@@ -1,10 +1,14 @@
 """Abort work that exceeds its CPU or memory limit, without ending its process.
 
+A MemoryError is charged to the work only if this machine can allocate all that the limit allows: otherwise the machine,
+or a limit of the whole process such as `ulimit -v`, lacks the memory.
+
 The kernel counts the CPU time of the process and sends a signal, which raises an exception between two Python
 instructions or inside a match of `re`. The exceeded limit is reported even if the work has swallowed the exception.
 Code that signals cannot interrupt, such as a loop in a C library, must be killed by the supervisor of the process.
 """
 
+import mmap
 import resource
 import signal
 import threading
@@ -14,7 +18,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Self, TypeVar
 
-from jarvis_workers.errors import GivenUp
+from jarvis_workers.errors import GivenUp, HostExhausted
 
 STATUS = Path("/proc/self/statm")
 DATA_FIELD = 5
@@ -42,7 +46,8 @@ class ResourceBudget:
         if self._timed:
             self._handler = signal.signal(signal.SIGPROF, self._ring)
         self._data = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (_bounded(self.megabytes, self._data), self._data[1]))
+        self._data_limit = _data_bytes() + int(self.megabytes * MEGABYTE)
+        resource.setrlimit(resource.RLIMIT_DATA, (_bounded(self._data_limit, self._data), self._data[1]))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -51,7 +56,7 @@ class ResourceBudget:
             signal.signal(signal.SIGPROF, self._handler)
 
     def run(self, work: Callable[[], T], seconds: float) -> T:
-        """Return the result of `work`; raise GivenUp if it exceeds a limit."""
+        """Return the result of `work`; raise GivenUp if it exceeds a limit, HostExhausted if memory is short."""
         try:
             try:
                 self._arm(seconds)
@@ -62,6 +67,9 @@ class ResourceBudget:
         except _Spent:
             raise GivenUp(too_slow(seconds)) from None
         except MemoryError:
+            # The frames of the traceback still hold the memory of the work.
+            if not _can_allocate(self._data_limit - _data_bytes()):
+                raise HostExhausted(f"a process has less memory than its limit of {self.megabytes:g} MB") from None
             raise GivenUp(f"exceeded the memory limit of {self.megabytes:g} MB") from None
         if self._spent:
             raise GivenUp(too_slow(seconds))
@@ -89,12 +97,23 @@ def cpu_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def _bounded(megabytes: float, now: tuple[int, int]) -> int:
-    """Return the RLIMIT_DATA that allows `megabytes` more than are in use, within the limits in force."""
-    try:
-        pages = int(STATUS.read_text().split()[DATA_FIELD])
-    except OSError:
-        return now[0]
-    limit = pages * resource.getpagesize() + int(megabytes * MEGABYTE)
+def _data_bytes() -> int:
+    """Return the data of this process that RLIMIT_DATA counts. Raises OSError without a descriptor for the file."""
+    return int(STATUS.read_text().split()[DATA_FIELD]) * resource.getpagesize()
+
+
+def _bounded(limit: int, now: tuple[int, int]) -> int:
+    """Return the RLIMIT_DATA within the limits in force."""
     set_before = [bound for bound in now if bound != resource.RLIM_INFINITY]
     return min([limit, *set_before])
+
+
+def _can_allocate(size: int) -> bool:
+    """Return whether the machine gives this process `size` more bytes; they are reserved for a moment, and not used."""
+    if size <= mmap.PAGESIZE:
+        return True
+    try:
+        mmap.mmap(-1, size - mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except (OSError, MemoryError):
+        return False
+    return True

@@ -8,6 +8,7 @@ import pytest
 
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.errors import BrokerUnavailable, StoreFull
+from jarvis_workers.pipeline.outage import Outage, OutageLimits
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
@@ -47,9 +48,19 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
     return submit(store, blobs_of(settings), request)
 
 
-def runner(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> PreforkRunner:
+def runner(
+    store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None, *, patience: float = 600.0, full: float = 0.0
+) -> PreforkRunner:
     enrol(store, "w")
-    return PreforkRunner("w", 60.0, lambda: (store, Resources(blobs), ring), 30.0)
+    outage = Outage(lambda _: None, OutageLimits(blobs=patience, full=full, blob_pause=0.0, host_pause=0.0))
+    return PreforkRunner("w", 60.0, lambda: (store, Resources(blobs), ring), 30.0, outage=outage)
+
+
+def other_blobs(tmp_path: Path) -> Blobs:
+    """Blobs that a worker with another JARVIS_BLOBS_URL has."""
+    blobs = open_blobs(str(tmp_path / "other"), tmp_path / "cache")
+    blobs.put(b"another run's")
+    return blobs
 
 
 def all_rows(store: Store, run: str) -> list[Any]:
@@ -78,11 +89,34 @@ def test_a_run_is_done_by_doing_each_job_twice(store: Store, settings: Settings,
 
 def test_a_job_that_fails_is_recorded_and_tried_again_later(store: Store, run: str, tmp_path: Path) -> None:
     (plan,) = job_rows(store, run, plan=True)
-    runner(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
+    runner(store, other_blobs(tmp_path)).do(plan.id)
 
     (plan,) = job_rows(store, run, plan=True)
     assert (plan.state, plan.attempts, plan.crashes, plan.lease_until) == ("pending", 1, 0, None)
     assert plan.reason.startswith("SnapshotDamaged: ")
+
+
+def test_a_job_is_released_while_no_blob_can_be_read_until_the_patience_ends(
+    store: Store, run: str, tmp_path: Path
+) -> None:
+    (plan,) = job_rows(store, run, plan=True)
+    runner(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
+
+    (plan,) = job_rows(store, run, plan=True)
+    assert (plan.state, plan.attempts, plan.crashes, plan.lease_until) == ("pending", 0, 0, None)
+
+    runner(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"), patience=-1.0).do(plan.id)
+    (plan,) = job_rows(store, run, plan=True)
+    assert (plan.state, plan.attempts, plan.reason.split(":")[0]) == ("pending", 1, "BlobsUnavailable")
+
+
+def test_a_disk_that_is_full_for_a_short_time_pauses_no_run(store: Store, settings: Settings, run: str) -> None:
+    workman = runner(store, Full(settings.data_dir / "blobs"), full=60.0)
+    finish(workman, store, run, rounds=3)
+    assert run_now(store, run).state == "running"
+
+    finish(runner(store, blobs_of(settings)), store, run)
+    assert (run_now(store, run).state, {row.attempts for row in all_rows(store, run)}) == ("done", {0})
 
 
 class Full(DirectoryBlobs):
@@ -92,8 +126,9 @@ class Full(DirectoryBlobs):
         raise StoreFull(f"{self.root}: No space left on device")
 
 
-def finish(workman: PreforkRunner, store: Store, run: str) -> None:
-    while waiting := [row.id for row in all_rows(store, run) if row.state == "pending"]:
+def finish(workman: PreforkRunner, store: Store, run: str, rounds: int = 100) -> None:
+    for _ in range(rounds):
+        waiting = [row.id for row in all_rows(store, run) if row.state == "pending"]
         for job in waiting:
             workman.do(job)
         if run_now(store, run).state == "paused":
@@ -134,7 +169,7 @@ def test_a_claim_whose_answer_is_lost_is_claimed_again_at_once(
     (plan,) = job_rows(direct, run, plan=True)
     with proxy_to(postgres_server.socket) as proxy:
         store = open_stores(postgres_server.url_of(proxy.port, postgres_url))
-        workman = runner(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"))
+        workman = runner(store, other_blobs(tmp_path))
         proxy.lose_answer(b"COMMIT")
         workman.do(plan.id)
 

@@ -17,6 +17,7 @@ from jarvis_workers.dispatch.pool import time_limit
 from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.dispatch.routing import POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES, QUEUES
 from jarvis_workers.toolchain.children import Child
@@ -35,6 +36,7 @@ PACE = {"lease_seconds": 30.0, "tick_seconds": 0.2, "resend_seconds": 60.0}
 
 
 def orders(home: Path, store_url: str, broker_url: str) -> PoolConfig:
+    DirectoryBlobs(home / "blobs").put(b"another run's")
     return PoolConfig(
         broker_url,
         store_url,

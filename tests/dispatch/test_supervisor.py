@@ -1,6 +1,7 @@
 """A worker's parent: it looks after its pools, buries their dead, and leaves nothing behind."""
 
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -197,6 +198,42 @@ def test_heartbeats_of_workers_that_are_no_more_are_removed(stage: Stage) -> Non
     stage.parent.tick()
 
     assert [path.exists() for path in (stage.heartbeat, fresh, old)] == [True, True, False]
+
+
+def test_a_worker_survives_its_data_directory_and_its_heartbeat_goes_on_with_it(stage: Stage) -> None:
+    home = stage.heartbeat.parent
+    aside = home.with_name("aside")
+    stage.parent.tick()
+    written = stage.heartbeat.stat().st_mtime_ns
+    home.rename(aside)
+    for _ in range(3):
+        stage.parent.tick()
+    (said,) = stage.said
+    assert said.startswith("FileNotFoundError: ") and "the heartbeat is not written until this is over" in said
+    assert (aside / stage.heartbeat.name).stat().st_mtime_ns == written
+    aside.rename(home)
+    stage.parent.tick()
+
+    assert stage.heartbeat.stat().st_mtime_ns > written
+    assert len(stage.said) == 1
+    home.rename(aside)
+    stage.parent.stop()
+    aside.rename(home)
+
+
+def test_a_worker_without_file_descriptors_goes_on_when_there_are_some(stage: Stage) -> None:
+    stage.parent.tick()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        stage.parent.tick()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    os.utime(stage.heartbeat, (0, 0))
+    stage.parent.tick()
+
+    assert stage.heartbeat.stat().st_mtime > 0
+    assert any("Too many open files" in said for said in stage.said)
 
 
 def test_a_broker_that_is_away_is_told_of_once(

@@ -31,3 +31,15 @@ def test_retry_of_the_store_ends_when_told() -> None:
 
     with pytest.raises(StoreUnavailable):
         retry_store(save, told)
+
+
+def test_without_patience_the_store_is_asked_once() -> None:
+    asked: list[int] = []
+
+    def save() -> None:
+        asked.append(1)
+        raise StoreUnavailable("is the database running?")
+
+    with pytest.raises(StoreUnavailable):
+        retry_store(save, patience_seconds=0)
+    assert len(asked) == 1

@@ -13,7 +13,7 @@ from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.local.child import serve
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
-from jarvis_workers.service.wiring import executor_of
+from jarvis_workers.service.wiring import blobs_of, executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_blobs
@@ -67,6 +67,7 @@ def test_what_a_control_job_of_a_command_raises_is_recorded_on_its_row(store: St
             raise KeyboardInterrupt
 
     settings = Settings(data_dir=tmp_path / "data", processes=1, tick_seconds=0.1)
+    blobs_of(settings).put(b"another run's")
     with executor_of(settings, store, tell=lambda _: None, show=show) as local:
         run = add_run(store, executor=local.executor)
         with pytest.raises(KeyboardInterrupt):

@@ -1,6 +1,7 @@
 import errno
 import os
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
+from jarvis_workers.errors import BlobsUnavailable, SnapshotDamaged, StoreError, StoreFull
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.resources import open_blobs
 
@@ -59,6 +60,7 @@ def test_a_blob_cut_short_by_a_power_cut_is_written_again(blobs: DirectoryBlobs)
 
 
 def test_damaged_and_missing_blobs_are_said_so(blobs: DirectoryBlobs) -> None:
+    blobs.put(b"a sound one")
     with pytest.raises(SnapshotDamaged, match="missing; set JARVIS_BLOBS_URL"):
         blobs.path(NAME)
     with pytest.raises(SnapshotDamaged, match="missing; set JARVIS_BLOBS_URL"):
@@ -83,11 +85,56 @@ def test_a_blob_that_a_reader_found_damaged_is_written_again(blobs: DirectoryBlo
 
 
 def test_what_cannot_be_read_is_said_with_its_cause(blobs: DirectoryBlobs) -> None:
+    blobs.put(b"a sound one")
     blobs.path(blobs.put(b"hello")).unlink()
     (blobs.root / NAME[:2] / NAME[2:4] / NAME).mkdir()
 
     with pytest.raises(SnapshotDamaged, match="cannot be read: Is a directory"):
         blobs.read(NAME)
+
+
+def make_empty(root: Path) -> None:
+    shutil.rmtree(root)
+    root.mkdir()
+
+
+def garble(root: Path) -> None:
+    for place in files_in(root):
+        place.write_bytes(bytes(place.stat().st_size))
+
+
+@pytest.mark.parametrize("happens", [shutil.rmtree, make_empty, garble])
+def test_a_directory_without_any_sound_blob_is_unavailable_and_is_not_written_to(
+    blobs: DirectoryBlobs, happens: Callable[[Path], None]
+) -> None:
+    blobs.put(b"another one")
+    blobs.put(b"hello")
+    assert blobs.responds()
+    happens(blobs.root)
+
+    with pytest.raises(BlobsUnavailable):
+        blobs.read(NAME)
+    assert not blobs.responds()
+    if happens is not garble:
+        with pytest.raises(BlobsUnavailable):
+            blobs.open(NAME)
+        with pytest.raises(BlobsUnavailable, match="is missing or empty, although it had blobs before"):
+            blobs.put(b"new")
+
+
+def test_a_lack_of_file_descriptors_is_no_damage(blobs: DirectoryBlobs) -> None:
+    name = blobs.put(b"hello")
+    blobs.put(b"a sound one")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        with pytest.raises(BlobsUnavailable, match="Too many open files"):
+            blobs.read(name)
+        with pytest.raises(BlobsUnavailable, match="Too many open files"):
+            blobs.open(name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert blobs.read(name) == b"hello"
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", NAME + "\n", NAME.upper(), NAME[:63]])

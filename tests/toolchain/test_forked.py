@@ -1,10 +1,14 @@
 """Of the pieces done apart, the one that kills its process is lost, and no other."""
 
+import errno
 import json
 import subprocess
 import sys
 
 import pytest
+
+from jarvis_workers.errors import BlobsUnavailable, HostExhausted
+from jarvis_workers.toolchain.forked import map_in_fork
 
 pytestmark = pytest.mark.timing
 
@@ -91,3 +95,23 @@ def test_a_process_apart_ends_when_nobody_listens_any_more() -> None:
     )
 
     assert "ProcessLookupError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (BlobsUnavailable("away"), BlobsUnavailable),
+        (OSError(errno.EMFILE, "Too many open files"), HostExhausted),
+        (MemoryError(), HostExhausted),
+    ],
+)
+def test_an_outage_is_raised_in_the_parent_and_not_charged_to_an_item(error: Exception, kind: type[Exception]) -> None:
+    def work(item: int) -> int:
+        if item == 2:
+            raise error
+        return item
+
+    answers = map_in_fork([1, 2, 3], work, lambda _: 10.0)
+    assert next(answers) == 1
+    with pytest.raises(kind):
+        next(answers)

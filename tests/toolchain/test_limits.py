@@ -5,10 +5,11 @@ import resource
 import signal
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from jarvis_workers.errors import GivenUp
+from jarvis_workers.errors import GivenUp, HostExhausted
 from jarvis_workers.toolchain.limits import ResourceBudget, cpu_seconds
 
 pytestmark = pytest.mark.timing
@@ -56,6 +57,17 @@ def test_too_much_memory_is_ended_and_can_be_had_afterwards() -> None:
         budget.run(lambda: bytes(200_000_000), 5)
 
     assert len(bytes(200_000_000)) == 200_000_000
+
+
+def test_memory_that_the_machine_lacks_is_not_charged_to_the_work() -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 50_000_000, before[1]))
+    try:
+        with ResourceBudget(500) as budget, pytest.raises(HostExhausted, match="less memory than its limit of 500 MB"):
+            budget.run(lambda: bytes(100_000_000), 10.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def test_the_process_is_left_as_it_was() -> None:

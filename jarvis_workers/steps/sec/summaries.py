@@ -10,6 +10,7 @@ export, in BUCKETS by the hash of its name, so that many indexes can be merged w
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -69,25 +70,40 @@ def pack_model(model: dict[str, Any]) -> Model:
 def read_model(blobs: Blobs, blob: str, place: tuple[BlobRange, BlobRange], key: str) -> Model:
     """Return a summary from a blob. Raises SnapshotDamaged if it does not match the key."""
     face, body = (read_range(blobs, blob, *part) for part in place)
-    _checked(face, body, key)
+    with _marked(blobs, blob):
+        _checked(face, body, key)
     return _packed(json.loads(_inflated(face)), key, face, body)
 
 
 def model_of(blobs: Blobs, blob: str, row: Row) -> dict[str, Any]:
     """Return the summary of a file. Raises SnapshotDamaged if it does not match its key."""
-    face, body = _checked(read_range(blobs, blob, *row.face), read_range(blobs, blob, *row.body), row.key)
+    parts = read_range(blobs, blob, *row.face), read_range(blobs, blob, *row.body)
+    with _marked(blobs, blob):
+        face, body = _checked(*parts, row.key)
     model: dict[str, Any] = {**json.loads(face), **json.loads(body)}
     return model
 
 
 def face_of(blobs: Blobs, blob: str, part: BlobRange) -> tuple[dict[str, Any], int]:
     """Return the exports of a file, unverified, and their size in bytes; `digest_of` verifies them."""
-    text = _inflated(read_range(blobs, blob, *part))
-    try:
-        exports: dict[str, Any] = json.loads(text)["exports"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise SnapshotDamaged(DAMAGED) from error
+    compressed = read_range(blobs, blob, *part)
+    with _marked(blobs, blob):
+        text = _inflated(compressed)
+        try:
+            exports: dict[str, Any] = json.loads(text)["exports"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise SnapshotDamaged(DAMAGED) from error
     return exports, len(text)
+
+
+@contextmanager
+def _marked(blobs: Blobs, blob: str) -> Iterator[None]:
+    """Mark the blob if the block finds it damaged. Raises BlobsUnavailable if all blobs are."""
+    try:
+        yield
+    except SnapshotDamaged:
+        blobs.mark_damaged(blob)
+        raise
 
 
 def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[BlobRange, BlobRange]]) -> bytes:
