@@ -6,8 +6,10 @@ JarvisError                one line for the user, exit code 2
 ├── StoreError             the results store cannot be used
 │   ├── StoreOutdated      its schema is missing or too old: an administrator must migrate it
 │   ├── StoreUnavailable   it does not respond: retried during a run
+│   │   └── StoreRefused   it refuses this user or address until an administrator acts: retried all the same
 │   └── StoreFull          it responds but cannot write: the run is paused
 ├── BrokerUnavailable      Redis does not respond: an error at startup, later only latency
+│   └── BrokerRefused      it answers, but refuses this user or command until an administrator acts
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
 ├── ModelError             a model gave no usable answer
@@ -59,12 +61,20 @@ class StoreUnavailable(StoreError):
     """The results store does not respond."""
 
 
+class StoreRefused(StoreUnavailable):
+    """The results store refuses this user or address; this lasts until an administrator changes it."""
+
+
 class StoreFull(StoreError):
     """The results store responds but cannot write."""
 
 
 class BrokerUnavailable(JarvisError):
     """The broker does not respond."""
+
+
+class BrokerRefused(BrokerUnavailable):
+    """The broker answers with a refusal; this lasts until an administrator changes it."""
 
 
 class SnapshotError(JarvisError):

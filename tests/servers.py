@@ -22,6 +22,19 @@ UNPRIVILEGED = "nobody"
 START_SECONDS = 60.0
 PAUSE = threading.Event()
 FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c max_wal_size=64MB -c listen_addresses="
+POOLER = """\
+[databases]
+* = host={server}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = plain
+auth_file = {home}/users
+pool_mode = transaction
+default_pool_size = 2
+server_login_retry = 1
+"""
 # A file system in memory, and the bytes that must be free there: on a disk, creating a database takes 5 times as long.
 IN_MEMORY, LEAST_FREE = Path("/dev/shm"), 2_000_000_000
 
@@ -117,6 +130,30 @@ def postgres() -> Iterator[Postgres]:
             server.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def pgbouncer(server: Postgres, *users: str) -> Iterator[int]:
+    """Run pgbouncer with transaction pooling in front of a server, with two connections to it; yield its port.
+
+    Its users, such as "jarvis", have the password "secret".
+    """
+    require("pgbouncer")
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="jarvis-pooler-") as name:
+        home = Path(name)
+        home.chmod(0o755)
+        (home / "users").write_text("".join(f'"{user}" "secret"\n' for user in users or ("jarvis",)))
+        (home / "ini").write_text(POOLER.format(server=server.home, port=port, home=home))
+        command = ["pgbouncer", str(home / "ini")]
+        with subprocess.Popen(command, user=server.user, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            try:
+                assert any("process up" in line for line in process.stderr), "pgbouncer does not start"
+                threading.Thread(target=process.stderr.read, daemon=True).start()
+                yield port
+            finally:
+                process.kill()
 
 
 class Redis:
