@@ -9,7 +9,7 @@ JarvisError                one line for the user, exit code 2
 │   │   └── StoreRefused   it refuses this user or address until an administrator acts: retried all the same
 │   └── StoreFull          it responds but cannot write: the run is paused
 ├── BrokerUnavailable      Redis does not respond: an error at startup, later only latency
-│   └── BrokerRefused      it answers, but refuses this user or command until an administrator acts
+│   └── BrokerRefused      its address is wrong, or it refuses this user or command until somebody acts
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
 ├── ModelError             a model gave no usable answer
@@ -74,7 +74,7 @@ class BrokerUnavailable(JarvisError):
 
 
 class BrokerRefused(BrokerUnavailable):
-    """The broker answers with a refusal; this lasts until an administrator changes it."""
+    """The address of the broker is wrong, or the broker refuses; this lasts until somebody changes it."""
 
 
 class SnapshotError(JarvisError):

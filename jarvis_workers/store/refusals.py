@@ -3,7 +3,7 @@
 # SQLSTATE and what to do.
 NO_PERMISSION = "42501"
 ADVICE = {
-    NO_PERMISSION: "this user lacks the permission (jarvis admin roles --help); see",
+    NO_PERMISSION: "this user lacks the permission, see: jarvis admin roles --help, and",
     "28000": "check user, password and permissions; see",
     "28P01": "check user, password and permissions; see",
     "3D000": "create the database, or correct its name in",
