@@ -76,7 +76,7 @@ class BrokerApp(Celery):
 
     own_url = ""
 
-    def connection(self, hostname: str | None = None, **options: Any) -> Any:
+    def connection(self, hostname: str | None = None, **options: Any) -> Any:  # type: ignore[override]
         """Return a connection, to this app's broker by default."""
         return super().connection(hostname or self.own_url, **options)
 
@@ -141,7 +141,7 @@ class Notifier:
         """
         with self._speaking(), self._redis.pipeline() as probe:
             for command in PROBE:
-                probe.execute_command(*command)
+                probe.execute_command(*command)  # type: ignore[no-untyped-call]
             probe.execute()
 
     def describe(self) -> dict[str, str]:

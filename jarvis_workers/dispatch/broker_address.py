@@ -29,8 +29,15 @@ TRANSPORTS = {
 }
 PORTS = {"redis": 6379, "rediss": 6379, "sentinel": 26379}
 DATABASES = ("db", "virtual_host")
-CERTIFICATES = {"required": "required", "optional": "optional", "none": "none"}
-CERTIFICATES |= {f"CERT_{name.upper()}": value for name, value in CERTIFICATES.items()}
+# The names of redis-py, and those that Celery documents.
+CERTIFICATES = {
+    "required": "required",
+    "optional": "optional",
+    "none": "none",
+    "CERT_REQUIRED": "required",
+    "CERT_OPTIONAL": "optional",
+    "CERT_NONE": "none",
+}
 TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 # The option that each transport has beside the number of the database.
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -63,12 +70,12 @@ class BrokerAddress:
 
     def celery_settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a Celery app; `options` are those of its transport, time limits among them."""
-        settings = {"broker_url": self._celery_url(), "broker_transport_options": dict(options)}
+        transport = dict(options)
         if self.transport == "sentinel":
             limits = {name: value for name, value in options.items() if name.startswith("socket_")}
-            settings["broker_transport_options"] |= {"master_name": self.master_name}
-            settings["broker_transport_options"] |= {"sentinel_kwargs": {**limits, **self.sentinel_login}}
-        return settings | ({"broker_use_ssl": dict(self.tls)} if self.tls else {})
+            transport |= {"master_name": self.master_name, "sentinel_kwargs": {**limits, **self.sentinel_login}}
+        tls = {"broker_use_ssl": dict(self.tls)} if self.tls else {}
+        return {"broker_url": self._celery_url(), "broker_transport_options": transport, **tls}
 
     def _celery_url(self) -> str:
         login = f"{_quoted(self.username)}:{_quoted(self.password)}@" if self.username or self.password else ""
@@ -80,7 +87,7 @@ class BrokerAddress:
         """Return a client without retries, since callers repeat their calls at the next tick; it connects lazily."""
         limits: dict[str, Any] = {"socket_timeout": timeout_seconds, "socket_connect_timeout": timeout_seconds}
         login: dict[str, Any] = {"db": self.database, "username": self.username, "password": self.password}
-        once = {"retry": Retry(NoBackoff(), 0)}
+        once: dict[str, Any] = {"retry": Retry(NoBackoff(), 0)}
         if self.transport == "sentinel":
             asked = {**limits, **once, **self.sentinel_login}
             sentinels = Sentinel(self.hosts, sentinel_kwargs=asked, **limits)  # type: ignore[no-untyped-call]
