@@ -6,10 +6,12 @@ JarvisError                one line for the user, exit code 2
 ├── StoreError             the results store cannot be used
 │   ├── StoreOutdated      its schema is missing or too old: an administrator must migrate it
 │   ├── StoreUnavailable   it does not respond: retried during a run
-│   │   └── BlobsUnavailable   no blob can be read or written (also a SnapshotError): jobs are released, then retried
+│   │   ├── BlobsUnavailable   no blob can be read or written (also a SnapshotError): jobs are released, then retried
+│   │   └── StoreRefused   it refuses this user or address until an administrator acts: retried all the same
 │   ├── StoreRejected      it refuses the data of a job: a failed attempt
 │   └── StoreFull          it responds but cannot write: the run is paused
 ├── BrokerUnavailable      Redis does not respond: an error at startup, later only latency
+│   └── BrokerRefused      its address is wrong, or it refuses this user or command until somebody acts
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
 ├── ModelError             a model gave no usable answer
@@ -66,12 +68,20 @@ class StoreRejected(StoreError):
     """The results store responds but refuses the data of this operation."""
 
 
+class StoreRefused(StoreUnavailable):
+    """The results store refuses this user or address; this lasts until an administrator changes it."""
+
+
 class StoreFull(StoreError):
     """The results store responds but cannot write."""
 
 
 class BrokerUnavailable(JarvisError):
     """The broker does not respond."""
+
+
+class BrokerRefused(BrokerUnavailable):
+    """The address of the broker is wrong, or the broker refuses; this lasts until somebody changes it."""
 
 
 class SnapshotError(JarvisError):

@@ -9,10 +9,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import pytest
 import redis
@@ -24,6 +24,27 @@ PAUSE = threading.Event()
 FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c max_wal_size=64MB -c listen_addresses="
 # Read at once, since tests of commands remove the variable.
 IN_CI = bool(os.environ.get("CI"))
+POOLER = """\
+[databases]
+* = host={server}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = plain
+auth_file = {home}/users
+pool_mode = transaction
+default_pool_size = 2
+server_login_retry = 1
+"""
+WATCHER = """\
+port {port}
+bind 127.0.0.1
+dir {home}
+sentinel monitor {name} 127.0.0.1 {master} 1
+sentinel down-after-milliseconds {name} 500
+sentinel failover-timeout {name} 3000
+"""
 # A file system in memory, and the bytes that must be free there: on a disk, creating a database takes 5 times as long.
 IN_MEMORY, LEAST_FREE = Path("/dev/shm"), 2_000_000_000
 
@@ -121,11 +142,35 @@ def postgres() -> Iterator[Postgres]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-class Redis:
-    """A private Redis server on a free local port."""
+@contextmanager
+def pgbouncer(server: Postgres, *users: str) -> Iterator[int]:
+    """Run pgbouncer with transaction pooling in front of a server, with two connections to it; yield its port.
 
-    def __init__(self, binary: str, home: Path) -> None:
-        self.binary, self.home = binary, home
+    Its users, such as "jarvis", have the password "secret".
+    """
+    require("pgbouncer")
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="jarvis-pooler-") as name:
+        home = Path(name)
+        home.chmod(0o755)
+        (home / "users").write_text("".join(f'"{user}" "secret"\n' for user in users or ("jarvis",)))
+        (home / "ini").write_text(POOLER.format(server=server.home, port=port, home=home))
+        command = ["pgbouncer", str(home / "ini")]
+        with subprocess.Popen(command, user=server.user, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            try:
+                assert any("process up" in line for line in process.stderr), "pgbouncer does not start"
+                threading.Thread(target=process.stderr.read, daemon=True).start()
+                yield port
+            finally:
+                process.kill()
+
+
+class Redis:
+    """A private Redis server on a free local port and a Unix socket; `options` are further arguments of it."""
+
+    def __init__(self, binary: str, home: Path, *options: str) -> None:
+        self.binary, self.home, self.options = binary, home, options
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -133,9 +178,15 @@ class Redis:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    @property
+    def socket(self) -> Path:
+        """The Unix socket of the server."""
+        return self.home / "redis.sock"
+
     def start(self) -> None:
         """Start an empty server and wait until it responds."""
-        command = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.home)]
+        places = ["--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", str(self.socket)]
+        command = [self.binary, *places, "--save", "", "--dir", str(self.home), *self.options]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         client = redis.Redis(port=self.port)
         give_up = time.monotonic() + START_SECONDS
@@ -171,18 +222,71 @@ def redis_binary() -> str | None:
 
 
 @contextmanager
-def redis_server() -> Iterator[Redis]:
+def redis_server(*options: str) -> Iterator[Redis]:
     """Run a Redis server during the block."""
     binary = redis_binary()
     if binary is None:
         missing("redis-server")
     with tempfile.TemporaryDirectory(prefix="jarvis-redis-") as home:
-        server = Redis(binary, Path(home))
+        server = Redis(binary, Path(home), *options)
         server.start()
         try:
             yield server
         finally:
             server.kill()
+
+
+class Sentinels(NamedTuple):
+    """Two sentinels and two servers, of which the first is the master at the start."""
+
+    ports: tuple[int, ...]
+    servers: tuple[Redis, Redis]
+    name: str = "jarvis-master"
+
+    @property
+    def url(self) -> str:
+        """The address of the broker behind the sentinels."""
+        return ";".join(f"sentinel://127.0.0.1:{port}" for port in self.ports) + f"/0?master_name={self.name}"
+
+    def master_port(self) -> int:
+        """Return the port of the master, as a sentinel knows it."""
+        with redis.Redis(port=self.ports[0], decode_responses=True) as client:
+            return int(client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.name)[1])
+
+
+@contextmanager
+def sentinels() -> Iterator[Sentinels]:
+    """Run two sentinels, a master that they monitor and its replica; a failover takes a second or two."""
+    require("redis-sentinel")
+    with redis_server() as master, redis_server("--replicaof", "127.0.0.1", str(master.port)) as replica:
+        group = Sentinels((free_port(), free_port()), (master, replica))
+        watchers = []
+        try:
+            for port in group.ports:
+                settings = master.home / f"sentinel-{port}"
+                settings.write_text(WATCHER.format(port=port, name=group.name, master=master.port, home=master.home))
+                watchers.append(subprocess.Popen(["redis-sentinel", str(settings)], stdout=subprocess.DEVNULL))
+            _wait_for_replicas(group)
+            yield group
+        finally:
+            for watcher in watchers:
+                watcher.kill()
+                watcher.wait()
+
+
+def _wait_for_replicas(group: Sentinels) -> None:
+    """Wait until the sentinels know the replica and each other, without which they do not fail over."""
+    give_up = time.monotonic() + START_SECONDS
+    for port in group.ports:
+        client = redis.Redis(port=port)
+        while True:
+            with suppress(redis.ConnectionError):
+                state = client.sentinel_master(group.name)
+                if state["num-slaves"] == 1 and state["num-other-sentinels"] == len(group.ports) - 1:
+                    break
+            assert time.monotonic() < give_up, "the sentinels do not see the servers"
+            PAUSE.wait(0.05)
+        client.close()
 
 
 def free_port() -> int:

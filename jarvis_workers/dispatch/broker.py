@@ -15,19 +15,34 @@ import redis
 from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import ChannelError, KombuError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
+from jarvis_workers.dispatch.broker_address import parse_broker_address
+from jarvis_workers.dispatch.broker_errors import broker_error
 from jarvis_workers.dispatch.routing import POOLS, queue_key
-from jarvis_workers.errors import BrokerUnavailable
 
-NO_ADDRESS = "JARVIS_BROKER_URL: not a Redis address such as redis://localhost:6379/0"
 EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
+# What workers and senders do, on keys of its own that do not outlive the transaction.
+LIST_KEY, SET_KEY, ORDERED_KEY = "jarvis:probe", "_kombu.binding.jarvis.probe", "_kombu.binding_probe"
+PROBE = (
+    ("LPUSH", LIST_KEY, "1"),
+    ("RPUSH", LIST_KEY, "1"),
+    ("LLEN", LIST_KEY),
+    ("LINDEX", LIST_KEY, "-1"),
+    ("LREM", LIST_KEY, "1", "1"),
+    ("BRPOP", LIST_KEY, "1"),
+    ("SET", LIST_KEY, "1"),
+    ("GET", LIST_KEY),
+    ("TIME",),
+    ("EVAL", "return 0", "0"),
+    ("SADD", SET_KEY, "1"),
+    ("SMEMBERS", SET_KEY),
+    ("ZADD", ORDERED_KEY, "1", "1"),
+    ("DEL", LIST_KEY, SET_KEY, ORDERED_KEY),
+)
 CONNECT_SECONDS = 2
 # Senders detect a dead connection after this many seconds, consumers after twice as many.
 SOCKET_SECONDS = HEALTH_SECONDS = 5
-UNTRUSTED_MARK = "certificate verify failed"
 # The maximum number of messages that other senders may have queued between the two steps of an urgent notification.
 MOST_BETWEEN = 1000
 # Other processes send between the two steps: the script finds the message by its id, since newer ones may exist.
@@ -56,9 +71,35 @@ class Notification(NamedTuple):
     urgent: bool = False
 
 
+class BrokerApp(Celery):
+    """A Celery app whose broker is that of the settings; Celery itself prefers the variable CELERY_BROKER_URL."""
+
+    own_url = ""
+
+    def connection(self, hostname: str | None = None, **options: Any) -> Any:  # type: ignore[override]
+        """Return a connection, to this app's broker by default."""
+        return super().connection(hostname or self.own_url, **options)
+
+    def connection_for_read(self, url: str | None = None, **options: Any) -> Any:
+        """Return a connection for consumers."""
+        return super().connection_for_read(url or self.own_url, **options)
+
+    def connection_for_write(self, url: str | None = None, **options: Any) -> Any:
+        """Return a connection for producers."""
+        return super().connection_for_write(url or self.own_url, **options)
+
+
 def make_app(broker_url: str) -> Celery:
-    """Return the app that workers and senders share."""
-    app = Celery("jarvis", broker=_verified(broker_url), backend=None, set_as_current=False)
+    """Return the app that workers and senders share. Raises BrokerRefused for an address that cannot be used."""
+    app = BrokerApp("jarvis", backend=None, set_as_current=False)
+    transport_options = {
+        "socket_timeout": SOCKET_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
+        "socket_keepalive": True,
+        "health_check_interval": HEALTH_SECONDS,
+        # Lost messages are sent again from the store, not restored from a list in Redis.
+        "ack_emulation": False,
+    }
     app.conf.update(
         accept_content=["json"],
         task_serializer="json",
@@ -80,15 +121,9 @@ def make_app(broker_url: str) -> Celery:
         broker_channel_error_retry=True,
         broker_connection_max_retries=None,
         broker_connection_timeout=CONNECT_SECONDS,
-        broker_transport_options={
-            "socket_timeout": SOCKET_SECONDS,
-            "socket_connect_timeout": CONNECT_SECONDS,
-            "socket_keepalive": True,
-            "health_check_interval": HEALTH_SECONDS,
-            # Lost messages are sent again from the store, not restored from a list in Redis.
-            "ack_emulation": False,
-        },
+        **(settings := parse_broker_address(broker_url).celery_settings(transport_options)),
     )
+    app.own_url = settings["broker_url"]
     return app
 
 
@@ -96,16 +131,21 @@ class Notifier:
     """Sends notifications of jobs. Notifications that fail are repeated by the sender (`sender.Sender`)."""
 
     def __init__(self, broker_url: str) -> None:
+        self._where = str(parse_broker_address(broker_url))
         self._redis = connect(broker_url)
         self.app = make_app(broker_url)
         self.app.conf.broker_transport_options["max_retries"] = 0
-        self._where = _address(self.app)
         self._to_the_front = self._redis.register_script(TO_THE_FRONT)
 
     def check(self) -> None:
-        """Raise BrokerUnavailable unless Redis responds."""
-        with self._speaking():
-            self._redis.ping()
+        """Raise BrokerUnavailable unless Redis responds, and lets this user write and run scripts.
+
+        A transaction with a command that is refused is not executed at all.
+        """
+        with self._speaking(), self._redis.pipeline() as probe:
+            for command in PROBE:
+                probe.execute_command(*command)  # type: ignore[no-untyped-call]
+            probe.execute()
 
     def describe(self) -> dict[str, str]:
         """Return the version, memory use, eviction policy and persistence of Redis."""
@@ -179,15 +219,7 @@ class Notifier:
         try:
             yield
         except (redis.RedisError, KombuError, ChannelError, OSError) as error:
-            lines = str(error).strip().splitlines()
-            raise BrokerUnavailable(
-                f"{self._where}: {lines[0] if lines else type(error).__name__}; {_advice(error)} JARVIS_BROKER_URL"
-            ) from error
-
-
-def _advice(error: Exception) -> str:
-    is_certificate = UNTRUSTED_MARK in str(error)
-    return "check ssl_ca_certs and the host name in" if is_certificate else "is Redis running? see"
+            raise broker_error(error, self._where) from error
 
 
 def _sent_at(message: bytes | str) -> float:
@@ -199,30 +231,5 @@ def _sent_at(message: bytes | str) -> float:
 
 
 def connect(url: str) -> redis.Redis:
-    """Return a client without retries, since callers repeat their calls at the next tick; raises BrokerUnavailable."""
-    try:
-        return redis.Redis.from_url(
-            url,
-            socket_timeout=CONNECT_SECONDS,
-            socket_connect_timeout=CONNECT_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
-    except ValueError as error:
-        raise BrokerUnavailable(NO_ADDRESS) from error
-
-
-def _verified(url: str) -> str:
-    """Return a `rediss` URL that makes Celery verify certificates, which redis-py does by default."""
-    if not url.startswith("rediss:") or "ssl_cert_reqs=" in url:
-        return url
-    return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=required"
-
-
-def _address(app: Celery) -> str:
-    """Return the broker's address without its password; raises BrokerUnavailable if Celery cannot parse the address."""
-    try:
-        connection = app.connection_for_write()
-        int((connection.virtual_host or "").strip("/") or 0)
-        return str(connection.as_uri())
-    except (KeyError, TypeError, ValueError) as error:
-        raise BrokerUnavailable(NO_ADDRESS) from error
+    """Return a client without retries. Raises BrokerRefused for an address that cannot be used."""
+    return parse_broker_address(url).client(CONNECT_SECONDS)

@@ -125,6 +125,20 @@ class Transport(kombu_redis.Transport):
     Channel = Channel
 
 
+class SentinelChannel(kombu_redis.SentinelChannel):
+    """Kombu's channel to a master that sentinels know, with the sanitizing client."""
+
+    def _get_client(self) -> type[Client]:
+        return Client
+
+
+class SentinelTransport(kombu_redis.SentinelTransport):
+    """Kombu's transport for sentinels, with the sanitizing client."""
+
+    Channel = SentinelChannel
+
+
 def distrust_broker() -> None:
     """Sanitize all messages that this process takes off queues; must be called before it connects to the broker."""
     TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), f"{__name__}:{Transport.__name__}"))
+    TRANSPORT_ALIASES["sentinel"] = f"{__name__}:{SentinelTransport.__name__}"

@@ -151,8 +151,14 @@ def examine(settings: Settings, store: Store) -> list[Check]:
     """Check blobs, broker and workers."""
     notifier = Notifier(broker_url(settings))
     pace = {"lease_seconds": settings.lease_seconds, "tick_seconds": settings.tick_seconds}
+
+    def describe() -> dict[str, str]:
+        facts = notifier.describe()
+        notifier.check()
+        return facts
+
     try:
         blobs = [] if settings.blobs_url else [own_blobs(redact(settings.effective_blobs_url))]
-        return [*blobs, *examine_cluster(store, notifier.describe, **pace)]
+        return [*blobs, *examine_cluster(store, describe, **pace)]
     finally:
         notifier.close()

@@ -41,12 +41,13 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
-from jarvis_workers.errors import StoreError, StoreFull, StoreRejected, StoreUnavailable
+from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreRejected, StoreUnavailable
 from jarvis_workers.extras import advice
 from jarvis_workers.private_files import make_private_directory, touch_private
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait
+from jarvis_workers.store.refusals import NO_PERMISSION, SHARED_ADVICE, SHARED_STATEMENTS, answered, refusal
 from jarvis_workers.store.schema import KEEP_IDLE, check_schema
 from jarvis_workers.toolchain.filesystem import network_file_system
 
@@ -60,7 +61,6 @@ PATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-NO_PERMISSION = "42501"
 READ_ONLY = "25006"
 # The server is stopping or starting, or has ended an idle transaction: another connection may work.
 TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
@@ -70,13 +70,17 @@ TEMPORARY_CLASSES = ("08", "25", "40", "53", "55", "57", "58", "XX")
 # Those that are the fault of the data: data exceptions, constraints, and limits of the server such as a row's size.
 REJECTED_CLASSES = ("22", "23", "54")
 DISK_FULL = "53100"
-# Errors while connecting have no SQLSTATE. A server that refuses the login is running, and may soon accept it.
-REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
 # Messages of OpenSSL and libpq.
 UNTRUSTED_MARKS = ("certificate verify failed", "server certificate for")
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
-DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg")
+DRIVERS = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite+pysqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
 CLOSED_MARKS = ("readonly database", "unable to open database file")
 
 Clock = Callable[[], ColumnElement[float]]
@@ -189,13 +193,16 @@ def make_engine(
         event.listen(engine, "connect", partial(_prepare_sqlite, "FULL" if durable else "NORMAL", lock_wait))
         event.listen(engine, "begin", partial(_begin_sqlite, lock_wait))
         return engine
-    patience = {name: value for name, value in PATIENCE.items() if name not in address.query}
-    pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": deadline.statement_seconds}
     try:
-        engine = create_engine(address, connect_args=patience, **pool)
+        from jarvis_workers.store.postgres_address import driver_options  # noqa: PLC0415  (the driver is an extra)
     except ImportError as error:
         raise StoreError(f"PostgreSQL needs psycopg, which is not installed; {advice('postgres')}") from error
+    address, options = driver_options(address)
+    patience = {name: value for name, value in PATIENCE.items() if name not in address.query}
+    pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": deadline.statement_seconds}
+    engine = create_engine(address, connect_args=patience | options, **pool)
     event.listen(engine, "do_connect", partial(_connect_postgres, deadline))
+    event.listen(engine, "begin", _begin_postgres)
     event.listen(engine, "checkout", _replace_closed)
     event.listen(engine, "handle_error", _drop_unusable)
     return engine
@@ -213,30 +220,34 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
         )
     if any(mark in text.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {text}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
-    return _kind_of(error, sqlstate)(f"{where}: {text}{_advice(error, sqlstate)}")
+    return _server_error(error, text, sqlstate, where)
+
+
+def _server_error(error: DBAPIError, text: str, sqlstate: str, where: str) -> StoreError:
+    if sqlstate in SHARED_STATEMENTS:
+        return StoreError(f"{where}: {text}; {SHARED_ADVICE}")
+    kind = _kind_of(error, sqlstate)
+    if (kind is StoreUnavailable or sqlstate == NO_PERMISSION) and (
+        remedy := refusal(str(error.orig), sqlstate or None)
+    ):
+        return StoreRefused(f"{where}: {text}; {remedy} JARVIS_STORE_URL")
+    advice = f"; {_advice(error, sqlstate)} see JARVIS_STORE_URL" if kind is StoreUnavailable else ""
+    return kind(f"{where}: {text}{advice}")
 
 
 def _kind_of(error: DBAPIError, sqlstate: str) -> type[StoreError]:
     if sqlstate[:2] in REJECTED_CLASSES or isinstance(error, IntegrityError | DataError):
         return StoreRejected
     is_unclear = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
-    is_temporary = sqlstate != NO_PERMISSION and (is_unclear or sqlstate[:2] in TEMPORARY_CLASSES)
-    return StoreUnavailable if is_temporary else StoreError
+    return StoreUnavailable if is_unclear or sqlstate[:2] in TEMPORARY_CLASSES else StoreError
 
 
 def _advice(error: DBAPIError, sqlstate: str) -> str:
-    """Return what to do, for the end of a message."""
-    if sqlstate == NO_PERMISSION:
-        return "; this user lacks the permission, see: jarvis admin roles --help"
-    if _kind_of(error, sqlstate) is not StoreUnavailable:
-        return ""
-    refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
-    advice = "check user, password and permissions;" if refused else "is the database running?"
     if sqlstate == READ_ONLY:
-        advice = "the database is read-only, possibly a standby;"
-    elif any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
-        advice = "check sslrootcert and the host name;"
-    return f"; {advice} see JARVIS_STORE_URL"
+        return "the database is read-only, possibly a standby;"
+    if any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
+        return "check sslrootcert and the host name;"
+    return "the database takes no connections for now;" if answered(str(error.orig)) else "is the database running?"
 
 
 def database_address(url: str) -> URL:
@@ -249,7 +260,12 @@ def database_address(url: str) -> URL:
         ) from error
     if address.drivername not in DRIVERS:
         raise StoreError(f'JARVIS_STORE_URL: "{address.drivername}" is not supported; use sqlite or postgresql')
-    return address.set(drivername="postgresql+psycopg") if address.drivername == "postgresql" else address
+    if "@" in (address.host or ""):
+        raise StoreError("JARVIS_STORE_URL: percent-encode special characters of the password: %40 for @, %2F for /")
+    address = address.set(drivername=DRIVERS[address.drivername])
+    if address.get_backend_name() == "sqlite" and address.query:
+        raise StoreError(f'JARVIS_STORE_URL: a SQLite store has no options, but "{next(iter(address.query))}" is given')
+    return address
 
 
 def _prepare_file(address: URL) -> None:
@@ -312,9 +328,13 @@ def _connect_postgres(deadline: Deadline, _dialect: Any, _record: Any, arguments
     from jarvis_workers.store import postgres  # noqa: PLC0415  (the driver is an extra)
 
     connection = postgres.connect(*arguments, deadline=deadline, **parameters)
-    if "options" not in parameters:
-        postgres.limit_idle_transactions(connection)
+    postgres.prepare(connection, parameters)
     return connection
+
+
+def _begin_postgres(connection: Connection) -> None:
+    if (pooled := connection.connection.driver_connection) is not None and pooled.begin_statement:
+        pooled.server_pid = connection.exec_driver_sql(pooled.begin_statement).scalar_one()
 
 
 def _drop_unusable(context: ExceptionContext) -> None:

@@ -3,10 +3,14 @@
 TCP keepalives do not detect a pooler or proxy that acknowledges packets but forwards nothing, so each wait for the
 server is bounded. To distinguish slow statements from lost ones, another connection asks the server whether its backend
 is still executing the statement.
+
+A pooler such as pgbouncer makes up the process id that it tells its clients, which distinguishes it from a server. In
+its transaction mode each transaction may have another connection to the server: what one sets for a session, others
+get, and statements that one prepares are not found again.
 """
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from functools import partial
 from typing import Any, TypeVar
@@ -19,6 +23,7 @@ from jarvis_workers.store.deadline import Deadline
 # Interval for checking the deadline and for handling signals.
 LOOK_SECONDS = 0.1
 CHECK_SECONDS = 2
+IDLE_LIMIT = "idle_in_transaction_session_timeout"
 # A backend waiting for its client has sent an answer that was lost, or has never received the statement.
 EXECUTING = """
 SELECT 1 FROM pg_stat_activity
@@ -33,6 +38,9 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     deadline = Deadline()
     connect_again: Callable[..., psycopg.Connection[Any]] = psycopg.connect
+    # Behind a pooler: what begins each transaction and returns the process id of its backend.
+    begin_statement = ""
+    server_pid: int | None = None
 
     def wait(self, gen: Any, interval: float = LOOK_SECONDS, timeout: float | None = None) -> Any:
         """Wait for the server; the driver calls this for every exchange but connecting, which has its own timeout."""
@@ -72,7 +80,8 @@ class BoundedConnection(psycopg.Connection[Any]):
     def _is_executing(self) -> bool:
         try:
             with closing(self.connect_again(deadline=Deadline(CHECK_SECONDS, 0.0))) as other:
-                return other.execute(EXECUTING, [self.info.backend_pid]).fetchone() is not None
+                pid = self.server_pid or self.info.backend_pid
+                return other.execute(EXECUTING, [pid]).fetchone() is not None
         except psycopg.Error:
             return False
 
@@ -86,9 +95,18 @@ def connect(*arguments: Any, deadline: Deadline, **parameters: Any) -> BoundedCo
     return connection
 
 
-def limit_idle_transactions(connection: BoundedConnection) -> None:
-    """Let the server end transactions of a silent client, so that their locks are released."""
-    milliseconds = round(connection.deadline.idle_seconds * 1000)
+def prepare(connection: BoundedConnection, parameters: Mapping[str, Any]) -> None:
+    """Let the server end transactions of a silent client, so that their locks are released; adapt to a pooler.
+
+    `options` in the `parameters` of the connection replace the limit, `prepare_threshold` what a pooler gets.
+    """
+    milliseconds = 0 if "options" in parameters else round(connection.deadline.idle_seconds * 1000)
     connection.autocommit = True
-    connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}".encode())
+    (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (None,)
+    if pid != connection.info.backend_pid:
+        connection.prepare_threshold = parameters.get("prepare_threshold")
+        limited = f", set_config('{IDLE_LIMIT}', '{milliseconds}', true)" if milliseconds else ""
+        connection.begin_statement = f"SELECT pg_backend_pid(){limited}"
+    elif milliseconds:
+        connection.execute(f"SET {IDLE_LIMIT} = {milliseconds}".encode())
     connection.autocommit = False

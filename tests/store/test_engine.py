@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlmodel import SQLModel
 
-from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
+from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreUnavailable
 from jarvis_workers.store import leases
 from jarvis_workers.store.engine import Store, open_store, store_error
 from tests.servers import Postgres
@@ -135,6 +135,12 @@ def assert_unavailable(url: str) -> None:
         ("mysql://host/db", '"mysql" is not supported'),
         ("sqlite://", "must be a file"),
         ("sqlite:///:memory:", "must be a file"),
+        ("sqlite:////tmp/jarvis.db?timeout=5", 'no options, but "timeout"'),
+        ("postgresql://db/jarvis?sslmod=require", r'unknown option "sslmod" \(did you mean "sslmode"'),
+        ("postgresql://db/jarvis?autocommit=1", 'unknown option "autocommit"'),
+        ("postgresql://db/jarvis?sslmode=require&sslmode=disable", '"sslmode" is given 2 times'),
+        ("postgresql://db/jarvis?prepare_threshold=x", 'prepare_threshold="x" is neither'),
+        ("postgresql://me:se@same@db/jarvis", "percent-encode special characters of the password"),
     ],
 )
 def test_an_address_that_cannot_be_a_store_is_refused(url: str, said: str) -> None:
@@ -181,6 +187,38 @@ def test_a_database_that_refuses_us_is_not_looked_for_elsewhere(said: str) -> No
 
     assert isinstance(problem, StoreUnavailable)
     assert str(problem).endswith("; check user, password and permissions; see JARVIS_STORE_URL")
+
+
+def test_a_refusal_of_postgresql_is_not_told_as_an_outage(postgres_server: Postgres, postgres_url: str) -> None:
+    postgres_server.sql("DROP ROLE IF EXISTS sleeper; CREATE ROLE sleeper NOLOGIN")
+    for wrong, says in (
+        (postgres_url.replace("user=jarvis", "user=nobody_here"), 'role "nobody_here" does not exist; check user'),
+        (postgres_url.replace("user=jarvis", "user=sleeper"), "is not permitted to log in; check user"),
+        (postgres_url.replace("///test_", "///absent_"), "does not exist; create the database, or correct its name in"),
+        (f"{postgres_url}&sslmode=never", 'invalid sslmode value: "never"; correct the option in'),
+        (f"{postgres_url}&options=-c%20absent%3D1", "unrecognized configuration parameter .*; correct the option in"),
+    ):
+        with pytest.raises(StoreRefused, match=says) as problem:
+            open_store(wrong)
+        assert str(problem.value).endswith("JARVIS_STORE_URL")
+        assert "running?" not in str(problem.value)
+
+
+def test_what_passes_by_itself_is_an_outage() -> None:
+    starting = store_error(
+        OperationalError("", None, Exception("failed: FATAL:  the database system is starting up")), ""
+    )
+    assert type(starting) is StoreUnavailable
+    assert str(starting).endswith("; the database takes no connections for now; see JARVIS_STORE_URL")
+
+
+def test_other_forms_of_an_address_open_the_same_store(postgres_url: str, open_stores: Callable[..., Store]) -> None:
+    for form in (
+        postgres_url.replace("postgresql:", "postgres:"),
+        f"{postgres_url}&prepare_threshold=none",
+        f"{postgres_url}&prepare_threshold=0",
+    ):
+        assert open_stores(form).now() > 0
 
 
 def test_a_driver_that_says_nothing_is_named_by_its_error() -> None:

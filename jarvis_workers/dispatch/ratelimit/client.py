@@ -19,6 +19,7 @@ from typing import Any
 import redis
 
 from jarvis_workers.dispatch.broker import connect
+from jarvis_workers.dispatch.broker_errors import broker_error
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.ratelimit.allowance import LeasedAllowance
 from jarvis_workers.errors import BrokerUnavailable
@@ -130,7 +131,7 @@ class SharedLimits:
         except (redis.RedisError, OSError) as error:
             with shared.queue.changing():
                 shared.allowance.requeue()
-            raise BrokerUnavailable(f"cannot read the model rate limits from Redis: {error}") from error
+            raise broker_error(error, "cannot read the model rate limits from Redis") from error
         with shared.queue.changing():
             shared.allowance.apply(response, sent, time.monotonic())
             wait = max(response["wait"] * random.uniform(0.8, 1.0), GAP_SECONDS)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from jarvis_workers import __version__
 from jarvis_workers.dispatch.routing import POOLS
 from jarvis_workers.dispatch.routing import connections as wanted
-from jarvis_workers.errors import JarvisError
-from jarvis_workers.service.health.doctor import Check
+from jarvis_workers.errors import BrokerRefused, JarvisError
+from jarvis_workers.service.health.doctor import REFUSED_REMEDY, Check
 from jarvis_workers.store import connections, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
@@ -38,6 +38,8 @@ def examine_cluster(
 def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
     try:
         facts = describe()
+    except BrokerRefused as error:
+        return [Check("broker", "fail", str(error), REFUSED_REMEDY)]
     except JarvisError as error:
         return [Check("broker", "fail", str(error), "start Redis, or set JARVIS_BROKER_URL")]
     result = [_memory(facts)]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from jarvis_workers.errors import JarvisError, StoreOutdated
+from jarvis_workers.errors import JarvisError, StoreOutdated, StoreRefused
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
@@ -36,6 +36,8 @@ LEAST_FREE_DISK = 1 * GIGABYTE
 LEAST_FREE_MEMORY = GIGABYTE // 2
 LEAST_OPEN_FILES = 1024
 FASTEST_ENGINE = "hyperscan"
+# A server that refuses us is running.
+REFUSED_REMEDY = 'see "Permissions" and "Addresses" in docs/cluster.md'
 
 TOOLS = {
     "git": "to scan git URLs, revisions or only changed files",
@@ -205,6 +207,8 @@ def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:
         return Check(name, "ok", probe())
     except StoreOutdated as error:
         return Check(name, "fail", str(error), "jarvis admin migrate, as the owner of the tables")
+    except StoreRefused as error:
+        return Check(name, "fail", str(error), REFUSED_REMEDY)
     except JarvisError as error:
         return Check(name, "fail", str(error), remedy)
 
