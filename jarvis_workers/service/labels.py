@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.service.checkouts import Checkout, read_checkout
 from jarvis_workers.store.values import BASELINE_OF, Run
 from jarvis_workers.words import commit_mark
@@ -94,7 +95,7 @@ def automatic_labels(path: Path, branch: str | None, environ: Mapping[str, str])
 
 def marked_labels(labels: Mapping[str, str], run: Run) -> dict[str, str]:
     """Return the labels of a run whose commit is marked, if the scanned files are not those of the commit."""
-    checkout = run.options.get("checkout") or {}
+    checkout = RunOptions.of(run).checkout or {}
     mark = commit_mark(checkout)
     if not mark or labels.get(COMMIT) != checkout["commit"]:
         return dict(labels)

@@ -8,12 +8,13 @@ from typing import get_args
 import pytest
 
 from jarvis_cli import progress
+from jarvis_workers import words
 from jarvis_workers.c2rust import conversion, replacement_lines, report
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
 from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.function_map import STATUSES
 from jarvis_workers.c2rust.mechanical.refusals import REFUSALS
-from jarvis_workers.c2rust.report import difference_formats, page
+from jarvis_workers.c2rust.report import difference_formats, measures, page
 from jarvis_workers.c2rust.report.conversion_text import ACCEPTED, CAUSES, conversion_markdown, conversion_text
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.c2rust.report.wording import words_in_reports
@@ -30,7 +31,7 @@ MODULES = [
 ]
 SCRIPT = "".join((HERE / name).read_text("utf-8") for name in page.SCRIPTS)
 TEMPLATE = (HERE / "page.html").read_text("utf-8")
-MODULES += [Path(module.__file__) for module in (conversion, conversion_diff, progress, replacement_lines)]
+MODULES += [Path(module.__file__) for module in (conversion, conversion_diff, progress, replacement_lines, words)]
 NAMED = {*ACCEPTED.values(), *CAUSES.values(), *difference_formats.VERDICTS.values(), *SeverityCounts._fields}
 NAMED |= {difference_formats.NEW, difference_formats.REMOVED, difference_formats.UNREAD, progress.JOBS}
 NAMED |= {*get_args(ReferenceKind)}
@@ -45,7 +46,11 @@ def test_every_text_has_a_translation_and_no_other(language: str) -> None:
     texts = {*NAMED, *(text for module in MODULES for text in said(module))}
     texts |= {*TRANSLATED_TEXT.findall(SCRIPT), *(found["text"] for found in STANDING.finditer(TEMPLATE))}
     counted = "".join(module.read_text("utf-8") for module in MODULES)
-    nouns = {*COUNTED_NOUN.findall(SCRIPT), *re.findall(r"say\.count\([^\n]*?, [\"']([a-z]+)[\"']\)", counted)}
+    nouns = {
+        *measures.NOUNS.values(),
+        *COUNTED_NOUN.findall(SCRIPT),
+        *re.findall(r"say\.count\([^\n]*?, [\"']([a-z]+)[\"']\)", counted),
+    }
 
     assert len(texts) > 250
     assert sorted(texts ^ TABLES[language]["texts"].keys()) == []

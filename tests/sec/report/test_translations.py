@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers import words
 from jarvis_workers.sec import report
 from jarvis_workers.sec.depth import RULES_ONLY
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
@@ -26,6 +27,7 @@ HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
 RENDERERS = ("markdown", "markdown_verdicts", "markdown_proof", "defect_groups", "patches", "text", "verdicts")
 MODULES = [HERE / f"{name}.py" for name in RENDERERS] + sorted((HERE / "html").glob("*.py"))
+MODULES += [Path(words.__file__)]
 SUMMARIES = (
     Summary(),
     Summary(baseline=BaselineSummary(0, 0, {})),
