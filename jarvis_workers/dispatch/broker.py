@@ -80,6 +80,7 @@ def make_app(broker_url: str) -> Celery:
         broker_channel_error_retry=True,
         broker_connection_max_retries=None,
         broker_connection_timeout=CONNECT_SECONDS,
+        worker_consumer="jarvis_workers.dispatch.consumer:Consumer",
         broker_transport_options={
             "socket_timeout": SOCKET_SECONDS,
             "socket_connect_timeout": CONNECT_SECONDS,
