@@ -121,6 +121,7 @@ def make_app(broker_url: str) -> Celery:
         broker_channel_error_retry=True,
         broker_connection_max_retries=None,
         broker_connection_timeout=CONNECT_SECONDS,
+        worker_consumer="jarvis_workers.dispatch.consumer:Consumer",
         **(settings := parse_broker_address(broker_url).celery_settings(transport_options)),
     )
     app.own_url = settings["broker_url"]

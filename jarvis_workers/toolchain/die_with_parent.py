@@ -19,9 +19,9 @@ def die_with_parent(parent: int) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether a process exists on this machine and is not a zombie."""
+    """Return whether a process exists on this machine and is not a zombie. Raises OSError if that cannot be read."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return stat[stat.rindex(")") + 2] not in "ZX"

@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import psutil
@@ -24,6 +25,7 @@ from jarvis_workers.toolchain.children import Child
 from jarvis_workers.toolchain.die_with_parent import is_running
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.dispatch import orphaning
+from tests.proxy import Proxy, proxy_to
 from tests.servers import Redis
 from tests.store.arrange import add_run, enrol, job_rows
 
@@ -111,6 +113,55 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
     assert not [word for word in seen if "redis" in word or "postgres" in word]
     assert how == "exited with code 0"
     assert psutil.wait_procs(family, timeout=5 * crowd())[1] == []
+
+
+@contextmanager
+def redis_that_refuses(proxy: Proxy, pool: psutil.Process) -> Iterator[None]:
+    proxy.reply_to_redis("READONLY You can't write against a read only replica.")
+    yield
+    proxy.accept()
+
+
+@contextmanager
+def no_file_descriptor(proxy: Proxy, pool: psutil.Process) -> Iterator[None]:
+    before = pool.rlimit(psutil.RLIMIT_NOFILE)
+    pool.rlimit(psutil.RLIMIT_NOFILE, (3, before[1]))
+    proxy.cut()
+    yield
+    pool.rlimit(psutil.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outage", [redis_that_refuses, no_file_descriptor])
+def test_a_pool_survives_error_replies_of_redis_and_a_lack_of_file_descriptors(
+    outage: Callable[[Proxy, psutil.Process], AbstractContextManager[None]],
+    postgres_url: str,
+    open_stores: Callable[..., Store],
+    redis_here: Redis,
+    notifier: Notifier,
+    tmp_path: Path,
+) -> None:
+    store = open_stores(postgres_url)
+    run = add_run(store, executor="cluster")
+    enrol(store, "w", seconds=3600)
+    log = tmp_path / "log"
+    with log.open("ab") as errors, proxy_to(redis_here.port) as proxy:
+        pool = Child(POOL_MODULE, [], os.environ, errors)
+        try:
+            pool.send(orders(tmp_path, postgres_url, f"redis://127.0.0.1:{proxy.port}/0").line())
+            sender = Sender(store, notifier, **PACE)
+            sender.send()
+            until(lambda: job_rows(store, run, plan=True)[0].attempts)
+            with outage(proxy, psutil.Process(pool.pid)):
+                until(lambda: "Connection to broker lost" in log.read_text())
+            until(lambda: sender.send() or sender.send_again() or job_rows(store, run, plan=True)[0].attempts == 2)
+            until(lambda: job_rows(store, run, plan=True)[0].attempts >= 2)
+            ended = pool.ended()
+        finally:
+            pool.kill()
+
+    assert ended is None
+    assert not [words for words in ("Unrecoverable", "Aborting") if words in log.read_text()]
 
 
 @pytest.mark.slow

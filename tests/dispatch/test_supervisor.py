@@ -222,7 +222,9 @@ def test_a_worker_survives_its_data_directory_and_its_heartbeat_goes_on_with_it(
 
 
 def test_a_worker_without_file_descriptors_goes_on_when_there_are_some(stage: Stage) -> None:
+    run = add_planned_run(stage.store, 1, executor="local:x")
     stage.parent.tick()
+    stage.claim(run, f"w/{os.getpid()}")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
     try:
@@ -232,6 +234,7 @@ def test_a_worker_without_file_descriptors_goes_on_when_there_are_some(stage: St
     os.utime(stage.heartbeat, (0, 0))
     stage.parent.tick()
 
+    assert [job.crashes for job in job_rows(stage.store, run)] == [0]
     assert stage.heartbeat.stat().st_mtime > 0
     assert any("Too many open files" in said for said in stage.said)
 

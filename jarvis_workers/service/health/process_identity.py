@@ -55,10 +55,10 @@ def has_ended(worker: WorkerFacts) -> bool:
 
 
 def _birth(pid: int) -> ProcessStart | None:
-    """Return the identity of a process, or None if it is dead or a zombie."""
+    """Return the identity of a process, or None if it is dead or a zombie. Raises OSError if that cannot be read."""
     try:
         stat = (PROC / str(pid) / "stat").read_text()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
     state, *rest = stat[stat.rindex(")") + 2 :].split()
     return None if state in "ZX" else ProcessStart(_read(BOOT_ID), rest[18], _read(MACHINE_ID)[:32])
