@@ -154,7 +154,8 @@ class ScanOptions:
     @property
     def deciding_files(self) -> tuple[str, ...]:
         """The files and directories, by name, that decide what is reported."""
-        own_rules = [f"{one}/.jarvis/rules" for one in (*(self.paths or "."), *(self.path or ()))]
+        places = [*(self.paths or ()), *(self.path or ())] or ["."]
+        own_rules = [f"{place}/.jarvis/rules" for place in places]
         return tuple(filter(None, (self.baseline, self.triage, *(own_rules if self.project_rules else ()))))
 
     @property
