@@ -104,4 +104,5 @@ def selection_of(
             origin, use=settings.scan.use_ignore_files, of_addresses=settings.scan.jarvisignore_of_addresses
         ),
         max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
+        follow_includes=c,
     )
