@@ -213,10 +213,10 @@ def _write_files(place: Path, secret: str) -> None:
     for name in inside.ATTACKS:
         for side in ("outside", "tree"):
             (place / side / name).write_text(NOT_CHANGED)
-    for name in ("outside/.bashrc", "tree/.git/config", "tree/with_attribute"):
+    for name in ("outside/.bashrc", "tree/.git/config", "tree/with_attribute", "outside/with_attribute"):
         (place / name).write_text(NOT_CHANGED)
-    with contextlib.suppress(OSError):
-        os.setxattr(place / "tree/with_attribute", "user.kept", b"1")
+        with contextlib.suppress(OSError):
+            os.setxattr(place / name, "user.kept", secret.encode())
     (place / "outside/secret").write_text(secret)
     (place / "outside/program").write_text("#!/bin/sh\nexit 0\n")
     (place / "outside/program").chmod(0o755)

@@ -7,8 +7,10 @@ from jarvis_workers.sandbox.confine import SYSTEM, SYSTEM_FILES, TEMPORARY
 PROGRAM = "bwrap"
 PLACES = "/usr/local/bin:/usr/bin:/bin"
 FOR_USERS = ("--unshare-all",)
-# Root gets no user namespace, in which it would be nobody; it keeps the capabilities needed to drop to nobody later.
+# Root gets no user namespace, in which it would be nobody; it keeps what it needs to become another user later.
 FOR_ROOT = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+# Where commands see their temporary directory.
+PRIVATE_TEMPORARY = "/tmp"
 RIGHTS_OF_ROOT = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 
 
@@ -24,7 +26,7 @@ def command_line(program: str, root: str, scratch: str, readable: tuple[str, ...
         words += ["--cap-add", right]
     words += ["--proc", "/proc", "--dev", "/dev"]
     # Readable directories may lie below /tmp, so /tmp is mounted first.
-    words += ["--bind", f"{scratch}/{TEMPORARY}", "/tmp"]
+    words += ["--bind", f"{scratch}/{TEMPORARY}", PRIVATE_TEMPORARY]
     for path in (*SYSTEM, *SYSTEM_FILES, *readable):
         words += ["--ro-bind-try", path, path]
     words += ["--ro-bind", root, root, "--bind", scratch, scratch, "--remount-ro", "/", "--chdir", "/", "--"]

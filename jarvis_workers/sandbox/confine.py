@@ -72,6 +72,7 @@ def become_command(request: Request, streams: tuple[int, int, int], status: sock
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
+        status = _moved(status)
         os.chdir(request.root)
         _limit(request, cell.without)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -86,6 +87,13 @@ def become_command(request: Request, streams: tuple[int, int, int], status: sock
     _execute(request, status, cell.without)
 
 
+def _moved(status: socket.socket) -> socket.socket:
+    """Return the socket with the descriptor that the filter lets send messages; it must exceed the limit."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return socket.socket(fileno=os.dup2(status.fileno(), calls.STATUS_DESCRIPTOR, inheritable=False))
+
+
 def _limit(request: Request, without: Collection[str]) -> None:
     limits = request.limits
     bounds = {
@@ -93,7 +101,7 @@ def _limit(request: Request, without: Collection[str]) -> None:
         "cpu": (limits.cpu_seconds, limits.cpu_seconds + 1),
         "processes": (limits.processes + _tasks_of_user(),) * 2,
         "file size": (limits.file_bytes,) * 2,
-        "open files": (limits.files,) * 2,
+        "open files": (min(limits.files, calls.STATUS_DESCRIPTOR),) * 2,
         "core dumps": (0, 0),
     }
     for name, (soft, hard) in bounds.items():

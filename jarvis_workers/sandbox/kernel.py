@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import stat
 from contextlib import suppress
 from typing import Any
 
@@ -53,15 +54,15 @@ def is_mapped(user: int) -> bool:
     return any(first <= user < first + count for first, _, count in rows)
 
 
-def lose_root(user: int) -> None:
-    """Drop to `user` permanently, keeping only CAP_DAC_READ_SEARCH if this process has it.
+def lose_root(user: int, *, reads_all: bool) -> None:
+    """Drop to `user` permanently, keeping no capability but, if `reads_all`, CAP_DAC_READ_SEARCH.
 
     If the user is not mapped, root is an ordinary user outside the namespace, and only its capabilities are dropped.
     """
     if not is_mapped(user):
         _keep(0)
         return
-    mask = (_capabilities()[1] >> CAP_DAC_READ_SEARCH & 1) << CAP_DAC_READ_SEARCH
+    mask = _capabilities()[1] & 1 << CAP_DAC_READ_SEARCH if reads_all else 0
     prctl(PR_SET_KEEPCAPS, 1)
     with suppress(PermissionError):  # access(2) ignores capabilities of a non-root user unless this bit is set.
         prctl(PR_SET_SECUREBITS, prctl(PR_GET_SECUREBITS) | NO_SETUID_FIXUP)
@@ -71,6 +72,22 @@ def lose_root(user: int) -> None:
     _keep(mask)
     if mask:
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH)
+
+
+def may_enter(directory: str, user: int) -> bool:
+    """Return whether a user, to whom no group belongs, may reach a directory and read it without capabilities."""
+    above = directory
+    while above != "/":
+        above = os.path.dirname(above)
+        if not _allows(above, user, stat.S_IXUSR):
+            return False
+    return _allows(directory, user, stat.S_IRUSR | stat.S_IXUSR)
+
+
+def _allows(directory: str, user: int, rights: int) -> bool:
+    status = os.stat(directory)
+    rights = rights if status.st_uid == user else rights >> 6
+    return status.st_mode & rights == rights
 
 
 def _keep(mask: int) -> None:

@@ -7,12 +7,14 @@ effect.
 
 import errno
 import fcntl
+import mmap
 import os
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
 from jarvis_workers.sandbox import kernel
+from jarvis_workers.sandbox.protocol import Request
 from jarvis_workers.sandbox.syscalls import Architecture
 
 # SECCOMP_IOCTL_NOTIF_RECV, _SEND and _ID_VALID of linux/seccomp.h.
@@ -28,7 +30,7 @@ HERE = -100
 NOFOLLOW = 0x100
 EMPTY_PATH = 0x1000
 PERMISSIONS = 0o777
-MAP_ANONYMOUS = 0x20
+MAP_FIXED, MAP_ANONYMOUS, MAP_HUGETLB = 0x10, 0x20, 0x40000
 LOCKS = ("flock", "fcntl")
 
 
@@ -52,8 +54,11 @@ class SyscallRequest(NamedTuple):
 class Custodian:
     """The notification handler of one command, for its scratch directory and its processes."""
 
-    def __init__(self, listener: int, scratch: str, machine: Architecture, processes: Callable[[], set[int]]) -> None:
-        self._listener, self._scratch, self._processes = listener, scratch, processes
+    def __init__(
+        self, listener: int, request: Request, machine: Architecture, processes: Callable[[], set[int]]
+    ) -> None:
+        self._listener, self._processes = listener, processes
+        self._scratch, self._limits = request.scratch, request.limits
         self._names = {number: name for name, number in machine.numbers.items()}
         # Total ever mapped: partly unmapped or non-resident memory may still be in use.
         self.shared_bytes = 0
@@ -80,8 +85,7 @@ class Custodian:
                 self._change(name, request)
                 return 0, 0
             if name == "mmap":
-                self.shared_bytes += request.arguments[1] if self._maps_memory(request) else 0
-                return 0, GO_ON
+                return self._map(request) if self._maps_memory(request) else (0, GO_ON)
             may = self._may_lock(request) if name in LOCKS else self._may_signal(name, request)
             return (0, GO_ON) if may else (errno.EPERM, 0)
         except OSError as error:
@@ -127,6 +131,23 @@ class Custodian:
             content = memory.read(size) or b""
         fcntl.ioctl(self._listener, STILL_VALID, struct.pack("Q", request.key))
         return content
+
+    def _map(self, request: SyscallRequest) -> tuple[int, int]:
+        """Count a mapping of shared memory; one that the kernel would refuse is refused here, and does not count."""
+        size, flags, offset = request.arguments[1], request.arguments[3], request.arguments[5]
+        if not size or offset % mmap.PAGESIZE:
+            return errno.EINVAL, 0
+        room = self._limits.address_bytes or self._limits.memory_bytes
+        if not flags & MAP_FIXED:  # which replaces other mappings
+            room -= self._address_space(request.process)
+        if flags & MAP_HUGETLB or size > min(room, self._limits.memory_bytes):
+            return errno.ENOMEM, 0
+        self.shared_bytes += size
+        return 0, GO_ON
+
+    def _address_space(self, process: int) -> int:
+        with open(f"/proc/{process}/statm", "rb", buffering=0) as file:
+            return int(file.read().split()[0]) * mmap.PAGESIZE
 
     def _maps_memory(self, request: SyscallRequest) -> bool:
         """Return whether a shared mapping is anonymous memory, which counts as memory; mapped files do not."""

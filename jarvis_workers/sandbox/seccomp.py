@@ -17,6 +17,7 @@ REFUSE = 0x00050000
 KILL = 0x80000000
 NOT_PERMITTED = REFUSE | errno.EPERM
 NOT_THERE = REFUSE | errno.ENOSYS
+NOT_VALID = REFUSE | errno.EINVAL
 NO_SUCH_DEVICE_CALL = REFUSE | errno.ENOTTY
 NOT_SUPPORTED = REFUSE | errno.EOPNOTSUPP
 DONE_NOTHING = REFUSE | 0
@@ -29,6 +30,13 @@ NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16
 EVERY_BIT = 0xFFFFFFFF
 
 NEW_NAMESPACES = 0x7E020000
+# CLONE_FILES, CLONE_THREAD
+SHARED_FILES, NEW_THREAD = 0x400, 0x10000
+PR_SET_SECCOMP = 22
+# The descriptor over which the filter itself is sent to the supervisor; a command may open only lower ones.
+STATUS_DESCRIPTOR = 300
+# The personalities that programs need: none, without randomized addresses (AddressSanitizer), and the current one.
+PERSONALITIES = (0, 0x0040000, 0xFFFFFFFF)
 STREAM_OF_UNIX = (1, 1)
 # Passes SOCK_STREAM (1) and SOCK_SEQPACKET (5), over which cargo starts rustc; other kinds differ in these bits.
 KIND_OF_SOCKET = 0xB
@@ -85,7 +93,10 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("kexec_load kexec_file_load init_module finit_module delete_module reboot", NOT_PERMITTED),
         SyscallRule("swapon swapoff acct quotactl quotactl_fd ioperm iopl vhangup", NOT_PERMITTED),
         SyscallRule("settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname", NOT_PERMITTED),
-        SyscallRule("lookup_dcookie memfd_secret", NOT_THERE),
+        SyscallRule("lookup_dcookie memfd_secret modify_ldt", NOT_THERE),
+        SyscallRule("personality", NOT_PERMITTED, tuple(Test(0, value, same=False) for value in PERSONALITIES)),
+        SyscallRule("seccomp", NOT_THERE),
+        SyscallRule("prctl", NOT_VALID, (Test(0, PR_SET_SECCOMP),)),
     ),
     "namespaces": (
         SyscallRule("unshare setns mount umount2 pivot_root chroot", NOT_PERMITTED),
@@ -98,14 +109,26 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("utime utimes futimesat", NOT_THERE),
         SyscallRule("chown fchown lchown fchownat", NOT_PERMITTED),
         SyscallRule("setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr", NOT_SUPPORTED),
+        # Landlock does not control them, so they would read attributes of all files of the machine.
+        SyscallRule("getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr", NOT_SUPPORTED),
     ),
     "shared memory": (
         SyscallRule("shmget shmat shmctl semget semop semtimedop semctl", NOT_THERE),
         SyscallRule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
         SyscallRule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
     ),
-    # fallocate allocates gigabytes at once; posix_fallocate falls back to writing, which is detected in time.
-    "disk": (SyscallRule("fallocate", NOT_SUPPORTED),),
+    # fallocate allocates gigabytes at once; posix_fallocate falls back to writing, which is detected in time. Messages,
+    # pipes, Landlock rules and asynchronous requests would hold removed files or their pages where /proc shows none.
+    "disk": (
+        SyscallRule("fallocate", NOT_SUPPORTED),
+        SyscallRule("sendmsg", NOT_PERMITTED, (Test(0, STATUS_DESCRIPTOR, same=False),)),
+        SyscallRule("sendmmsg", NOT_PERMITTED),
+        SyscallRule("landlock_create_ruleset landlock_add_rule landlock_restrict_self", NOT_SUPPORTED),
+        SyscallRule("splice tee", NOT_THERE),
+        # A thread with open files of its own.
+        SyscallRule("clone", NOT_PERMITTED, (Test(0, NEW_THREAD, mask=NEW_THREAD | SHARED_FILES),)),
+        SyscallRule("io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents", NOT_THERE),
+    ),
     "locks": (SyscallRule("flock", ASK), *(SyscallRule("fcntl", ASK, (Test(1, number),)) for number in LOCK_CALLS)),
     "watching": (SyscallRule("inotify_init inotify_init1 fanotify_init", NOT_THERE),),
     "other processes": (

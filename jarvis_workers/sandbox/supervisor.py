@@ -15,15 +15,18 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from jarvis_workers.sandbox import confine, kernel, process_tree
+from jarvis_workers.sandbox.bwrap import PRIVATE_TEMPORARY
 from jarvis_workers.sandbox.confine import Cell
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome
 from jarvis_workers.sandbox.notify_handler import Custodian
 from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.bounded_output import Output
-from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
+from jarvis_workers.toolchain.usage import ProcessUsage, machine_is_short_of_memory, usage_of
 
-NOBODY = 65534
+# The user of commands if the worker is root: an id that neither Debian's nor systemd's ranges contain (65534 is nobody,
+# whom daemons of the machine share).
+COMMAND_USER = 65530
 READ_BYTES = 1 << 16
 FIRST_LOOK_SECONDS = 0.05
 # Checks take at most a tenth of the time, but are at most a second apart.
@@ -47,13 +50,14 @@ def keep(stream: socket.socket, cell: Cell) -> None:
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, _stop)
-    if not os.getuid():
-        kernel.lose_root(NOBODY)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        return
     try:
         request = receive_request(stream)
+        if not os.getuid():
+            places = (request.root, request.scratch, *request.readable)
+            kernel.lose_root(COMMAND_USER, reads_all=not all(kernel.may_enter(place, COMMAND_USER) for place in places))
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            return
         answer = pack_refusal(cell.refusal) if cell.refusal else _ZygoteSupervisor(request, cell, stream).to_the_end()
     except (_Ended, EOFError):
         return
@@ -80,7 +84,10 @@ class _ZygoteSupervisor:
         half = request.limits.output_bytes // 2
         self._outputs = (Output(half), Output(half))
         self._look_at = self._started + FIRST_LOOK_SECONDS
-        self._glance_at, self._free = self._look_at, self._free_bytes()
+        self._glance_at = self._look_at
+        self._free = self._free_at_start = self._free_bytes()
+        self._size_at_start = scratch.size_of(request.scratch)
+        self._own = (request.scratch, PRIVATE_TEMPORARY)
         self._custodian: Custodian | None = None
         self._hidden = frozenset[int]()
 
@@ -163,7 +170,7 @@ class _ZygoteSupervisor:
         """Check the limits that the kernel does not enforce: the totals over all processes."""
         began = time.monotonic()
         limits, everyone = self._request.limits, process_tree.descendants()
-        usage, free = usage_of(everyone), self._free_bytes()
+        usage, free = usage_of(everyone, self._own), self._free_bytes()
         # A fork by root also hides its files until it has executed the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
         shared = self._custodian.shared_bytes if self._custodian else 0
@@ -175,15 +182,24 @@ class _ZygoteSupervisor:
             self._reason = FREE_MEMORY
         elif free < LEAST_FREE:
             self._reason = FREE_DISK
-        elif hidden & self._hidden or self._overfills(limits.scratch_bytes - usage.unlinked):
+        elif hidden & self._hidden or self._overfills(usage, free):
             self._reason = "disk"
         now = time.monotonic()
         took, self._hidden, self._free = now - began, hidden, free
         self._look_at = now + min(LAST_LOOK_SECONDS, max(FIRST_LOOK_SECONDS, LOOKING_SHARE * took))
         self._glance_at = now + took
 
-    def _overfills(self, room: int) -> bool:
-        return scratch.size_of(self._request.scratch, room) > room
+    def _overfills(self, usage: ProcessUsage, free: int) -> bool:
+        """Return whether the scratch directory and the files removed from it exceed the limit.
+
+        A removed file that is only mapped may be larger than the mapping: it is taken to be the reason for a loss of
+        free space that is not explained otherwise, up to the largest size of a file.
+        """
+        limits = self._request.limits
+        room = limits.scratch_bytes - usage.unlinked
+        size = scratch.size_of(self._request.scratch, room)
+        lost = self._free_at_start - free - (size - self._size_at_start) - usage.unlinked
+        return size + max(usage.mapped, min(lost, usage.mapped_files * limits.file_bytes)) > room
 
     def _is_filling(self) -> bool:
         return self._free - self._free_bytes() > self._request.limits.scratch_bytes // FILLING_SHARE
@@ -210,9 +226,7 @@ class _ZygoteSupervisor:
             return False
         if message[:1] == confine.LISTENS:
             assert self._cell.machine is not None
-            self._custodian = Custodian(
-                descriptors[0], self._request.scratch, self._cell.machine, process_tree.descendants
-            )
+            self._custodian = Custodian(descriptors[0], self._request, self._cell.machine, process_tree.descendants)
             self._on(descriptors[0], self._custodian.answer)
         elif message[:1] == confine.FAILED:
             self._refused = message[1:].decode()

@@ -120,8 +120,8 @@ class _Host:
 def _make(directory: str, *names: str) -> None:
     for path in (directory, *(f"{directory}/{name}" for name in names)):
         os.makedirs(path, 0o700, exist_ok=True)
-        if not os.getuid() and kernel.is_mapped(supervisor.NOBODY):
-            os.chown(path, supervisor.NOBODY, supervisor.NOBODY)
+        if not os.getuid() and kernel.is_mapped(supervisor.COMMAND_USER):
+            os.chown(path, supervisor.COMMAND_USER, supervisor.COMMAND_USER)
 
 
 def _become(command: list[str], control: int, errors: int) -> NoReturn:

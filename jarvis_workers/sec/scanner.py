@@ -16,6 +16,8 @@ from jarvis_workers.sec.rules.analysis.examined import unexamined
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
+from jarvis_workers.source.encoding import BYTE_ORDER_MARKS, HEAD_BYTES
+from jarvis_workers.source.encoding import as_utf8 as as_utf8
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import compiler_newlines, mask
 from jarvis_workers.source.match import Matcher, Word, build
@@ -213,41 +215,11 @@ def _suffix(name: bytes) -> bytes:
 
 
 NOTHING = Scan((), None)
-HEAD_BYTES = 64
-LEAST_HEAD_BYTES = 32
-WIDE_BY_NULS: Mapping[tuple[bool, ...], str] = {
-    (False, True, False, True): "utf-16-le",
-    (True, False, True, False): "utf-16-be",
-    (False, True, True, True): "utf-32-le",
-    (True, True, True, False): "utf-32-be",
-}
-BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-
-
-def as_utf8(content: bytes) -> bytes:
-    """Return the content in UTF-8, without a byte-order mark."""
-    if content[:3] == b"\xef\xbb\xbf":
-        return content[3:]
-    encoding = _wide_encoding(content)
-    return content if encoding is None else content.decode(encoding, "replace").encode("utf-8", "replace")
 
 
 def source_text(content: bytes, language: str) -> bytes:
     """Return the text whose lines are counted and displayed: UTF-8, with newlines normalized as compilers do."""
     return compiler_newlines(as_utf8(content), language)
-
-
-def _wide_encoding(content: bytes) -> str | None:
-    """Detect UTF-32 and UTF-16 by a byte-order mark or else by the positions of NULs in ASCII text."""
-    if content[:4] == b"\0\0\xfe\xff" or (content[:4] == b"\xff\xfe\0\0" and content[6:8] == b"\0\0"):
-        return "utf-32"
-    if content[:2] in BYTE_ORDER_MARKS:
-        return "utf-16"
-    head = content[: HEAD_BYTES - HEAD_BYTES % 4]
-    nul = (
-        [head[place::4].count(0) == len(head[place::4]) for place in range(4)] if len(head) >= LEAST_HEAD_BYTES else []
-    )
-    return WIDE_BY_NULS.get(tuple(nul))
 
 
 def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:

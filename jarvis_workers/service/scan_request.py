@@ -107,4 +107,5 @@ def selection_of(
         exclude=exclude,
         ignore_files=names if settings.scope.reads_jarvisignore else tuple(set(names) - {JARVIS_IGNORE}),
         max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
+        follow_includes=c,
     )

@@ -56,7 +56,9 @@ DEFAULT_EXCLUDE_DIRS = (".git", ".pc", "build", "out", "target", "third_party", 
 
 
 class ScanSettings(FrozenSettings):
-    """The files to scan, and the batch sizes; suffixes have no dot and are case-sensitive (`C` is not `c`).
+    """The files to scan, and the batch sizes; suffixes have no dot, and also select their spellings in capitals (`C` is not `c`).
+
+    Files that C and C++ sources include are scanned whatever their suffixes.
 
     A tree of at most `small_files` files is scanned in-process, without an executor; 0 disables this.
     """

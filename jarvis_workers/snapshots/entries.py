@@ -32,4 +32,11 @@ class LeftOut(NamedTuple):
     files: int = 1
 
 
-Outcome = FileFound | NotChecked | Excluded | LeftOut
+class OtherFiles(NamedTuple):
+    """Names in a directory, which is empty or ends with a slash, that are no sources but may be included by some."""
+
+    directory: bytes
+    names: tuple[bytes, ...]
+
+
+Outcome = FileFound | NotChecked | Excluded | LeftOut | OtherFiles

@@ -20,6 +20,10 @@ VANISHED = "deleted while the tree was read"
 REPLACED = "replaced while the tree was read"
 NO_PERMISSION = "no permission to read it"
 TOO_DEEP = "nested too deeply: its path is longer than 65,536 bytes"
+TOO_MANY_INCLUDES = "more than 20,000 #include lines; files that the others include may not be checked"
+TOO_MANY_INCLUDED = "too many files without a source suffix are included, or too deeply; not all of them were checked"
+INCLUDED_RUST = "includes a file named .rs, which is checked as Rust, not as C"
+INCLUDED_FROM_OUTSIDE = "included from outside of the root"
 
 _BY_ERRNO = {
     errno.EACCES: NO_PERMISSION,
@@ -39,6 +43,11 @@ def reason_of(error: OSError) -> str:
 def ignored_by_file(name: str) -> str:
     """Return the reason for a file ignored by the ignore file `name`, such as .gitignore."""
     return f"ignored by {name}"
+
+
+def included_by_macro(name: bytes | None) -> str:
+    """Return the reason for a file that `#include NAME` includes; None stands for further macros."""
+    return f"included by the macro {name.decode('ascii', 'replace')}" if name else "included by other macros"
 
 
 def too_large(size: int, limit: int) -> str:

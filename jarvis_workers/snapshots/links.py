@@ -23,7 +23,7 @@ from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
 
 def judge_link(root: bytes, path: bytes, selection: Selection) -> LeftOut | NotChecked | None:
     """Classify the link at `path`, relative to the real path `root`; return None if it cannot hide source."""
-    is_source = selection.is_source(path.rpartition(b"/")[2])
+    is_source = selection.selects(path)
     above = root.rstrip(b"/") + b"/"
     try:
         target = os.path.realpath(above + path, strict=True)
@@ -38,10 +38,10 @@ def judge_link(root: bytes, path: bytes, selection: Selection) -> LeftOut | NotC
 
 def _hides(target: bytes, mode: int, selection: Selection) -> str | None:
     """Return why the target of a link with a source suffix is not scanned elsewhere, or None if it is."""
-    *directories, name = target.split(b"/")
+    *directories, _ = target.split(b"/")
     if directories[:1] == [OWN_DIRECTORY]:
         return LINK_TO_OWN
-    if selection.is_source(name) or _lies_in_an_excluded_one(directories, selection):
+    if selection.selects(target) or _lies_in_an_excluded_one(directories, selection):
         return None
     return LINK_TO_NO_SOURCE if stat.S_ISREG(mode) else f"symbolic link: {not_regular(mode)}"
 

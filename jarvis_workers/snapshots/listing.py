@@ -17,7 +17,8 @@ class Listing:
     """The entries of a directory.
 
     `names` are sorted, and those of directories end with a slash; `links` are symbolic links; `special` maps names to
-    the reason why they cannot be read; `ignore_files` are the ignore files present.
+    the reason why they cannot be read; `ignore_files` are the ignore files present, `others` what is no source, if the
+    selection follows includes.
     """
 
     names: list[bytes] = field(default_factory=list)
@@ -25,6 +26,7 @@ class Listing:
     special: dict[bytes, str] = field(default_factory=dict)
     ignore_files: set[str] = field(default_factory=set)
     is_repository: bool = False
+    others: list[bytes] = field(default_factory=list)
 
 
 def list_directory(descriptor: int, selection: Selection) -> Listing:
@@ -51,10 +53,14 @@ def _add(listing: Listing, entry: os.DirEntry[str], selection: Selection) -> Non
     listing.is_repository |= name == b".git"
     if entry.is_dir(follow_symlinks=False):
         listing.names.append(name + b"/")
-    elif entry.is_symlink():
+        return
+    is_source = selection.is_source(name)
+    if selection.follow_includes and not is_source:
+        listing.others.append(name)
+    if entry.is_symlink():
         listing.links.add(name)
         listing.names.append(name)
-    elif selection.is_source(name):
+    elif is_source:
         if not entry.is_file(follow_symlinks=False):
             listing.special[name] = _kind_of(entry)
         listing.names.append(name)

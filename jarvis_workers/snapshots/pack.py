@@ -6,14 +6,17 @@ for the table that detects duplicate contents.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.committed_files import CommittedFiles
-from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, Outcome
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
+from jarvis_workers.snapshots.exclusion_reasons import LINK_WITHIN_THE_TREE
+from jarvis_workers.snapshots.include_closure import IncludeClosure
 from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
 from jarvis_workers.snapshots.safe_read import Read, read_file
 from jarvis_workers.snapshots.selection import Selection
@@ -58,7 +61,7 @@ def pack(
     existence is checked. The files are compared with those that are `committed`.
     """
     packing = _Packing(selection, ShardWriter(blobs, on_shard), read, committed)
-    manifest = blobs.put_chunks(packing.parts(walk(root, selection), on_progress))
+    manifest = blobs.put_chunks(packing.parts(packing.outcomes(root), on_progress))
     index = packing.index(manifest)
     return Snapshot(
         id=blobs.put(index_bytes(index)),
@@ -76,7 +79,9 @@ def pack(
 class _Packing:
     def __init__(self, selection: Selection, shards: ShardWriter, read: Read, committed: CommittedFiles | None) -> None:
         self._committed = committed
+        self._selection = selection
         self._limit = selection.max_file_bytes
+        self._closure = IncludeClosure(selection) if selection.follow_includes else None
         self._unchanged = selection.unchanged
         self._shards = shards
         self._read = read
@@ -103,6 +108,19 @@ class _Packing:
         if on_progress:
             on_progress(self._files, self._bytes)
 
+    def outcomes(self, root: Path) -> Iterator[Outcome]:
+        """Yield the outcomes of the tree, then those of the included files, which a second walk judges like sources."""
+        yield from walk(root, self._selection)
+        closure, self._closure = self._closure, None
+        if closure is None:
+            return
+        reached = closure.paths(root, self._read)
+        if reached:
+            only = replace(self._selection, suffixes=frozenset(), follow_includes=False, reached=reached)
+            before = set(self._not_checked)
+            yield from (one for one in walk(root, only) if _is_of_file(one, reached) and one not in before)
+        yield from closure.remarks()
+
     def index(self, manifest: str) -> Index:
         return Index(
             manifest=manifest,
@@ -120,6 +138,8 @@ class _Packing:
         match outcome:
             case FileFound():
                 self._add(outcome)
+            case OtherFiles() if self._closure:
+                self._closure.add_others(outcome)
             case NotChecked(path, reason):
                 self._not_checked.append((path, reason))
             case Excluded(path, reason):
@@ -134,6 +154,8 @@ class _Packing:
             return
         if self._committed:
             self._committed.compare(file.path, content)
+        if self._closure:
+            self._closure.add_source(file.path, content)
         if self._unchanged and self._unchanged.holds(file.path, content):
             self._left_out[self._unchanged.reason] += 1
             return
@@ -149,3 +171,10 @@ class _Packing:
         self._parts.append(sha256(part).hexdigest())
         self._manifest_bytes += len(part)
         return part
+
+
+def _is_of_file(outcome: Outcome, files: Collection[bytes]) -> bool:
+    """Return whether an outcome is about one of some files, and not about directories and links seen before."""
+    if isinstance(outcome, FileFound | NotChecked):
+        return outcome.path in files
+    return isinstance(outcome, LeftOut) and outcome.reason != LINK_WITHIN_THE_TREE

@@ -23,7 +23,11 @@ EXCLUDED_DIRECTORIES = frozenset(
 
 @dataclass(frozen=True)
 class Selection:
-    """The selection of a user: suffixes with their dot, case-sensitive, None for all; globs as in .gitignore.
+    """The selection of a user: suffixes with their dot, None for all; globs as in .gitignore.
+
+    A suffix also selects its spellings in capitals: `.cpp` is `.CPP` and `.c` is `.C`, but `.C` is not `.c`.
+    With `follow_includes`, files that sources include are selected, too, whatever their names: `reached` are their
+    paths, which are not excluded otherwise.
 
     Globs are relative to the root. With `include`, only matching files and files in matching directories are selected;
     `unchanged` files are not. Of IGNORE_FILES only those in `ignore_files` are read; .gitignore applies only to files
@@ -41,12 +45,18 @@ class Selection:
     max_file_bytes: int = 64_000_000
     unchanged: Unchanged | None = None
     paths: tuple[bytes, ...] = ()
+    follow_includes: bool = False
+    reached: frozenset[bytes] = frozenset()
 
     def is_source(self, name: bytes) -> bool:
         if self.suffixes is None:
             return True
         dot = name.rfind(b".")
-        return dot > 0 and name[dot:] in self.suffixes
+        return dot > 0 and (name[dot:] in self.suffixes or name[dot:].lower() in self.suffixes)
+
+    def selects(self, path: bytes) -> bool:
+        """Return whether a file is a source by its name, or because sources include it."""
+        return path in self.reached or self.is_source(path.rpartition(b"/")[2])
 
     def excludes(self, path: bytes) -> bool:
         match = self._excluding.match(path) if self.exclude else None
@@ -79,6 +89,15 @@ class Selection:
             for one in (*_above(path), path):
                 directory, _, name = one.rpartition(b"/")
                 result[directory].add(name)
+        return result
+
+    @cached_property
+    def reached_in(self) -> Mapping[bytes, Collection[bytes]]:
+        """The names of the `reached` files, by their directory (b"" is the root)."""
+        result: defaultdict[bytes, list[bytes]] = defaultdict(list)
+        for path in self.reached:
+            directory, _, name = path.rpartition(b"/")
+            result[directory].append(name)
         return result
 
     @cached_property

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
-from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, Outcome
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
 from jarvis_workers.snapshots.exclusion_reasons import (
     EXCLUDED,
     EXCLUDED_DIRECTORY,
@@ -183,6 +183,9 @@ class _TreeWalk:
             yield NotChecked(self._path[:-1] or b".", reason_of(error))
             return
         add_named(listing, descriptor, self._selection.steps.get(self._path[:-1], ()))
+        add_named(listing, descriptor, self._selection.reached_in.get(self._path[:-1], ()))
+        if listing.others:
+            yield OtherFiles(self._path, tuple(listing.others))
         if self._reads_gitignore and self._is_repository(listing):
             self._enter_repository(level)
         if listing.ignore_files:
@@ -230,7 +233,7 @@ class _TreeWalk:
             return self._judge_link(name, path)
         if name in level.listing.special:
             return NotChecked(path, level.listing.special[name])
-        if not self._selection.is_source(name):
+        if not self._selection.selects(path):
             return LeftOut(NOT_SOURCE)
         return FileFound(path, level.descriptor, name)
 

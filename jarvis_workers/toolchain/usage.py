@@ -6,55 +6,117 @@ The sandbox measures usage many times per second, so this module avoids pathlib.
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 BLOCK_BYTES = 512
 # The default net.core.wmem_default, plus the last buffer, which may exceed it.
 SOCKET_BYTES = 212_992 + 65_536
+# The default capacity of a pipe: 16 pages. An unprivileged user's larger ones have 64 MB in all (pipe(7)).
+PIPE_BYTES = 65_536
+# Kernel memory of a mapping (vm_area_struct and its nodes), and the most bytes of /proc/PID/maps to read for all.
+MAPPING_BYTES = 256
+MAPS_BYTES, MAPS_CHUNK = 32 << 20, 1 << 14
+ANY_LIMIT = 1 << 62
 LEAST_AVAILABLE = 128 << 20
-PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
+PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB$", re.MULTILINE)
 AVAILABLE = re.compile(rb"^(MemTotal|MemAvailable):\s+(\d+) kB$", re.MULTILINE)
+REMOVED = b" (deleted)\n"
+# Start and end, offset, inode and path of the mapping of a removed file.
+REMOVED_MAPPING = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ (\d+) +(/.*) \(deleted\)$", re.MULTILINE)
 
 
 class ProcessUsage(NamedTuple):
-    """Total usage of a set of processes, in bytes: memory, and the disk space of unlinked files.
+    """Total usage of a set of processes, in bytes: memory, and the disk space of removed files that are still open.
 
-    `hidden` contains the processes whose open files cannot be read.
+    `mapped` is the size of the parts up to which removed files are mapped that are not open, `mapped_files` their
+    number. `hidden` contains the processes whose open files cannot be read.
     """
 
     memory: int
     unlinked: int
     hidden: frozenset[int]
+    mapped: int = 0
+    mapped_files: int = 0
 
 
-def usage_of(processes: Iterable[int]) -> ProcessUsage:
-    """Measure processes, excluding shared memory; every socket counts as full.
+class _ProcessFacts(NamedTuple):
+    """A process in /proc, or one of its threads if the first one has ended, and its status."""
 
-    An unlinked file that is mapped but not open is not visible in /proc and therefore not counted.
+    place: str
+    status: bytes
+
+
+def usage_of(processes: Iterable[int], own: Sequence[str] = ()) -> ProcessUsage:
+    """Measure processes, excluding shared memory; every socket and pipe counts as full.
+
+    `own` are directories of these processes: files removed from there also count while they are mapped or executed.
+    Processes with more mappings than fit into MAPS_BYTES use more memory than any limit.
     """
-    memory, sockets, files, hidden = 0, set[int](), dict[tuple[int, int], int](), set[int]()
+    memory, left = 0, MAPS_BYTES
+    kernel_memory, hidden = dict[int, int](), set[int]()
+    files, mappings = dict[tuple[int, int], int](), dict[int, int]()
+    below = tuple(os.fsencode(f"{place}/") for place in own)
     for process in processes:
-        status = read_proc_file(f"/proc/{process}/status")
-        memory += 1024 * sum(map(int, PRIVATE.findall(status)))
+        facts = _facts_of(process)
+        memory += 1024 * sum(map(int, PRIVATE.findall(facts.status)))
+        maps = _read_maps(facts.place, left)
+        left -= len(maps)
+        memory += MAPPING_BYTES * maps.count(b"\n")
+        if REMOVED in maps:
+            _add_removed(mappings, maps, below)
         try:
-            for file in _open_files(process):
-                if stat.S_ISSOCK(file.st_mode):
-                    sockets.add(file.st_ino)
-                elif stat.S_ISREG(file.st_mode) and not file.st_nlink:
+            for file in _held_files(facts.place):
+                if stat.S_ISSOCK(file.st_mode) or stat.S_ISFIFO(file.st_mode):
+                    kernel_memory[file.st_ino] = SOCKET_BYTES if stat.S_ISSOCK(file.st_mode) else PIPE_BYTES
+                elif not file.st_nlink and (stat.S_ISREG(file.st_mode) or stat.S_ISDIR(file.st_mode)):
                     files[file.st_dev, file.st_ino] = file.st_blocks * BLOCK_BYTES
         except PermissionError:
             # An exiting process has no memory, and its open files cannot be read either.
-            hidden |= {process} if b"VmSize" in status else set()
-    return ProcessUsage(memory + len(sockets) * SOCKET_BYTES, sum(files.values()), frozenset(hidden))
+            hidden |= {process} if b"VmSize" in facts.status else set()
+    is_open = {inode for _, inode in files}
+    sizes = [size for inode, size in mappings.items() if inode not in is_open]
+    memory = memory + sum(kernel_memory.values()) if left > 0 else ANY_LIMIT
+    return ProcessUsage(memory, sum(files.values()), frozenset(hidden), sum(sizes), len(sizes))
 
 
-def _open_files(process: int) -> Iterator[os.stat_result]:
+def _facts_of(process: int) -> _ProcessFacts:
+    """Return a process; if its first thread has ended, the memory and files are those of another thread."""
+    place = f"/proc/{process}"
+    status = read_proc_file(f"{place}/status")
+    if b"VmSize" not in status:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for thread in os.listdir(f"{place}/task"):
+                other = read_proc_file(f"{place}/task/{thread}/status")
+                if b"VmSize" in other:
+                    return _ProcessFacts(f"{place}/task/{thread}", other)
+    return _ProcessFacts(place, status)
+
+
+def _read_maps(place: str, most: int) -> bytes:
+    """Read at most about `most` bytes of the mappings; the kernel returns a page per call."""
+    chunks, size = [], 0
+    with suppress(OSError), open(f"{place}/maps", "rb", buffering=0) as file:
+        while size < most and (chunk := file.read(MAPS_CHUNK)):
+            chunks.append(chunk)
+            size += len(chunk)
+    return b"".join(chunks)
+
+
+def _add_removed(mappings: dict[int, int], maps: bytes, below: tuple[bytes, ...]) -> None:
+    for start, end, offset, inode, path in REMOVED_MAPPING.findall(maps):
+        if path.startswith(below):
+            size = int(offset, 16) + int(end, 16) - int(start, 16)
+            mappings[int(inode)] = max(size, mappings.get(int(inode), 0))
+
+
+def _held_files(place: str) -> Iterator[os.stat_result]:
+    """Yield the open files of a process, its directory and its program."""
     with suppress(FileNotFoundError, ProcessLookupError):
-        for name in os.listdir(f"/proc/{process}/fd"):
+        for name in ("cwd", "exe", *(f"fd/{number}" for number in os.listdir(f"{place}/fd"))):
             with suppress(FileNotFoundError):
-                yield os.stat(f"/proc/{process}/fd/{name}")
+                yield os.stat(f"{place}/{name}")
 
 
 def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:

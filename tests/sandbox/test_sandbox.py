@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from jarvis_workers.errors import SandboxError, UsageError
-from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.launcher import PACKAGES, Starter
 from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PREFIX, Sandbox, best_tier, open_sandbox, refusal
 from tests.chaos.commands import until
@@ -69,6 +69,30 @@ for number in range(400):
     os.posix_fallocate(held, 0, 10_000_000)
     os.close(held)
 """
+MAP_FILES = """
+import ctypes, mmap, os, sys, time
+library = ctypes.CDLL(None)
+library.mmap.restype = ctypes.c_void_p
+size = int(sys.argv[1])
+for number in range(14):
+    path = os.environ["HOME"] + "/" + str(number)
+    held = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.ftruncate(held, size)
+    place = library.mmap(None, ctypes.c_size_t(size), 3, mmap.MAP_SHARED, held, ctypes.c_long(0))
+    os.unlink(path)
+    os.close(held)
+    ctypes.memset(place, 1, size)
+time.sleep(60)
+"""
+MAP_MORE_THAN_THERE_IS = """
+import mmap
+for size in (1 << 60, 1 << 46, 1 << 33, 40 << 20):
+    try:
+        held = mmap.mmap(-1, size)
+        print("mapped", size >> 20)
+    except (OSError, OverflowError):
+        print("refused")
+"""
 LOCK = """
 import fcntl, os, sys
 for path in sys.argv[1:]:
@@ -81,6 +105,17 @@ for path in sys.argv[1:]:
             print("refused")
 """
 PROGRAM = '#include <stdio.h>\nint main(void) { puts("built"); return 3; }\n'
+# The interpreter of the tests may be in a directory of root's, which every command may read.
+SYSTEM_PYTHON = "/usr/bin/python3"
+AS_ROOT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import open_sandbox
+with open_sandbox(Path(sys.argv[2]), tier=Tier.B) as box:
+    print(box.run(["sh", "-c", "id -u; stat -c seen " + sys.argv[3] + "/secret"]).stdout.decode())
+"""
 # A worker in whose sandbox a command runs, with a daemon of its own.
 WORKER = """
 import sys
@@ -236,6 +271,7 @@ def test_it_is_told_why_a_command_was_not_started(program: str, code: int, simpl
         (f"exec {PYTHON} -I -S -c '{UNMAP_MEMORY}'", {"memory_bytes": 100 * MEGABYTE}, "memory"),
         (f"exec {PYTHON} -I -S -c '{FILL_SOCKETS}'", {"memory_bytes": 80 * MEGABYTE}, "memory"),
         (f"exec {PYTHON} -I -S -c '{HIDE_FILES}'", {"scratch_bytes": MEGABYTE}, "disk"),
+        (f"exec {PYTHON} -I -S -c '{MAP_FILES}' {MEGABYTE}", {"scratch_bytes": 4 * MEGABYTE}, "disk"),
     ],
 )
 def test_a_limit_ends_a_command_and_is_named(
@@ -246,6 +282,45 @@ def test_a_limit_ends_a_command_and_is_named(
 
     assert outcome.reason == reason
     assert outcome.signal
+
+
+@pytest.mark.slow
+def test_mapped_files_without_a_name_end_a_command_at_its_limit(box: Sandbox) -> None:
+    free = shutil.disk_usage(box.scratch).free
+    outcome = shell(box, f"exec {PYTHON} -I -S -c '{MAP_FILES}' {200 * MEGABYTE}", address_bytes=8 << 30)
+
+    assert outcome.reason == "disk"
+    assert free - shutil.disk_usage(box.scratch).free < 2800 * MEGABYTE
+
+
+def test_shared_memory_that_is_not_mapped_does_not_count(simple: Sandbox) -> None:
+    with simple:
+        outcome = shell(simple, f"exec {PYTHON} -I -S -c '{MAP_MORE_THAN_THERE_IS}'", memory_bytes=300 * MEGABYTE)
+
+    assert outcome.stdout.split() == [b"refused"] * 3 + [b"mapped", b"40"]
+    assert (outcome.code, outcome.reason) == (0, None)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root changes the user of a command")
+def test_a_command_of_root_has_a_user_of_its_own_and_no_capability_that_its_tree_does_not_need() -> None:
+    with tempfile.TemporaryDirectory() as public, tempfile.TemporaryDirectory() as private:
+        Path(private, "secret").touch()
+        Path(public).chmod(0o755)
+        command = [SYSTEM_PYTHON, "-I", "-c", AS_ROOT, str(PACKAGES)]
+        said = subprocess.run([*command, public, private], capture_output=True, check=True).stdout
+        needed = subprocess.run([*command, private, private], capture_output=True, check=True).stdout
+
+    assert said.split() == [b"65530"]
+    assert needed.split() == [b"65530", b"seen"]
+
+
+@pytest.mark.parametrize(
+    "program", ["cp -a main.c", "cp --preserve=all main.c", "install -m 644 main.c", "ls -l main.c >"]
+)
+def test_programs_that_look_for_attributes_say_nothing_about_them(program: str, box: Sandbox) -> None:
+    outcome = shell(box, f'{program} "$HOME/copy"')
+
+    assert (outcome.code, outcome.stderr) == (0, b"")
 
 
 def test_space_that_is_reserved_is_seen_before_much_of_it_is_taken(simple: Sandbox) -> None:

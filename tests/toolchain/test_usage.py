@@ -1,14 +1,58 @@
 """What processes take is seen in /proc: memory, full sockets, and files without a name."""
 
+import ctypes
+import mmap
 import os
+import platform
+import shutil
 import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from jarvis_workers.toolchain.usage import SOCKET_BYTES, machine_is_short_of_memory, usage_of
+from jarvis_workers.toolchain.usage import (
+    ANY_LIMIT,
+    MAPPING_BYTES,
+    PIPE_BYTES,
+    SOCKET_BYTES,
+    ProcessUsage,
+    machine_is_short_of_memory,
+    usage_of,
+)
+from tests.chaos.commands import until
 
 MEGABYTE = 1 << 20
+EXIT = {"x86_64": 60, "aarch64": 93}
+# A removed file of four megabytes, of which pages are mapped up to its end.
+MAP_AND_WAIT = """
+import ctypes, os, sys, time
+library = ctypes.CDLL(None)
+library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+descriptor = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.write(descriptor, bytes(4 << 20))
+library.mmap(None, 1 << 20, 3, int(sys.argv[2]), descriptor, 3 << 20)
+os.unlink(sys.argv[1])
+if not sys.argv[3:]:
+    os.close(descriptor)
+print("ready", flush=True)
+time.sleep(60)
+"""
+END_FIRST_THREAD = """
+import ctypes, os, sys, threading, time
+def work():
+    descriptor = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+    os.unlink(sys.argv[1])
+    os.write(descriptor, bytes(4 << 20))
+    memory = b"x" * (20 << 20)
+    print("ready", flush=True)
+    time.sleep(60)
+threading.Thread(target=work).start()
+ctypes.CDLL(None).syscall(int(sys.argv[2]), 0)
+"""
 
 
 def test_private_memory_counts() -> None:
@@ -40,8 +84,93 @@ def test_a_file_without_a_name_counts_until_it_is_closed(tmp_path: Path) -> None
     assert usage_of([os.getpid()]).unlinked - before < MEGABYTE
 
 
+@pytest.mark.parametrize("flags", [mmap.MAP_SHARED, mmap.MAP_PRIVATE])
+def test_a_removed_file_counts_while_it_is_mapped(tmp_path: Path, flags: int) -> None:
+    with started(MAP_AND_WAIT, tmp_path / "large", flags) as child:
+        mapped = usage_of([child.pid], [str(tmp_path)])
+        elsewhere = usage_of([child.pid], [str(tmp_path / "other")])
+
+    assert (mapped.mapped, mapped.mapped_files) == (4 * MEGABYTE, 1)
+    assert (elsewhere.mapped, elsewhere.mapped_files) == (0, 0)
+
+
+def test_a_removed_file_that_is_open_and_mapped_counts_once(tmp_path: Path) -> None:
+    with started(MAP_AND_WAIT, tmp_path / "large", mmap.MAP_SHARED, "open") as child:
+        usage = usage_of([child.pid], [str(tmp_path)])
+
+    assert usage.mapped_files == 0
+    assert 4 * MEGABYTE <= usage.unlinked < 5 * MEGABYTE
+
+
+def test_a_removed_program_counts_while_it_runs(tmp_path: Path) -> None:
+    program = Path(shutil.copy(os.path.realpath(shutil.which("sleep") or "sleep"), tmp_path / "program"))
+    size = program.stat().st_blocks * 512
+    with subprocess.Popen([program, "60"]) as child:
+        until(lambda: b"program" in Path(f"/proc/{child.pid}/cmdline").read_bytes())
+        program.unlink()
+        unlinked = usage_of([child.pid]).unlinked
+        child.kill()
+
+    assert unlinked >= size > 0
+
+
+def test_files_and_memory_of_a_process_whose_first_thread_has_ended_count(tmp_path: Path) -> None:
+    with started(END_FIRST_THREAD, tmp_path / "large", EXIT[platform.machine()]) as child:
+        until(lambda: b"Z (zombie)" in Path(f"/proc/{child.pid}/status").read_bytes())
+        usage = usage_of([child.pid])
+
+    assert usage.unlinked >= 4 * MEGABYTE
+    assert usage.memory >= 20 * MEGABYTE
+
+
+def test_each_pipe_counts_as_full_and_once() -> None:
+    before = usage_of([os.getpid()]).memory
+    ends = [end for _ in range(200) for end in os.pipe()]
+
+    assert usage_of([os.getpid()]).memory - before == pytest.approx(200 * PIPE_BYTES, rel=0.2)
+    for end in ends:
+        os.close(end)
+
+
+def test_mappings_count_as_memory() -> None:
+    before = usage_of([os.getpid()])
+    with divided_memory(4_000):
+        after = usage_of([os.getpid()])
+
+    assert after.memory - before.memory >= 3_990 * MAPPING_BYTES
+
+
+@pytest.mark.slow
+def test_too_many_mappings_count_as_more_than_any_limit() -> None:
+    with divided_memory(8_000):
+        assert usage_of([os.getpid()] * 100).memory >= ANY_LIMIT
+
+
+@contextmanager
+def divided_memory(pages: int) -> Iterator[None]:
+    """Have a mapping for each page of some memory, by protecting every second one."""
+    with mmap.mmap(-1, pages * mmap.PAGESIZE) as memory:
+        letter = ctypes.c_char.from_buffer(memory)
+        for page in range(0, pages, 2):
+            place = ctypes.c_void_p(ctypes.addressof(letter) + page * mmap.PAGESIZE)
+            ctypes.CDLL(None).mprotect(place, ctypes.c_size_t(1), mmap.PROT_READ)
+        yield
+        del letter
+
+
+@contextmanager
+def started(program: str, *arguments: object) -> Iterator[subprocess.Popen[bytes]]:
+    """Yield a process that has done its work and waits."""
+    command = [sys.executable, "-I", "-S", "-c", program, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout
+        assert child.stdout.readline() == b"ready\n"
+        yield child
+        child.kill()
+
+
 def test_a_process_that_is_gone_takes_nothing() -> None:
-    assert usage_of([1 << 30]) == (0, 0, frozenset())
+    assert usage_of([1 << 30]) == ProcessUsage(0, 0, frozenset())
 
 
 @pytest.mark.parametrize(("total", "available", "short"), [(24_000, 100, True), (24_000, 200, False), (500, 15, False)])

@@ -144,3 +144,20 @@ def set_an_attribute_in_the_new_way(t: Target) -> bool:
     passed = struct.pack("QII", ctypes.addressof(value), 1, 0)
     call(SET_XATTR_AT, -100, t.inside(set_an_attribute_in_the_new_way).encode(), 0, b"user.probe", passed, len(passed))
     return True
+
+
+def read_an_attribute_outside(t: Target) -> bool:
+    return os.getxattr(f"{t.outside}/with_attribute", "user.kept") == t.secret.encode()
+
+
+def read_an_attribute_of_a_link(t: Target) -> bool:
+    place = f"{t.outside}/with_attribute"
+    return os.getxattr(place, "user.kept", follow_symlinks=False) == t.secret.encode()
+
+
+def list_attributes_outside(t: Target) -> bool:
+    return bool(os.listxattr(f"{t.outside}/with_attribute"))
+
+
+def list_attributes_of_a_descriptor(t: Target) -> bool:
+    return bool(os.listxattr(os.open(f"{t.tree}/with_attribute", os.O_RDONLY)))

@@ -6,6 +6,7 @@ import mmap
 import os
 import platform
 import signal
+import socket
 import struct
 from collections.abc import Callable
 
@@ -22,6 +23,7 @@ CREATED = 0o1600
 X32 = 0x40000000
 X32_GETPID = X32 | 39
 IO_URING_PARAMETERS = 120
+READ_IMPLIES_EXEC = 0x0400000
 
 
 def _in_a_child(work: Callable[[], object]) -> bool:
@@ -186,9 +188,61 @@ def call_as_32_bits(_: Target) -> bool:
     if platform.machine() != "x86_64":
         return False
     code = bytes.fromhex("53 b8 67010000 bb 01000000 b9 01000000 31d2 cd80 5b c3".replace(" ", ""))
+    return _run_machine_code(code) > 0
+
+
+def _run_machine_code(code: bytes) -> int:
     with mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as memory:
         memory.write(code)
         place = ctypes.c_char.from_buffer(memory)
-        made: int = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(place))()
+        answer: int = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(place))()
         del place
-    return made > 0
+    return answer
+
+
+def start_a_thread_with_files_of_its_own(_: Target) -> bool:
+    """Start a thread that does not share the open files, which /proc/PID/fd would not show; it exits at once."""
+    if platform.machine() != "x86_64":
+        return False
+    code = bytes.fromhex("b838000000 bf00090100 31f6 0f05 85c0 7509 b83c000000 31ff 0f05 c3".replace(" ", ""))
+    return _run_machine_code(code) > 0
+
+
+def change_the_personality(_: Target) -> bool:
+    return call("personality", READ_IMPLIES_EXEC) >= 0
+
+
+def read_the_local_descriptor_table(_: Target) -> bool:
+    return call("modify_ldt", 0, ctypes.create_string_buffer(64), 64) >= 0
+
+
+def request_asynchronously(_: Target) -> bool:
+    return call("io_setup", 1, ctypes.create_string_buffer(8)) == 0
+
+
+def filter_its_own_calls(_: Target) -> bool:
+    return _in_a_child(lambda: _filter_calls(lambda steps: call("seccomp", 1, 0, steps)))
+
+
+def filter_its_own_calls_in_the_old_way(_: Target) -> bool:
+    return _in_a_child(lambda: _filter_calls(lambda steps: call("prctl", 22, 2, steps, 0, 0)))
+
+
+def _filter_calls(install: Callable[[bytes], int]) -> None:
+    allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000), 8)
+    call("prctl", 38, 1, 0, 0, 0)
+    install(struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)))
+
+
+def restrict_its_own_files(_: Target) -> bool:
+    return call("landlock_create_ruleset", struct.pack("Q", 1), 8, 0) > 0
+
+
+def send_a_descriptor(_: Target) -> bool:
+    ends = socket.socketpair()
+    return socket.send_fds(ends[0], [b"x"], [0]) > 0
+
+
+def splice_a_file(t: Target) -> bool:
+    source, (_reading, writing) = os.open(t.inside(splice_a_file), os.O_RDONLY), os.pipe()
+    return call("splice", source, None, writing, None, 1, 0) == 1

@@ -92,6 +92,7 @@ def select_files(options: ScanOptions, source: SourceTree) -> Selection:
         exclude=tuple(options.exclude),
         ignore_files=ignore_files_of(source.origin, use=options.use_ignore_files),
         max_file_bytes=int(options.max_file_mb * MEGABYTE),
+        follow_includes="c/cpp" in options.languages,
     )
 
 

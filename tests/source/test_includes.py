@@ -1,0 +1,73 @@
+"""Included names are found however a directive is written, in linear time."""
+
+import pytest
+
+from jarvis_workers.source.includes import INCLUDES_MAX, IncludedName, included_names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#include "a.inc"',
+        ' \t# include\t"a.inc"',
+        '#include"a.inc" // comment',
+        '#include_next "a.inc"',
+        '#import "a.inc"',
+        '/* a */ # /* b\n c */ include /* d */ "a.inc"',
+        '# /* /* */ include "a.inc"',
+        '%:include "a.inc"',
+        '??=include "a.inc"',
+        '#inc\\\nlude "a.inc"',
+        '#\\\ninclude "a.inc"',
+        '# \\ \r\n  include "a.inc"',
+        '#include \\\n  "a.inc"',
+        '#include "a.\\\ninc"',
+        '#i\\\nn\\\nclude "a.inc"',
+        '#inc??/\nlude "a.inc"',
+        '#define NAME "a.inc"\n#include NAME',
+        '#if 0\n#include "a.inc"\n#endif',
+        '\f#include "a.inc"',
+        '#include/**/_next\n#include/* */"a.inc"',
+    ],
+)
+def test_every_form_of_a_directive_is_read(text: str) -> None:
+    assert IncludedName(b"a.inc", quoted=True) in included_names(text.encode()).names
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_text_in_other_encodings_is_read(encoding: str) -> None:
+    content = '#include "a.inc"\nint a; int b; int c; int d;\n'.encode(encoding)
+
+    assert included_names(content).names == (IncludedName(b"a.inc", quoted=True),)
+
+
+@pytest.mark.parametrize(
+    "text", ['include "a"', 'x include "a"', '#includes "a"', "// see #include lines above", "#pragma a"]
+)
+def test_what_is_no_directive_names_nothing(text: str) -> None:
+    assert included_names(text.encode()).names == ()
+
+
+def test_angle_brackets_and_macros_are_told_apart() -> None:
+    content = b"#include <a>\n#include NAME\n#include TEXT(x)\n#define B <b>\n#include B\n"
+
+    assert included_names(content).names == (
+        IncludedName(b"a"),
+        IncludedName(b"NAME", macro=True),
+        IncludedName(b"TEXT", macro=True),
+        IncludedName(b"b"),
+    )
+
+
+def test_a_file_with_too_many_directives_is_not_complete() -> None:
+    names = included_names(b'#include "a"\n' * (INCLUDES_MAX + 1))
+
+    assert not names.complete
+    assert included_names(b'#include "a"\n' * INCLUDES_MAX).complete
+
+
+@pytest.mark.parametrize(
+    "piece", ["#include/*", "*/include", "#include", "#/**/include", '#include "', "# \\\n", "??/\n#"]
+)
+def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
+    assert len(included_names((piece * 100_000).encode()).names) <= 1
