@@ -12,7 +12,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.trust import MODELS, SEARCH_KEY, is_trusted, restricted_values
+from jarvis_workers.settings.trust import MODELS, is_trusted, restricted_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -53,25 +53,14 @@ class Layer:
         return _place(self.source, self.file, position)
 
     def without(self, untrusted: Mapping[str, object]) -> "Layer":
-        """Return the layer without the effect of these settings; model groups are left out one by one."""
+        """Return the layer without the effect of these settings."""
         rest = {name: value for name, value in self.values.items() if name not in untrusted}
-        if groups := _left(self.values.get(MODELS), untrusted.get(MODELS)):
-            rest[MODELS] = groups
         return replace(self, values=rest, untrusted=untrusted)
 
     @property
     def written(self) -> Mapping[str, object]:
         """All values of the source."""
-        groups, left_out = self.values.get(MODELS), self.untrusted.get(MODELS)
-        both = {MODELS: {**groups, **left_out}} if isinstance(groups, Mapping) and isinstance(left_out, Mapping) else {}
-        return {**self.values, **self.untrusted, **both}
-
-
-def _left(models: object, left_out: object) -> dict[str, object]:
-    """Return the model groups that have an effect, if some have none."""
-    if not (isinstance(models, Mapping) and isinstance(left_out, Mapping)):
-        return {}
-    return {name: group for name, group in models.items() if name not in left_out}
+        return {**self.values, **self.untrusted}
 
 
 def without_effect(layers: Sequence[Layer]) -> dict[str, Mapping[str, object]]:
@@ -94,8 +83,7 @@ def read_layers(
         Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(yaml))), yaml), file=yaml),
         Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(toml))))),
     ]
-    search_has_key = any(layer.values.get(SEARCH_KEY) for layer in (*own, *found))
-    restricted = [dict(restricted_values(layer.values, search_has_key=search_has_key)) for layer in found]
+    restricted = [restricted_values(layer.values) for layer in found]
     return own + [
         layer if not names or is_trusted(path, environ) else layer.without(names)
         for layer, names, path in zip(found, restricted, (yaml, toml), strict=True)
