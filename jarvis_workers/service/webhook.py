@@ -24,7 +24,7 @@ from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_exponen
 from jarvis_workers import telemetry
 from jarvis_workers.conversations.web_fetch import open_without_redirects
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.totals import TotalsCache
 from jarvis_workers.service.run_pages import usage_of_runs
@@ -44,6 +44,7 @@ BATCH = 100
 RECENT_SECONDS = 24 * 3600.0
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ERROR_MAX = 200
+KEY_BYTES = 16_384
 
 
 class _Answer(NamedTuple):
@@ -105,7 +106,7 @@ def webhook_of(settings: Settings) -> Webhook | None:
     if notify.webhook_secret_file is None:
         return Webhook(notify.webhook_url)
     try:
-        key = notify.webhook_secret_file.read_bytes().strip()
+        key = read_regular(notify.webhook_secret_file, KEY_BYTES)[:KEY_BYTES].strip()
     except OSError as error:
         raise SettingsError(f"notify.webhook_secret_file: cannot be read: {error.strerror}") from error
     if not key:

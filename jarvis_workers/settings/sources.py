@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.trust import MODELS, is_trusted, restricted_values
+from jarvis_workers.settings.trust import FILE_BYTES, MODELS, is_trusted, restricted_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -91,7 +91,7 @@ def read_layers(
 
 
 def _named_file(file: Path) -> Iterator[Layer]:
-    if not file.is_file():
+    if not file.exists():
         raise SettingsError(f"{plain(str(file))}: no such file")
     yield Layer(file.name, _check_names(file.name, dict(flat(_read_yaml(file))), file), file=file)
 
@@ -178,7 +178,10 @@ def _read_secret(variable: str, path: str) -> str:
 
 def _read(path: Path, label: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        content = read_regular(path, FILE_BYTES)
+        if len(content) > FILE_BYTES:
+            raise SettingsError(f"{label} is larger than {FILE_BYTES:,} bytes")
+        return content.decode("utf-8")
     except OSError as error:
         raise SettingsError(f"{label} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -193,16 +196,16 @@ def _read_yaml(path: Path) -> Mapping[Any, object]:
     from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
 
     try:
-        document = yaml.load(_read(path, YAML_FILE), UniqueKeys)  # noqa: S506  a SafeLoader
+        document = yaml.load(_read(path, path.name), UniqueKeys)  # noqa: S506  a SafeLoader
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise SettingsError(f"{YAML_FILE}:{line}: {error.problem}") from error
+        raise SettingsError(f"{path.name}:{line}: {error.problem}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{YAML_FILE}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+        raise SettingsError(f"{path.name}: cannot be read as YAML: {' '.join(str(error).split())}") from error
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise SettingsError(f"{YAML_FILE} is {short.repr(document)}; expected a mapping of setting names to values")
+        raise SettingsError(f"{path.name} is {short.repr(document)}; expected a mapping of setting names to values")
     return document
 
 

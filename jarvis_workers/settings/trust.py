@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.private_files import make_private_directory, read_private, touch_private
 from jarvis_workers.settings.schema import default_data_dir
 
@@ -35,6 +35,7 @@ WEB_ACCESS = (
 )
 RESTRICTED = (*PROGRAMS, NOTES, *ADDRESSES, *MODEL_SERVERS, *WEB_ACCESS)
 DATA_DIR = "JARVIS_DATA_DIR"
+FILE_BYTES = 4_000_000
 FOLDER = "trusted"
 REMEDY = "read the file, then: jarvis config trust"
 TRUSTED, REFUSED = b"trusted\n", b"refused\n"
@@ -78,7 +79,7 @@ def trust_notice(file: str, names: Collection[str]) -> str:
 
 
 def _record(file: Path, environ: Mapping[str, str]) -> Path:
-    content = hashlib.sha256(file.read_bytes()).hexdigest()
+    content = hashlib.sha256(read_regular(file, FILE_BYTES)).hexdigest()
     key = hashlib.sha256(os.fsencode(file.parent.resolve() / file.name) + b"\0" + content.encode()).hexdigest()
     # A relative directory may lie inside the clone, which could bring decisions along.
     chosen = Path(environ.get(DATA_DIR) or ".").expanduser()

@@ -20,11 +20,13 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.paths import read_regular
 from jarvis_workers.web.access.guess_limits import Address, GuessLimits
 from jarvis_workers.web.access.identity import Role, read_role
 
 NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
 LINES_MAX = 10_000
+FILE_BYTES = 4_000_000
 PASSWORD_MAX = 200
 VERIFIED_MAX = 256
 # Requests whose password is being hashed or waits for it; fewer than the threads of the server.
@@ -62,7 +64,10 @@ class CredentialFile:
         return self._credentials
 
     def _lines(self) -> list[tuple[int, str]]:
-        text = self._path.read_text("utf-8", "replace")
+        content = read_regular(self._path, FILE_BYTES)
+        if len(content) > FILE_BYTES:
+            raise SettingsError(f"{self._path} is larger than {FILE_BYTES:,} bytes")
+        text = content.decode("utf-8", "replace")
         lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
         result = [(number, line) for number, line in lines if line and not line.startswith("#")]
         if len(result) > LINES_MAX:
