@@ -13,6 +13,7 @@ from jarvis_cli.language import language_of
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings, run_command
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import read_regular
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import (
@@ -27,6 +28,7 @@ from jarvis_workers.service.c2rust.fast_run import (
     require_tools,
 )
 from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
+from jarvis_workers.service.c2rust.project_files import read_lines
 from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.risk_report import read_risky_files
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
@@ -176,7 +178,7 @@ def _risky(conversion: ModelConversion) -> dict[str, list[int]]:
 def _notes(path: Path | None) -> str:
     """Return the text of a file of notes, at most NOTES_MAX characters. Raises UsageError."""
     try:
-        text = path.read_text("utf-8-sig").strip() if path else ""
+        text = read_regular(path, 4 * NOTES_MAX).decode("utf-8-sig").strip() if path else ""
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
     if len(text) > NOTES_MAX:
@@ -189,10 +191,9 @@ def _names(given: str) -> list[str]:
     if not given.startswith("@"):
         return [given]
     try:
-        lines = Path(given[1:]).read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise UsageError(f"--only: cannot read {given[1:]}: {reason}") from error
+        lines = read_lines(Path(given[1:]))
+    except UsageError as error:
+        raise UsageError(f"--only: {error}") from error
     names = [name for line in lines if (name := line.partition("#")[0].strip())]
     if not names:
         raise UsageError(f"--only: {given[1:]} names no function")

@@ -147,9 +147,9 @@ def trust(
     """Allow the settings files of this directory to start programs, use servers, and tell models whom to trust.
 
     It holds until they change. The programs are MCP servers, callbacks, the central repository with its tools, and the
-    gate of `jarvis code`; the servers are those that get keys of models or of the search, and the results store, the
-    broker, the blob store and the webhook, unless they are servers of this machine. data_dir brings results along, and
-    sec.notes tells models whom to trust.
+    gate of `jarvis code`; the servers are those of models and of the search, the results store, the broker, the blob
+    store and the webhook, on whatever machine they are. data_dir brings results along, c2rust.tool_chains lets builds
+    read directories, sec.notes tells models whom to trust, and web.* says who may use the web interface.
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 

@@ -22,6 +22,8 @@ from typer.core import TyperGroup
 from jarvis_cli import exits
 from jarvis_cli.app import App, HelpGroup
 from jarvis_cli.process_limits import check_limits
+from jarvis_cli.status_output import write_line
+from jarvis_workers import telemetry
 from jarvis_workers.errors import CommandFailed, JarvisError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
@@ -194,7 +196,8 @@ def open_standard_streams() -> None:
 def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis", frame: Frame | None = None) -> int:
     """Run a command line and return its exit code; errors are printed as one line on stderr."""
     try:
-        return _perform(list(args), command, prog, frame or Frame())
+        with telemetry.notices(write_line):
+            return _perform(list(args), command, prog, frame or Frame())
     except JarvisError as error:
         output = error.output if isinstance(error, CommandFailed) else ()
         return _end(exits.FAILED, "\n".join((f"{prog}: {plain(str(error))}", *map(plain, output))))

@@ -19,27 +19,31 @@ from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrust
 from jarvis_workers.settings.trust import (
     ADDRESSES,
     DATA_DIRECTORY,
-    KEYS,
+    MODEL_SERVERS,
     MODELS,
     NOTES,
     PROGRAMS,
     SERVER_ADDRESSES,
+    WEB_ACCESS,
     decide,
     decision,
-    sends_key,
     trust_notice,
 )
 
-EVERY = (*PROGRAMS, *KEYS, *ADDRESSES)
+EVERY = (*PROGRAMS, *MODEL_SERVERS, *ADDRESSES)
 # Without these, a worker would take no jobs, or ask other models.
 OF_WORKERS = (MODELS, DATA_DIRECTORY, *SERVER_ADDRESSES)
 # By what a command uses, see `app`.
 USED: Mapping[str, Sequence[str]] = {
     "none": (),
     "servers": ADDRESSES,
-    "conversations": ("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", NOTES, MODELS, *ADDRESSES),
+    "conversations": (
+        *("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", "c2rust.tool_chains"),
+        *(NOTES, MODELS, *ADDRESSES),
+    ),
     "agents": EVERY,
 }
+OF_WEB = (*EVERY, NOTES, *WEB_ACCESS)
 LINE_MAX = 300
 
 
@@ -64,9 +68,10 @@ def _effects(names: Collection[str]) -> str:
     """Return why settings need trust."""
     effects = (
         (PROGRAMS, "start programs"),
-        (KEYS, "send keys to servers"),
+        (MODEL_SERVERS, "send code and keys to servers"),
         (ADDRESSES, "name servers or files for code and results"),
         ((NOTES,), "tell models whom to trust"),
+        (WEB_ACCESS, "let others in"),
     )
     return " and ".join(effect for settings, effect in effects if set(names) & set(settings))
 
@@ -97,11 +102,13 @@ def _has_person(directory: Path) -> bool:
 
 
 def _each(setting: str, value: object) -> Iterator[object]:
-    """Yield what a setting lists; of model groups, those that send keys."""
+    """Yield what a setting lists: of a model group, its server and where its key comes from."""
     if setting == MODELS and isinstance(value, Mapping):
         for name, group in value.items():
-            if isinstance(group, Mapping) and sends_key(group):
-                yield f"{name}: {group.get('api_key_env') or group.get('api_key_file')} to {group.get('base_url')}"
+            facts = group if isinstance(group, Mapping) else {}
+            key = facts.get("api_key_env") or facts.get("api_key_file") or ("a key" if facts.get("api_key") else None)
+            server = facts.get("base_url") or "OpenAI"
+            yield f"{name}: code and {key} to {server}" if key else f"{name}: code to {server}"
     elif isinstance(value, list | tuple):
         yield from value
     else:

@@ -45,11 +45,11 @@ def web(
     from jarvis_workers.extras import require  # noqa: PLC0415
 
     require("web", "jarvis web")
-    from jarvis_cli.program_trust import approve_programs  # noqa: PLC0415
+    from jarvis_cli.program_trust import OF_WEB, approve_programs  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
     from jarvis_workers.web.server import check_address, serve  # noqa: PLC0415
 
-    approve_programs()
+    approve_programs(names=OF_WEB)
     settings = load_settings(directory=Path.cwd())
     check_address(settings, host, insecure=allow_remote_token)
     serve(settings, host, port, read_only=read_only, tell=lambda line: typer.echo(line, err=True))

@@ -4,8 +4,12 @@ A manifest stores them as text with surrogate escapes, which is lossless. Users 
 always valid UTF-8 and reversible: in a name that literally contains `\\xNN`, the backslash is shown as `\\x5c`.
 """
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Sequence
+from pathlib import Path
 
 _UNSAFE = re.compile(rb"(?:\A|/)\.{0,2}(?:/|\Z)|\0")
 _LOOKS_ESCAPED = re.compile(rb"\\(?=x[0-9a-f]{2})")
@@ -57,3 +61,18 @@ def from_text(text: str) -> bytes:
 def leaves_the_root(path: bytes) -> bool:
     """Return whether a path is absolute or empty, or contains NUL or an empty, `.` or `..` component."""
     return _UNSAFE.search(path) is not None
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """Return the first `most_bytes` + 1 bytes of a regular file, so that a longer one is noticed.
+
+    Raises OSError, also for a pipe or a device, which could block or never end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return stream.read(most_bytes + 1)

@@ -1,7 +1,8 @@
 """Structured logs: one line per event, so that `grep 'job=12 '` over the logs of all workers lists all events of a job.
 
 A line is logfmt of at most LINE_BYTES bytes. Values are untrusted: control characters and quotes are escaped, secrets
-are redacted, and no value can imitate another field in a search. Nothing is written before `set_up`.
+are redacted, and no value can imitate another field in a search. Nothing is written before `set_up`, but `notices`
+tells the person at a foreground command of warnings.
 """
 
 import logging
@@ -9,8 +10,8 @@ import os
 import re
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, Protocol, cast
 
 from jarvis_workers.paths import plain
@@ -21,6 +22,11 @@ LINE_BYTES = 1024
 VALUE_BYTES = 700
 LOOKED_AT = 4096
 CUT = "…"
+NOTICES_MAX = 100
+# Facts that are shown to a person without their names.
+SPOKEN = ("path", "says")
+# Facts of events that the store records.
+RECORDED = frozenset({"job", "agent"})
 FOUND_BY, HARMLESS = "job=", "job\\x3d"
 
 _BARE = re.compile(r"[^\s\"'=\\]+\Z")
@@ -67,9 +73,44 @@ def set_up(level: LogLevel, file: int) -> None:
     root = logging.getLogger()
     for former in [handler for handler in root.handlers if isinstance(handler, Lines)]:
         root.removeHandler(former)
+    for notice in [handler for handler in _log.handlers if isinstance(handler, _Notices)]:
+        _log.removeHandler(notice)
     root.addHandler(Lines(file))
     root.setLevel(logging.WARNING)
     _log.setLevel(level.upper())
+
+
+@contextmanager
+def notices(tell: Callable[[str], None]) -> Iterator[None]:
+    """Tell each warning once, as a line for a person, unless `set_up` is called: then they are logged.
+
+    Warnings about jobs and answers are left out: the store has them (`jarvis runs show`, `jarvis runs transcript`).
+    """
+    handler = _Notices(tell)
+    _log.addHandler(handler)
+    try:
+        yield
+    finally:
+        _log.removeHandler(handler)
+
+
+class _Notices(logging.Handler):
+    """Tells warnings, at most NOTICES_MAX different ones."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._tell = tell
+        self._lines: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        facts = getattr(record, "facts", None)
+        if facts is None or RECORDED.intersection(facts):
+            return
+        values = (str(value) if name in SPOKEN else f"{name}={value}" for name, value in facts.items())
+        line = ": ".join((record.getMessage(), *values))
+        if line not in self._lines and len(self._lines) < NOTICES_MAX:
+            self._lines.add(line)
+            self._tell(line)
 
 
 class _NoLock:

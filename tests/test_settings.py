@@ -7,6 +7,7 @@ import pytest
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import Origin, Settings, load_settings, origins
+from tests.settings_files import trust_file
 
 
 def read(directory, environ=None, **flags):
@@ -222,6 +223,7 @@ def test_a_secret_of_the_wrong_type_is_not_quoted(tmp_path):
 def test_every_setting_says_where_it_comes_from_without_its_secret(tmp_path):
     toml(tmp_path, "[tool.jarvis.report]\nmin_confidence = 0.5\n")
     yaml(tmp_path, "tick_seconds: 1\nstore_url: postgresql://me:word@localhost/jarvis\n")
+    trust_file(tmp_path / "jarvis.yaml", tmp_path)
 
     found = {
         origin.setting: origin

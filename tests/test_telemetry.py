@@ -6,6 +6,7 @@ import re
 import shlex
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -147,3 +148,19 @@ def test_a_library_that_cannot_word_its_warning_stops_no_work(written: Callable[
     telemetry.info("claimed", job=2)
 
     assert len(written()) == 1
+
+
+@pytest.mark.usefixtures("written")
+def test_a_person_is_told_of_each_warning_once_until_there_is_a_log() -> None:
+    lines = list[str]()
+    with telemetry.notices(lines.append), Path(os.devnull).open("w") as log:
+        for _ in range(2):
+            telemetry.warning("left out", path="p", says="broken", version=7)
+        telemetry.info("webhook", says="delivered")
+        telemetry.warning("recovered", job=12, says="its lease expired")
+        telemetry.warning("answer cannot be used", agent="Jarvis", says="no report")
+        telemetry.set_up("info", log.fileno())
+        telemetry.warning("left out", path="q", says="broken")
+    telemetry.warning("left out", path="r", says="broken")
+
+    assert lines == ["left out: p: broken: version=7"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolated, load_files
+from jarvis_workers.agent.plugins import ForeignError, call_foreign, leave_out, load_files
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
@@ -20,7 +20,6 @@ from jarvis_workers.platforms.profiles import GENERIC
 from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage
 from jarvis_workers.platforms.registry import Maker
 from jarvis_workers.platforms.tokens import estimate
-from jarvis_workers.telemetry import warning
 
 OWN_MODELS = Path("~/.jarvis/models")
 NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platform_name")
@@ -30,9 +29,15 @@ ALSO = ("chat_until_success", "set_model_group", "upload_files", "save", "restor
 def own_platforms(directories: Iterable[Path]) -> Iterator[tuple[str, Maker]]:
     """Yield the platforms that the files of the directories define, as pairs of `platform_name()` and factory."""
     for path, module in load_files(directories):
-        for kind in _platforms(path, module):
-            name = call_isolated(kind.platform_name, f"{path}: platform_name()")
-            if isinstance(name, str) and name:
+        kinds = [kind for kind in vars(module).values() if _is_platform(kind, module)]
+        if not kinds:
+            leave_out(path, f"it has no class with {', '.join(NEEDED)}")
+        for kind in kinds:
+            try:
+                name = _name_of(kind)
+            except ForeignError as error:
+                leave_out(path, str(error))
+            else:
                 yield name, _maker(name, kind)
 
 
@@ -77,15 +82,19 @@ def _retold(messages: list[Message]) -> str:
     return "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages)
 
 
-def _platforms(path: Path, module: ModuleType) -> Iterator[type[Any]]:
-    for value in vars(module).values():
-        if not isinstance(value, type) or value.__module__ != module.__name__ or not hasattr(value, "chat"):
-            continue
-        missing = [name for name in NEEDED if not callable(getattr(value, name, None))]
-        if missing:
-            warning("custom platform ignored", path=str(path), missing=", ".join(missing), optional=", ".join(ALSO))
-        else:
-            yield value
+def _is_platform(value: object, module: ModuleType) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "chat")
+
+
+def _name_of(kind: type[Any]) -> str:
+    """Return the name of a platform. Raises ForeignError if its class cannot be used."""
+    missing = [name for name in NEEDED if not callable(getattr(kind, name, None))]
+    if missing:
+        raise ForeignError(f"{kind.__name__} has no {', '.join(missing)}; optional: {', '.join(ALSO)}")
+    name = call_foreign(kind.platform_name, f"{kind.__name__}.platform_name()")
+    if not isinstance(name, str) or not name:
+        raise ForeignError(f"{kind.__name__}.platform_name() should return a name")
+    return name
 
 
 def _maker(name: str, kind: type[Any]) -> Maker:

@@ -11,8 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolated, load_files
-from jarvis_workers.telemetry import warning
+from jarvis_workers.agent.plugins import ForeignError, LeaveOut, call_foreign, leave_out, load_files
 from jarvis_workers.tools.argument_schema import schema_reader
 from jarvis_workers.tools.tool import Tool, ToolOutcome
 
@@ -21,16 +20,22 @@ VERSIONS = ("1.0", "2.0")
 TOOL_MEMBERS = ("name", "description", "parameters", "execute")
 
 
-def own_tools(directories: Iterable[Path], agent: Callable[[], object]) -> Iterator[Tool]:
+def own_tools(
+    directories: Iterable[Path], agent: Callable[[], object], leave_out: LeaveOut = leave_out
+) -> Iterator[Tool]:
     """Yield the tools that the files of the directories define; `agent` returns the agent that calls them."""
-    for path, module in load_files(directories):
+    for path, module in load_files(directories, leave_out):
         classes = [tool_class for tool_class in vars(module).values() if _is_tool(tool_class, module)]
         if not classes:
-            warning("plugin has no tool", path=str(path), expected=", ".join(TOOL_MEMBERS))
+            leave_out(path, f"it has no class with {', '.join(TOOL_MEMBERS)}")
         for tool_class in classes:
-            tool = _adapt(path, tool_class, agent)
-            if tool:
-                yield tool
+            try:
+                tool = _adapt(tool_class, agent)
+            except ForeignError as error:
+                leave_out(path, str(error))
+            else:
+                if tool:
+                    yield tool
 
 
 def _is_tool(value: object, module: ModuleType) -> bool:
@@ -41,17 +46,15 @@ def _is_tool(value: object, module: ModuleType) -> bool:
     )
 
 
-def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
-    instance = call_isolated(kind, f"{path}: {kind.__name__}()")
-    if instance is None or (hasattr(instance, "check") and not call_isolated(instance.check, f"{path}: check()")):
+def _adapt(kind: type, agent: Callable[[], object]) -> Tool | None:
+    """Return the tool of a class, None if its check() says that it is not available. Raises ForeignError."""
+    instance = call_foreign(kind, f"{kind.__name__}()")
+    if hasattr(instance, "check") and not call_foreign(instance.check, f"{kind.__name__}.check()"):
         return None
     version = str(getattr(instance, "protocol_version", VERSIONS[0]))
     if version not in VERSIONS or not isinstance(instance.name, str) or not isinstance(instance.parameters, dict):
-        versions = ", ".join(VERSIONS)
-        warning(
-            "custom tool ignored", path=str(path), version=version, expected=f"a name, parameters, version {versions}"
-        )
-        return None
+        versions = " or ".join(VERSIONS)
+        raise ForeignError(f"{kind.__name__} needs a name, parameters, and version {versions}")
 
     def run(arguments: Mapping[str, Any]) -> ToolOutcome:
         try:

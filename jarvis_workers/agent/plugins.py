@@ -1,7 +1,7 @@
 """User-defined code (callbacks, tools, platforms): load its files, and call it without letting its exceptions escape.
 
 Each file becomes a module with a unique name, so that two files called `my.py` do not collide and neither shadows a
-library. A file that cannot be loaded is logged as a warning and skipped.
+library. A file that cannot be loaded is left out with a warning, which a foreground command tells its user.
 """
 
 import importlib.util
@@ -17,6 +17,8 @@ from jarvis_workers.telemetry import warning
 MODULE_PREFIX = "jarvis_own_"
 CALLBACK = "after_tool_call_cb"
 
+LeaveOut = Callable[[Path, str], None]
+
 
 class ForeignError(Exception):
     """User-defined code raised an exception, which is chained as the cause."""
@@ -31,7 +33,7 @@ def call_foreign(function: Callable[..., Any], what: str, *args: Any, **named: A
 
 
 def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
-    """Call user-defined code; log its exception as a warning and return None."""
+    """Call user-defined code; warn of its exception and return None."""
     try:
         return call_foreign(function, what, **named)
     except ForeignError as error:
@@ -39,8 +41,13 @@ def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
         return None
 
 
-def load_files(directories: Iterable[Path]) -> Iterator[tuple[Path, ModuleType]]:
-    """Load every Python file of the directories, in order; log and skip those that cannot be loaded."""
+def leave_out(path: Path, why: str) -> None:
+    """Warn of a file that cannot be used."""
+    warning("left out", path=str(path), says=why)
+
+
+def load_files(directories: Iterable[Path], leave_out: LeaveOut = leave_out) -> Iterator[tuple[Path, ModuleType]]:
+    """Load every Python file of the directories, in order; leave out those that cannot be loaded."""
     for directory in directories:
         for path in sorted(directory.expanduser().glob("*.py")):
             if path.name.startswith("_"):
@@ -48,7 +55,7 @@ def load_files(directories: Iterable[Path]) -> Iterator[tuple[Path, ModuleType]]
             try:
                 yield path, _load(path)
             except ForeignError as error:
-                warning("plugin not loaded", path=str(path), says=str(error))
+                leave_out(path, str(error))
 
 
 def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., Any]]:
@@ -58,11 +65,15 @@ def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., 
     `register_after_tool_call_cb()` that returns the callback.
     """
     for path, module in load_files(directories):
-        callback = _callback(path, module)
+        try:
+            callback = _callback(module)
+        except ForeignError as error:
+            leave_out(path, str(error))
+            continue
         if callable(callback):
             yield _with_agent(callback)
         else:
-            warning("plugin has no callback", path=str(path), expected=CALLBACK)
+            leave_out(path, f"it has no function {CALLBACK}")
 
 
 def _load(path: Path) -> ModuleType:
@@ -72,19 +83,19 @@ def _load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        call_foreign(spec.loader.exec_module, f"{path}", module)
+        call_foreign(spec.loader.exec_module, "loading it", module)
     except ForeignError:
         del sys.modules[name]
         raise
     return module
 
 
-def _callback(path: Path, module: ModuleType) -> Any:
+def _callback(module: ModuleType) -> Any:
     if hasattr(module, CALLBACK):
         return getattr(module, CALLBACK)
     for make in (f"get_{CALLBACK}", f"register_{CALLBACK}"):
         if callable(getattr(module, make, None)):
-            return call_isolated(getattr(module, make), f"{path}: {make}()")
+            return call_foreign(getattr(module, make), f"{make}()")
     return None
 
 

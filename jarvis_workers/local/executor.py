@@ -26,7 +26,7 @@ HOST_PATIENCE_SECONDS = 60.0
 
 
 class LocalExecutor:
-    """Executes the runs of one worker id, one at a time."""
+    """Executes the runs of one worker id, one at a time; `executed` are their ids."""
 
     def __init__(self, world: ExecutorContext, limits: RunLimits, worker: workers.WorkerFacts) -> None:
         self.world, self.limits, self.worker = world, limits, worker
@@ -38,6 +38,7 @@ class LocalExecutor:
             tick_seconds=limits.tick_seconds,
             monotonic=world.clock,
         )
+        self.executed: set[str] = set()
         self._pools = LocalPools(world, limits, worker.id)
         patience = OutageLimits(blobs=limits.patience_seconds, host=HOST_PATIENCE_SECONDS, full=0.0)
         self._outage = Outage(world.tell, patience, clock=world.clock)
@@ -55,6 +56,7 @@ class LocalExecutor:
         Raises StoreError if the store is full, or unavailable for longer than `patience_seconds`.
         """
         self.store.lock_wait.end_startup()
+        self.executed.add(run_id)
         with self._pools.open(), _Cleanup(self, run_id):
             if has_conversation_stage(self._look(run_id).kind):
                 self._pools.open_agents()

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from jarvis_workers.mcp_client.config import McpServer, check_servers, describe_fault, read_yaml
+from jarvis_workers.paths import read_regular
 
 DIRECTORY = Path("~/.jarvis/mcp")
 FILE_CHARACTERS = 1_000_000
@@ -39,8 +40,7 @@ def servers_or_files(
 
 def _read(file: Path, tell: Callable[[str], None]) -> Iterator[McpServer]:
     try:
-        with file.open(encoding="utf-8") as stream:
-            text = stream.read(FILE_CHARACTERS + 1)
+        text = read_regular(file, FILE_CHARACTERS).decode("utf-8")
         if len(text) > FILE_CHARACTERS:
             raise ValueError(f"longer than {FILE_CHARACTERS:,} characters")
         document = read_yaml(text)

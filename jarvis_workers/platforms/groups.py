@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.paths import read_regular
 from jarvis_workers.platforms.profiles import PROFILES, Effort, ExtraFields, FrozenProfile, Prices, Profile, profile_for
 from jarvis_workers.ratelimit.policy import MANY, ModelKey, RateLimitPolicy
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 ENVIRONMENT = "environment"
 NO_KEY = "none"
+KEY_BYTES = 16_384
 FASTEST = 1e12
 SHOWN = frozenset({"model", "profile", "platform", "api_key_env", "api_key_file", "reasoning_effort"})
 
@@ -169,11 +171,13 @@ def _hint(name: str, groups: Mapping[str, ModelGroup]) -> str:
 
 def _read_key(path: str) -> str:
     try:
-        key = Path(path).expanduser().read_text(encoding="utf-8").strip()
+        content = read_regular(Path(path).expanduser(), KEY_BYTES)
+        key = content.decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f'models: the key file "{path}" cannot be read: {error}') from error
-    if not key:
-        raise SettingsError(f'models: the key file "{path}" is empty')
+    if not key or len(content) > KEY_BYTES:
+        what = "longer than any key" if key else "empty"
+        raise SettingsError(f'models: the key file "{path}" is {what}')
     return key
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jarvis_workers.dispatch.monitor import TASKS_MAX, serve
 from jarvis_workers.errors import SettingsError, UsageError
+from jarvis_workers.paths import read_regular
 from jarvis_workers.service.remote import broker_url, notifier_of
 from jarvis_workers.settings import Settings
 
@@ -12,6 +13,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 USERS = "FLOWER_BASIC_AUTH"
 USERS_FILE = "FLOWER_BASIC_AUTH_FILE"
 TASKS = "FLOWER_MAX_TASKS"
+USERS_BYTES = 1_000_000
 
 
 def serve_flower(settings: Settings, address: str, port: int, environ: Mapping[str, str]) -> None:
@@ -45,7 +47,7 @@ def flower_users(environ: Mapping[str, str]) -> str | None:
     if not file:
         return None
     try:
-        users = Path(file).read_text(encoding="utf-8").strip()
+        users = read_regular(Path(file), USERS_BYTES)[:USERS_BYTES].decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f'{USERS_FILE}: "{file}" cannot be read') from error
     if ":" not in users:

@@ -4,7 +4,7 @@ They are read when a run is submitted, from a file of the user: a scanned tree c
 """
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.settings import Settings
 
 NOTES_MAX = 4_000
@@ -19,8 +19,7 @@ def read_notes(settings: Settings) -> str:
     if not file.is_file():
         raise SettingsError(f"{name}: no such file")
     try:
-        with file.open(encoding="utf-8") as stream:
-            text = stream.read(NOTES_MAX + 1)
+        text = read_regular(file, 4 * NOTES_MAX).decode("utf-8")
     except OSError as error:
         raise SettingsError(f"{name} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

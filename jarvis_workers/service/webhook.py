@@ -1,8 +1,8 @@
 """Notify a web address of the end of each run.
 
-Workers, and commands that execute runs themselves, send due notifications. A lease allows one process at a time to
-send, and an event records each notified end: a run is notified once, or again with the same id if a process dies in
-between.
+Workers send the due notifications of all runs of their store, and a command those of the runs that it has executed. A
+lease allows one process at a time to send, and an event records each notified end: a run is notified once, or again
+with the same id if a process dies in between.
 """
 
 import hmac
@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -25,7 +25,7 @@ from jarvis_workers import telemetry
 from jarvis_workers.conversations.web_fetch import open_without_redirects
 from jarvis_workers.dispatch.outages import TOLERATED
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.totals import TotalsCache
 from jarvis_workers.service.run_facts import rounded_cost
@@ -39,12 +39,14 @@ from jarvis_workers.store.runs import Run
 
 LEASE = "webhook"
 LEASE_SECONDS = 90.0
+LEASE_ATTEMPTS, LEASE_POLL_SECONDS = 60, 0.5
 TIMEOUT_SECONDS = 5.0
 ATTEMPTS = 4
 BATCH = 100
 RECENT_SECONDS = 24 * 3600.0
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ERROR_MAX = 200
+KEY_BYTES = 16_384
 
 
 class _Answer(NamedTuple):
@@ -106,7 +108,7 @@ def webhook_of(settings: Settings) -> Webhook | None:
     if notify.webhook_secret_file is None:
         return Webhook(notify.webhook_url)
     try:
-        key = notify.webhook_secret_file.read_bytes().strip()
+        key = read_regular(notify.webhook_secret_file, KEY_BYTES)[:KEY_BYTES].strip()
     except OSError as error:
         raise SettingsError(f"notify.webhook_secret_file: cannot be read: {error.strerror}") from error
     if not key:
@@ -114,18 +116,19 @@ def webhook_of(settings: Settings) -> Webhook | None:
     return Webhook(notify.webhook_url, key)
 
 
-def deliver_pending(store: Store, blobs: Blobs, webhook: Webhook) -> int:
-    """Send due notifications, unless another process is sending; return the number of runs.
+def deliver_pending(store: Store, blobs: Blobs, webhook: Webhook, only: Collection[str] | None = None) -> int:
+    """Send due notifications, unless another process is sending; return their number.
 
+    With `only`, those of other runs are left to workers, and a process that is sending is waited for.
     Raises StoreError, also if a run is removed while its notification is sent.
     """
     holder, number = f"{os.getpid()}-{token_hex(4)}", 0
     try:
         while number < BATCH:
-            with store.write() as session:
-                if not leases.take(session, LEASE, holder, LEASE_SECONDS):
-                    return number
-                due = notifications.pending(session, RECENT_SECONDS)
+            if not _may_send(store, holder, webhook, attempts=1 if only is None else LEASE_ATTEMPTS):
+                return number
+            with store.read() as session:
+                due = notifications.pending(session, RECENT_SECONDS, only)
             if due is None:
                 break
             _deliver(store, blobs, webhook, due)
@@ -134,6 +137,17 @@ def deliver_pending(store: Store, blobs: Blobs, webhook: Webhook) -> int:
         with store.write() as session:
             leases.release(session, LEASE, holder)
     return number
+
+
+def _may_send(store: Store, holder: str, webhook: Webhook, attempts: int) -> bool:
+    """Take or extend the lease that allows this process to send."""
+    for attempt in range(attempts):
+        if attempt:
+            webhook.sleep(LEASE_POLL_SECONDS)
+        with store.write() as session:
+            if leases.take(session, LEASE, holder, LEASE_SECONDS):
+                return True
+    return False
 
 
 def notify_forever(store: Store, blobs: Blobs, webhook: Webhook, stop: threading.Event, tick_seconds: float) -> None:

@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -121,19 +121,19 @@ def executor_of(
             show=show,
         )
         with _enrolled(store, this_worker(token_hex(4), limits.processes)) as worker:
-            yield LocalExecutor(world, limits, worker)
+            yield (local := LocalExecutor(world, limits, worker))
     if settings.notify.webhook_url:
-        _notify_of_ends(settings, store, tell)
+        _notify_of_ends(settings, store, local.executed, tell)
 
 
-def _notify_of_ends(settings: Settings, store: Store, tell: Callable[[str], None]) -> None:
-    """Notify the webhook of the runs that have ended."""
+def _notify_of_ends(settings: Settings, store: Store, executed: Collection[str], tell: Callable[[str], None]) -> None:
+    """Notify the webhook of the runs that this process has executed."""
     from jarvis_workers.service.webhook import deliver_pending, webhook_of  # noqa: PLC0415  (most have none)
 
     hook = webhook_of(settings)
     try:
         if hook:
-            deliver_pending(store, blobs_of(settings), hook)
+            deliver_pending(store, blobs_of(settings), hook, executed)
     except StoreError as error:
         tell(f"{error}; the webhook was not notified")
 

@@ -86,14 +86,10 @@ def origins(
     }
     result = []
     for name, value in flat(settings.model_dump(mode="json")):
-        source = next((_source(name, layer) for layer in layers if name in layer.values), _without_effect(name, layers))
+        source = next((layer.source for layer in layers if name in layer.values), _without_effect(name, layers))
         shown = stand_in.get(name) if value is None else value
         result.append(Origin(name, _redacted(shown), source))
     return result
-
-
-def _source(name: str, layer: Layer) -> str:
-    return f"{layer.source} (in part not trusted)" if name in layer.untrusted else layer.source
 
 
 def _without_effect(name: str, layers: list[Layer]) -> str:

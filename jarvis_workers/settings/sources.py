@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.trust import MODELS, SEARCH_KEY, is_trusted, restricted_values
+from jarvis_workers.settings.trust import FILE_BYTES, MODELS, is_trusted, restricted_values
 
 SECTION = re.compile(r"(?:JARVIS_)?[A-Za-z0-9]+?(?:__|\.)")
 PREFIX = "JARVIS_"
@@ -57,25 +57,14 @@ class Layer:
         return _place(self.source, self.file, position)
 
     def without(self, untrusted: Mapping[str, object]) -> "Layer":
-        """Return the layer without the effect of these settings; model groups are left out one by one."""
+        """Return the layer without the effect of these settings."""
         rest = {name: value for name, value in self.values.items() if name not in untrusted}
-        if groups := _left(self.values.get(MODELS), untrusted.get(MODELS)):
-            rest[MODELS] = groups
         return replace(self, values=rest, untrusted=untrusted)
 
     @property
     def written(self) -> Mapping[str, object]:
         """All values of the source."""
-        groups, left_out = self.values.get(MODELS), self.untrusted.get(MODELS)
-        both = {MODELS: {**groups, **left_out}} if isinstance(groups, Mapping) and isinstance(left_out, Mapping) else {}
-        return {**self.values, **self.untrusted, **both}
-
-
-def _left(models: object, left_out: object) -> dict[str, object]:
-    """Return the model groups that have an effect, if some have none."""
-    if not (isinstance(models, Mapping) and isinstance(left_out, Mapping)):
-        return {}
-    return {name: group for name, group in models.items() if name not in left_out}
+        return {**self.values, **self.untrusted}
 
 
 def without_effect(layers: Sequence[Layer]) -> dict[str, Mapping[str, object]]:
@@ -98,8 +87,7 @@ def read_layers(
         Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(yaml))), yaml), file=yaml),
         Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(toml))))),
     ]
-    search_has_key = any(layer.values.get(SEARCH_KEY) for layer in (*own, *found))
-    restricted = [dict(restricted_values(layer.values, search_has_key=search_has_key)) for layer in found]
+    restricted = [restricted_values(layer.values) for layer in found]
     return own + [
         layer if not names or is_trusted(path, environ) else layer.without(names)
         for layer, names, path in zip(found, restricted, (yaml, toml), strict=True)
@@ -107,7 +95,7 @@ def read_layers(
 
 
 def _named_file(file: Path) -> Iterator[Layer]:
-    if not file.is_file():
+    if not file.exists():
         raise SettingsError(f"{plain(str(file))}: no such file")
     yield Layer(file.name, _check_names(file.name, dict(flat(_read_yaml(file))), file), file=file)
 
@@ -205,7 +193,10 @@ def _read_secret(variable: str, path: str) -> str:
 
 def _read(path: Path, label: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        content = read_regular(path, FILE_BYTES)
+        if len(content) > FILE_BYTES:
+            raise SettingsError(f"{label} is larger than {FILE_BYTES:,} bytes")
+        return content.decode("utf-8")
     except OSError as error:
         raise SettingsError(f"{label} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -220,16 +211,16 @@ def _read_yaml(path: Path) -> Mapping[Any, object]:
     from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
 
     try:
-        document = yaml.load(_read(path, YAML_FILE), UniqueKeys)  # noqa: S506  a SafeLoader
+        document = yaml.load(_read(path, path.name), UniqueKeys)  # noqa: S506  a SafeLoader
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise SettingsError(f"{YAML_FILE}:{line}: {error.problem}") from error
+        raise SettingsError(f"{path.name}:{line}: {error.problem}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{YAML_FILE}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+        raise SettingsError(f"{path.name}: cannot be read as YAML: {' '.join(str(error).split())}") from error
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise SettingsError(f"{YAML_FILE} is {short.repr(document)}; expected a mapping of setting names to values")
+        raise SettingsError(f"{path.name} is {short.repr(document)}; expected a mapping of setting names to values")
     return document
 
 

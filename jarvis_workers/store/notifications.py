@@ -1,5 +1,7 @@
 """Runs that have ended without a notification so far; an event records each notification."""
 
+from collections.abc import Collection
+
 from sqlalchemy import select
 from sqlmodel import Session
 
@@ -11,10 +13,10 @@ from jarvis_workers.store.values import PARTIAL_KINDS, Run
 NOTIFIED = "notified"
 
 
-def pending(session: Session, within_seconds: float) -> Run | None:
+def pending(session: Session, within_seconds: float, only: Collection[str] | None = None) -> Run | None:
     """Return the first run that ended at most `within_seconds` ago and awaits a notification, or None.
 
-    Runs that make the crate of a paused run are a part of that run.
+    With `only`, other runs are left out. Runs that make the crate of a paused run are a part of that run.
     """
     notified = select(EVENT.c.id).where(
         EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at
@@ -22,6 +24,8 @@ def pending(session: Session, within_seconds: float) -> Run | None:
     recent = RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at > now(session) - within_seconds
     own = RUN.c.kind.not_in(PARTIAL_KINDS)
     query = select(RUN).where(*recent, own, ~notified.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
+    if only is not None:
+        query = query.where(RUN.c.id.in_(only))
     row = session.execute(query).first()
     return runs.from_row(row) if row else None
 

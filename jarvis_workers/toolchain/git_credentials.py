@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 
 TOKEN, TOKEN_FILE, USER = "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"
 SSH_KEY_FILE, KNOWN_HOSTS_FILE = "JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"
@@ -66,8 +66,7 @@ def _token(environ: Mapping[str, str]) -> str | None:
         raise UsageError(f"{TOKEN_FILE}: {TOKEN} is set as well; unset one of them")
     if file:
         try:
-            with Path(file).open(encoding="utf-8") as stream:
-                token = stream.read(TOKEN_MAX).strip()
+            token = read_regular(Path(file), TOKEN_MAX)[:TOKEN_MAX].decode("utf-8").strip()
         except (OSError, UnicodeError) as error:
             raise UsageError(f'{TOKEN_FILE}: "{plain(file)}" cannot be read: {_reason(error)}') from error
         if not token:

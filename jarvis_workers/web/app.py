@@ -8,7 +8,7 @@ from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from pydantic import ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as AnyResponse
 
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
@@ -81,8 +81,11 @@ def create_app(world: WebContext, secret: bytes | None = None) -> OpenAPI:
 
 def _add_errors(app: Flask) -> None:
     @app.errorhandler(HTTPException)
-    def refuse(error: HTTPException) -> AnyResponse | tuple[str, int]:
-        return _answer(error.description or error.name, error.code or 500)
+    def refuse(error: HTTPException) -> AnyResponse:
+        answer = make_response(_answer(error.description or error.name, error.code or 500))
+        if isinstance(error, TooManyRequests) and error.retry_after is not None:
+            answer.headers["Retry-After"] = str(error.retry_after)
+        return answer
 
     @app.errorhandler(CSRFError)
     def forged(error: CSRFError) -> AnyResponse | tuple[str, int]:

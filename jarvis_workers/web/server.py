@@ -6,9 +6,11 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from secrets import token_urlsafe
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from flask import Flask
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
 
 from jarvis_workers import telemetry
@@ -64,19 +66,7 @@ def _session_key(settings: Settings, store: Store) -> bytes | None:
 
 def _listen(app: Flask, world: WebContext, host: str, port: int, tell: Callable[[str], None]) -> None:
     try:
-        server = create_server(
-            app,
-            host=host,
-            port=port,
-            threads=THREADS,
-            connection_limit=CONNECTIONS_MAX,
-            max_request_header_size=HEADER_BYTES,
-            max_request_body_size=BODY_BYTES,
-            channel_timeout=IDLE_SECONDS,
-            ident="",
-            # The guard reads X-Forwarded-Proto itself, from trusted proxies only.
-            clear_untrusted_proxy_headers=False,
-        )
+        server = create_web_server(app, host, port)
     except OSError as error:
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from error
     named = f"[{host}]" if ":" in host else host
@@ -88,6 +78,48 @@ def _listen(app: Flask, world: WebContext, host: str, port: int, tell: Callable[
     finally:
         signal.signal(signal.SIGTERM, before)
         server.close()
+
+
+class StrictRequest(HTTPRequestParser):
+    """A request whose length is unambiguous: Transfer-Encoding in HTTP/1.1 alone, and without Content-Length.
+
+    waitress would serve it and keep the connection; RFC 9112, section 6.1, wants it closed.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        of_old_version = "TRANSFER_ENCODING" in self.headers
+        if of_old_version or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("The length of the request is ambiguous")
+
+
+class StrictChannel(HTTPChannel):
+    """A connection that is closed after a request of ambiguous length."""
+
+    parser_class = StrictRequest
+
+
+def create_web_server(app: Flask, host: str, port: int) -> BaseWSGIServer | MultiSocketServer:
+    """Listen on an address. Raises OSError."""
+    parts: dict[int, Any] = {}
+    server = create_server(
+        app,
+        map=parts,
+        host=host,
+        port=port,
+        threads=THREADS,
+        connection_limit=CONNECTIONS_MAX,
+        max_request_header_size=HEADER_BYTES,
+        max_request_body_size=BODY_BYTES,
+        channel_timeout=IDLE_SECONDS,
+        ident="",
+        # The guard reads X-Forwarded-Proto itself, from trusted proxies only.
+        clear_untrusted_proxy_headers=False,
+    )
+    for part in parts.values():
+        if isinstance(part, BaseWSGIServer):
+            part.channel_class = StrictChannel
+    return server
 
 
 def _port_of(server: BaseWSGIServer | MultiSocketServer) -> int:

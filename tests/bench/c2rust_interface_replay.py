@@ -26,6 +26,7 @@ from jarvis_workers.toolchain.cargo import find_rust
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.agents.translating import task_of
 from tests.bench.eval_crust import LIMITS, dependencies, given_crate, jarvis, report, write_files
+from tests.settings_files import write_settings
 
 PROMPT = Path("metadata/output/prompt/transpilation/transpilation_prompt.json")
 C_FILE = re.compile(r"\{\{(\S+)\}\}\s*```c\n(.*?)\n```", re.DOTALL)
@@ -71,7 +72,7 @@ def replay(place: Path, given: Mapping[str, bytes], answer: Mapping[str, str], w
     c.mkdir(exist_ok=True)
     with ModelServer(forever=answered) as server, chdir(work):
         group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-        Path("jarvis.yaml").write_text(json.dumps({"models": {"m": group}, **SETTINGS}))
+        write_settings(Path.cwd(), {"models": {"m": group}, **SETTINGS})
         ended = jarvis("c2rust", "transpile", "-q", "-p", c, "--interface", crate, "-o", work / "out", "-m", 0)
         return {**report(), "code": ended.returncode} if ended.returncode in (0, 3) else {"failed": ended.stderr}
 

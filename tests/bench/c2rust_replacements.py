@@ -17,6 +17,7 @@ from typing import Any
 from tests.agents.server import Body, ModelServer, Step
 from tests.bench.c2rust_projects import COMMANDS
 from tests.cli.test_c2rust_lib_replace import judge
+from tests.settings_files import write_settings
 
 JARVIS = (sys.executable, "-m", "jarvis_cli")
 CHOICES = {"ZopfliLengthLimitedCodeLengths": ["package_merge"], "adler32": ["adler"], "CRC": ["crc32fast"]}
@@ -51,7 +52,7 @@ def main(tree: Path) -> int:
         project = Path(shutil.copytree(tree, place / tree.name, symlinks=True))
         group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
         allowed = [library for libraries in CHOICES.values() for library in libraries]
-        (place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "c2rust": {"allowed_crates": allowed}}))
+        write_settings(place, {"models": {"m": group}, "c2rust": {"allowed_crates": allowed}})
         environ = {**os.environ, "JARVIS_DATA_DIR": str(place / "data"), "PYTHONPATH": str(Path.cwd())}
         for words in (["scan", "--no-png", "--build", COMMANDS[tree.name].build], ["lib-replace"]):
             run([*JARVIS, "c2rust", *words, "-q", "-p", str(project)], env=environ, cwd=place, check=True)

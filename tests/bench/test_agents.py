@@ -1,6 +1,5 @@
 """Overhead of 200 conversations in one agent process, compared with the time of the model alone."""
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -11,7 +10,6 @@ import pytest
 from sqlalchemy import func, select
 
 from jarvis_workers.dispatch.sender import EXECUTOR
-from jarvis_workers.settings.trust import decide
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ENDED_RUNS, JOB, RUN
@@ -20,6 +18,7 @@ from tests.chaos.commands import PAUSE
 from tests.dispatch.sleeping import sleeper
 from tests.dispatch.talking import Place
 from tests.servers import redis_server
+from tests.settings_files import write_settings
 
 CONVERSATIONS, ROUNDS, SECONDS = 200, 20, 1.0
 LOOK_SECONDS, PATIENCE_SECONDS = 0.5, 120.0
@@ -68,8 +67,7 @@ def test_200_agents_on_a_worker_keep_to_the_pace_of_their_model(
             "models": {rounds.GROUP: dict(rounds.model_at(url))},
             "agent": {"after_tool_call_cb_dirs": [str(callbacks)]},
         }
-        (tmp_path / "jarvis.yaml").write_text(json.dumps(settings))
-        decide(tmp_path / "jarvis.yaml", {"JARVIS_DATA_DIR": str(tmp_path / "data")}, trusted=True)
+        write_settings(tmp_path, settings, tmp_path / "data")
         with Place(store, postgres_url, broker, tmp_path).worker(USUAL_PACE):
             states = wait_for_all(store)
     pace = rounds.pace_of(tmp_path, CONVERSATIONS, SECONDS)

@@ -1,6 +1,5 @@
 """The evaluation with held-out tests, and the replay of published outputs, on projects of one function."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from tests.agents.translating import task_of
 from tests.bench import c2rust_interface_replay as replay
 from tests.bench.eval_crust import dependencies, given_crate, hold_out, lines, write_files
 from tests.servers import require
+from tests.settings_files import write_settings
 
 GIVEN = "pub fn twice(n: i32) -> i32 { unimplemented!() }\n"
 TESTS = """use {name}::numbers::twice;
@@ -71,7 +71,7 @@ def test_shown_and_held_out_tests_are_counted_apart(tmp_path: Path, monkeypatch:
 
     with ModelServer(forever=learns) as server:
         group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-        (tmp_path / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+        write_settings(tmp_path, {"models": {"m": group}})
         report = list(lines(c, crates, ["one"], ["-m", "0"]))
 
     assert report[1:] == [

@@ -1,6 +1,5 @@
 """Two workers together obey a provider's limits, as measured by the provider, and nearly exhaust them."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.bench.strictserver import StrictServer, strict_server
 from tests.bench.test_agents import USUAL_PACE, wait_for_all
 from tests.dispatch.talking import Place
 from tests.servers import redis_server
+from tests.settings_files import write_settings
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
@@ -30,7 +30,7 @@ def converse(tmp_path: Path, postgres_url: str, open_stores: Callable[..., Store
         tree, names = rounds.make_tree(tmp_path), [f"r{number}" for number in range(conversations)]
         rounds.add_runs(store, open_blobs(str(tmp_path / "blobs"), tmp_path / "cache"), tree, names, EXECUTOR)
         group = {**rounds.model_at(server.url), **limits}
-        (tmp_path / "jarvis.yaml").write_text(json.dumps({"log_level": "warning", "models": {rounds.GROUP: group}}))
+        write_settings(tmp_path, {"log_level": "warning", "models": {rounds.GROUP: group}}, tmp_path / "data")
         with redis_server() as broker:
             place = Place(store, postgres_url, broker, tmp_path)
             with place.worker(USUAL_PACE), place.worker(USUAL_PACE):

@@ -4,7 +4,6 @@ BENCH_TREE names the tree of the first, such as the source of redis; the second 
 scripted model.  The screenshots do not show local paths.
 """
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -16,6 +15,7 @@ from jarvis_cli.main import run
 from tests.agents.server import Body, ModelServer, Step
 from tests.browser import browser
 from tests.judging import answer, place_of
+from tests.settings_files import write_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 LARGEST = 300_000
@@ -83,7 +83,7 @@ def test_a_report_with_verdicts_is_worth_a_picture(tmp_path: Path, monkeypatch: 
     report = tmp_path / "report.html"
     with ModelServer(forever=_verdicts) as server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        Path("jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "model_group": "m"}))
+        write_settings(Path.cwd(), {"models": {"m": group}, "model_group": "m"})
         run(["sec", "agent", "mailbox", "-q", "--lang", "en", "-o", str(report)])
     with browser() as page:
         page.resize(1280, 1800)

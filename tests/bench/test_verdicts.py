@@ -14,6 +14,7 @@ from tests.bench.verdicts.scoring import OWN, Label, own_labels, score, shown
 from tests.cli.commands import Jarvis
 from tests.cli.conftest import jarvis as jarvis
 from tests.judging import judge
+from tests.settings_files import write_settings
 
 CODE = OWN / "code"
 
@@ -84,7 +85,7 @@ def judged(jarvis: Jarvis, model: object) -> dict[str, object]:
     shutil.copytree(CODE, jarvis.place / "src")
     with ModelServer(forever=model) as server:  # type: ignore[arg-type]
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "model_group": "m"}))
+        write_settings(jarvis.place, {"models": {"m": group}, "model_group": "m"})
         ended = jarvis("sec", "agent", "-p", "src", "--format", "json", "--lang", "en")
     report: dict[str, object] = json.loads(ended.out)
     return report

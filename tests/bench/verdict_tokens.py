@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.platforms.tokens import estimate
 from tests.agents.server import Body, ModelServer
 from tests.judging import AGAIN, judge
+from tests.settings_files import write_settings
 
 CACHED_FROM = 1_024
 FINDINGS = 40
@@ -47,7 +48,7 @@ def measure(tree: Path, place: Path) -> tuple[Prompts, int, int]:
     """Return the prompts of a run, its verdicts, and the number of requests of a second run."""
     with ModelServer(forever=judge) as server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        (place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "model_group": "m"}))
+        write_settings(place, {"models": {"m": group}, "model_group": "m"})
         report = _run(tree, place)
         first = list(server.requests)
         _run(tree, place)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.agents.server import Body, ModelServer, Step, calls, late, says
+from tests.settings_files import write_settings
 
 ROUNDS = 8
 TASK, ANSWER = "Where is it?", "It is in a.c."
@@ -40,7 +41,7 @@ def set_model(directory: Path, server: ModelServer, name: str = "local", profile
     """Configure the server as the only model; `more` are settings of its group."""
     directory.mkdir(parents=True, exist_ok=True)
     group = {"model": "m", "base_url": server.url, "profile": profile, "api_key": "k", **more}
-    (directory / "jarvis.yaml").write_text(json.dumps({"models": {name: group}}))
+    write_settings(directory, {"models": {name: group}}, directory / "data", directory / "desk" / "data")
 
 
 def make_sources(root: Path) -> Path:

@@ -18,6 +18,7 @@ from tests.chaos.fleet import Fleet, fleet_of, kill_worker_at
 from tests.discovering import ASKED, search
 from tests.judging import LINE, answer, judge, place_of
 from tests.servers import Postgres, redis_server
+from tests.settings_files import write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
@@ -128,7 +129,8 @@ def set_models(directory: Path, server: ModelServer) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     about = {"base_url": server.url, "profile": "openai", "api_key": "k", "concurrent": 2}
     groups = {name: {"model": name, **about} for name in ("small", "strong")}
-    (directory / "jarvis.yaml").write_text(json.dumps({"models": groups, "model_group": "small"}))
+    data = directory / "data", directory / "desk" / "data"
+    write_settings(directory, {"models": groups, "model_group": "small"}, *data)
 
 
 def options(fleet: Fleet) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def home(tmp_path: Path, server: ModelServer) -> Path:
 
 @pytest.mark.parametrize("asked", [2, 4, 6])
 def test_a_killed_command_is_resumed_with_the_same_answer(home: Path, server: ModelServer, asked: int) -> None:
-    (home / "data").mkdir()
+    (home / "data").mkdir(exist_ok=True)
     settings = {"HOME": str(home), **QUICK}
     with command(home, "team", "-c", "team.yaml", "-T", TASK, "-p", "tree", **settings) as running:
         until(has_heard(server, asked))

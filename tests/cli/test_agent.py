@@ -13,6 +13,7 @@ from tests.agents.counting import counted
 from tests.agents.server import FAULTS, ModelServer, Step, calls, repeats_headers, says
 from tests.chaos.conversations import rounds as said_before
 from tests.cli.commands import Jarvis
+from tests.settings_files import write_settings
 
 CODE = "int f(char *p) { return *p; }\n"
 LOOKS = calls("read_code", path="a.c")
@@ -22,7 +23,7 @@ ENDS = says("f dereferences p, a.c:1.")
 def model(jarvis: Jarvis, server: ModelServer, key: dict[str, str] | None = None, **agent: object) -> None:
     """Make the server the only model there is; `agent` are settings, `key` says where the key is."""
     group = {"model": "m", "base_url": server.url, "profile": "openai", **(key or {"api_key": "k"})}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "agent": agent}))
+    write_settings(jarvis.place, {"models": {"local": group}, "agent": agent})
 
 
 @pytest.fixture
@@ -199,7 +200,6 @@ def test_callbacks_of_the_settings_are_called_after_each_tool(jarvis: Jarvis, tr
     (directory / "mine.py").write_text(f"def after_tool_call_cb(agent):\n    {writes}\n")
     with ModelServer(LOOKS, calls("search_code", pattern="f"), ENDS) as server:
         model(jarvis, server, after_tool_call_cb_dirs=[str(directory)])
-        assert jarvis("config", "trust").code == 0
         ask(jarvis)
 
     assert note.read_text() == "Jarvis Jarvis "
@@ -246,7 +246,7 @@ def test_what_cannot_be_done_is_said_in_one_line(jarvis: Jarvis, arguments: str,
 
 def test_several_groups_want_a_choice(jarvis: Jarvis) -> None:
     groups = {name: {"model": name, "base_url": "http://127.0.0.1:1/v1"} for name in ("a", "b")}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups}))
+    write_settings(jarvis.place, {"models": groups})
 
     assert "several model groups are set: choose one with -g" in jarvis("agent", "-T", "x").line
 
@@ -333,7 +333,7 @@ def priced(jarvis: Jarvis, server: ModelServer, **group: object) -> None:
     """Make the server the only model; what it takes costs something."""
     prices = {"prices": {"input": 1000, "output": 1000}, "overrides": {"answer_tokens": 20}}
     named = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **prices, **group}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": named}, "agent": {"memory": False}}))
+    write_settings(jarvis.place, {"models": {"local": named}, "agent": {"memory": False}})
 
 
 def test_a_budget_that_is_too_small_for_one_answer_says_so_and_a_resumed_run_writes_where_it_was_told(

@@ -9,6 +9,7 @@ import pytest
 
 from tests.agents.server import ModelServer, calls, says
 from tests.cli.commands import Ended, Jarvis
+from tests.settings_files import write_settings
 
 FACT = {"memory_type": "project_long_term", "tags": ["build"], "content": "Use meson."}
 SAVES = calls("save_memory", memories=[FACT])
@@ -17,7 +18,7 @@ ENDS = says("done")
 
 def model(jarvis: Jarvis, server: ModelServer, **agent: object) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "agent": agent}))
+    write_settings(jarvis.place, {"models": {"local": group}, "agent": agent})
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from jarvis_workers.toolchain.die_with_parent import is_running
 from tests.agents.server import ModelServer, Step, calls, hangs, says
 from tests.cli.commands import Jarvis
 from tests.mcp_client.running import RAW, has_ended
+from tests.settings_files import write_settings
 from tests.tools.test_web_search import RESULT, endpoint
 
 pytest.importorskip("mcp")
@@ -28,8 +29,7 @@ def configure(jarvis: Jarvis, server: ModelServer, *ways: str, profile: str = "o
         for name, way in zip(names, ways, strict=False)
     ]
     content = {"models": {"local": group}, "mcp": servers, **more}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps(content))
-    assert jarvis("config", "trust").code == 0
+    write_settings(jarvis.place, content)
     jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
 
 
@@ -187,7 +187,7 @@ def test_a_search_key_that_is_not_set_is_refused(jarvis: Jarvis) -> None:
 
 @pytest.mark.parametrize("url", ["file:///etc/{query}", "http://h/", "http://h/{query} x\n"])
 def test_a_search_endpoint_is_an_http_address_with_a_query(jarvis: Jarvis, url: str) -> None:
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"search": {"url": url}}))
+    write_settings(jarvis.place, {"search": {"url": url}})
     ended = jarvis("agent", "-T", "x")
 
     assert ended.code == 2

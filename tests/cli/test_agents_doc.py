@@ -12,6 +12,7 @@ from tests.cli.commands import Jarvis
 from tests.cli.test_prove import LONG, TREE
 from tests.discovering import found
 from tests.judging import judge
+from tests.settings_files import write_settings
 
 DOC = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
 COMMANDS = [
@@ -76,7 +77,7 @@ def _redirect(file: Path, url: str) -> None:
     (group,) = settings["models"].values()
     here = {**group, "base_url": url, "profile": "openai", "prices": {"input": 1, "output": 1}}
     settings["models"] |= dict.fromkeys([*settings["models"], "small", "large"], here)
-    file.write_text(yaml.safe_dump(settings))
+    write_settings(file.parent, settings)
 
 
 def _finding(place: Jarvis) -> str:

@@ -1,12 +1,12 @@
 """A key is told to the server, and to nobody else: not even where the server repeats it."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.agents.server import ModelServer, repeats_headers
 from tests.cli.commands import COPY, Jarvis
+from tests.settings_files import write_settings
 
 KEY = "long/and+secret=key"
 
@@ -17,7 +17,7 @@ def test_a_key_that_the_server_repeats_is_nowhere_to_be_read(jarvis: Jarvis, sta
     tree = jarvis.tree("src", {"a.c": COPY})
     with ModelServer(forever=repeats_headers(status)) as server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": KEY}
-        (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "agent": {"seconds": 2}}))
+        write_settings(jarvis.place, {"models": {"m": group}, "agent": {"seconds": 2}})
         ended = jarvis("sec", "agent", "-p", tree, "--format", "json")
         assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     others = [jarvis("runs", "report", "last", "--format", form) for form in ("markdown", "html", "sarif", "junit")]

@@ -1,6 +1,5 @@
 """Vendored crates replace functions of a small library, with a scripted model; build, tests and gates are real."""
 
-import json
 import os
 import subprocess
 import tomllib
@@ -16,6 +15,7 @@ from tests.cli.commands import Ended, Jarvis
 from tests.cli.test_c2rust_lib_replace import judge
 from tests.cli.test_c2rust_transpile import functions, head_of
 from tests.servers import require
+from tests.settings_files import write_settings
 
 LIBRARY = """#include "lib.h"
 static unsigned step(unsigned sum, unsigned char byte) { return sum * 31 + byte; }
@@ -93,7 +93,7 @@ def move(jarvis: Jarvis, server: ModelServer, command: str, *more: object) -> En
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
     names = [name for some in CHOICES.values() for name in some]
     settings = {"allowed_crates": names, "vendor": str(jarvis.place / "crates")}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "c2rust": settings}))
+    write_settings(jarvis.place, {"models": {"m": group}, "c2rust": settings})
     return jarvis.spawn("c2rust", command, "-p", jarvis.place / "small", *more)
 
 

@@ -1,6 +1,5 @@
 """Drivers: C programs by a model that call the functions which nothing reaches; build, gates and crate are real."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from tests.agents.translating import HEAD, answers, perfect, task_of
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_transpile import COMMANDS, functions
 from tests.servers import require
+from tests.settings_files import write_settings
 
 HEADER = """#include <stdio.h>
 int twice(int a);
@@ -72,7 +72,7 @@ def library(jarvis: Jarvis) -> Path:
 def transpile(jarvis: Jarvis, library: Path, server: ModelServer, *more: object) -> str:
     """Run the command with the server as its model; return what it says."""
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    write_settings(jarvis.place, {"models": {"m": group}})
     ended = jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, "--no-review", "-m", "0", *more)
     assert ended.code in (0, 3), ended.err
     return ended.out + ended.err

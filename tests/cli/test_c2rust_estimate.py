@@ -19,6 +19,7 @@ from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_lib_replace import PACKER
 from tests.cli.test_c2rust_transpile import COMMANDS, FILES, perfect
 from tests.servers import require
+from tests.settings_files import write_settings
 
 DRIVER = StageShare(4, 0, 6, 9_400, 3_000, 0.0094, 0.012, ASSUMED["driver"])
 TRANSLATE = StageShare(40, 10, 108, 234_567, 42_000, 0.2346, 0.168, ConversationProfile(3.6, -196, 389, seen=310))
@@ -99,7 +100,7 @@ def test_a_dry_run_has_no_name_and_no_branch_and_no_interface(jarvis: Jarvis, mo
 
 def set_model(jarvis: Jarvis, server: ModelServer) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k", "prices": {"input": 1}}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    write_settings(jarvis.place, {"models": {"m": group}})
 
 
 def estimate(jarvis: Jarvis, command: str, *options: object) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from tests.agents.server import Body, ModelServer, Step, calls, fails
 from tests.agents.translating import answers, task_of
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import require
+from tests.settings_files import write_settings
 
 C = """/* A ring of eight bytes. */
 struct ring { unsigned char bytes[8]; unsigned long first, count; };
@@ -92,7 +93,7 @@ def write(jarvis: Jarvis, interface: Path, server: ModelServer, *more: object) -
 
 def command(jarvis: Jarvis, interface: Path, server: ModelServer, *more: object) -> tuple[object, ...]:
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    write_settings(jarvis.place, {"models": {"m": group}})
     return "c2rust", "transpile", "-p", "ring_c", "--interface", interface, *more
 
 

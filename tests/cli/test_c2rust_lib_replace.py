@@ -19,6 +19,7 @@ import pytest
 
 from tests.agents.server import Body, ModelServer, Step, fails, says
 from tests.cli.commands import Ended, Jarvis
+from tests.settings_files import write_settings
 
 PACKER = Path(__file__).parents[1] / "data" / "c2rust" / "packer"
 FIRST_MEMBER = re.compile(r"signatures:\n\n\W(\w+) \| ")
@@ -64,9 +65,7 @@ def project(jarvis: Jarvis, scanned: Path) -> Path:
 def replaced(jarvis: Jarvis, project: Path, server: ModelServer, *more: object) -> Ended:
     """Run the command with the server as its model."""
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(
-        json.dumps({"models": {"m": group}, "c2rust": {"allowed_crates": ALLOWED}})
-    )
+    write_settings(jarvis.place, {"models": {"m": group}, "c2rust": {"allowed_crates": ALLOWED}})
     return jarvis("c2rust", "lib-replace", "-p", project, *more)
 
 

@@ -15,6 +15,7 @@ from tests.agents.server import Body, ModelServer, Step, calls
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.servers import require
+from tests.settings_files import write_settings
 
 LIBRARY = """pub mod counters;
 
@@ -277,7 +278,7 @@ def test_a_model_proposes_edits_that_the_tests_accept(jarvis: Jarvis, crate: Pat
 
     with ModelServer(forever=answer) as server:
         group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-        (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+        write_settings(jarvis.place, {"models": {"m": group}})
         command = ("c2rust", "optimize", "--crate-dir", crate, "-g", "m", "--include", "src/*")
         ended = jarvis.spawn(*command)
 

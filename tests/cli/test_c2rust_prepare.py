@@ -13,6 +13,7 @@ from tests.agents.server import Body, ModelServer, Step, calls, fails, says
 from tests.agents.translating import HEAD, task_of
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import require
+from tests.settings_files import write_settings
 
 LIBRARY = """#include <stddef.h>
 #include <string.h>
@@ -74,7 +75,7 @@ def prepare(jarvis: Jarvis, library: Path, server: ModelServer, *more: object) -
 
 def convert(jarvis: Jarvis, library: Path, server: ModelServer, command: str, *more: object) -> Ended:
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    write_settings(jarvis.place, {"models": {"m": group}})
     return jarvis.spawn("c2rust", command, "-p", library, *COMMANDS, *more)
 
 

@@ -15,6 +15,7 @@ from tests.cli.commands import Ended, Jarvis
 from tests.cli.test_c2rust_lib_replace import judge, rows
 from tests.cli.test_c2rust_transpile import functions, head_of
 from tests.servers import require
+from tests.settings_files import write_settings
 
 LIBRARY = """#include "lib.h"
 static int smaller(int a, int b) { return a < b; }
@@ -87,7 +88,7 @@ def library(jarvis: Jarvis) -> Path:
 
 def use_model(jarvis: Jarvis, server: ModelServer, model: str = "m") -> None:
     group = {"model": model, "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    write_settings(jarvis.place, {"models": {"m": group}})
 
 
 def move(jarvis: Jarvis, library: Path, server: ModelServer, *more: object, command: str = "run") -> Ended:

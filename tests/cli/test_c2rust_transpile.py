@@ -13,6 +13,7 @@ from tests.agents.server import Body, ModelServer, Step, calls, fails
 from tests.agents.translating import HEAD, answers, is_review, task_of, with_reviews
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import require
+from tests.settings_files import write_settings
 
 HEADER = """struct pair { int first; unsigned char rest[3]; };
 int total(const int *numbers, int count);
@@ -80,7 +81,7 @@ def transpile(jarvis: Jarvis, library: Path, server: ModelServer, *more: object)
     groups = {
         name: {"model": name, "base_url": server.url, "profile": "deepseek", "api_key": "k"} for name in ("m", "large")
     }
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups}))
+    write_settings(jarvis.place, {"models": groups})
     return jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, "-g", "m", "--no-drivers", *more)
 
 
@@ -222,7 +223,7 @@ def test_without_a_model_the_command_that_needs_none_is_named(jarvis: Jarvis, tm
 
 
 def test_an_unknown_model_group_is_refused_before_the_build(jarvis: Jarvis, tmp_path: Path) -> None:
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": {"model": "m", "api_key": "k"}}}))
+    write_settings(jarvis.place, {"models": {"m": {"model": "m", "api_key": "k"}}})
     ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--escalate", "large")
     assert ended.code == 2
     assert "large" in ended.line
@@ -254,7 +255,7 @@ def test_notes_that_cannot_be_read_are_named(jarvis: Jarvis, tmp_path: Path) -> 
 
 
 def test_a_bad_security_report_is_one_line_before_the_build(jarvis: Jarvis, tmp_path: Path) -> None:
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": {"model": "m", "api_key": "k"}}}))
+    write_settings(jarvis.place, {"models": {"m": {"model": "m", "api_key": "k"}}})
     (jarvis.place / "before.json").write_text('{"issues": []}')
     command = ("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--sec-before")
     assert "before.json is not a JSON report of jarvis sec" in jarvis(*command, "before.json").line

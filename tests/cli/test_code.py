@@ -17,6 +17,7 @@ from jarvis_workers.steps.assistant.change_code import BUILT_IN, OPTIONAL
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 from tests.cli.code_repository import MAIN, MAKEFILE, NAMED, Repository, git, patch, repository_of, snapshot
 from tests.cli.commands import Jarvis
+from tests.settings_files import trust_file, write_settings
 
 # Names of tools that are there without a sandbox and a search endpoint.
 REQUIRED = sorted({*BUILT_IN} - OPTIONAL)
@@ -554,6 +555,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     with ModelServer() as server:
         repository.settings(server)
         (repository.top / "jarvis.yaml").write_text((repository.top.parent / "settings.yaml").read_text())
+        trust_file(repository.top / "jarvis.yaml")
         with Path(os.devnull).open() as nothing:
             monkeypatch.setattr("sys.stdin", nothing)
             ended = repository.jarvis(*words)
@@ -595,7 +597,7 @@ def test_a_task_that_is_entered_is_checked_as_well(repository: Repository) -> No
 def test_a_directory_without_a_repository_is_said(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer() as server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}}))
+        write_settings(jarvis.place, {"models": {"local": group}})
         ended = jarvis("code", "-n", "-r", "x")
 
     assert ended.line.endswith("is not in a git repository; make it one with: git init")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from jarvis_cli.main import run
+from tests.settings_files import write_settings
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +28,7 @@ def test_each_setting_is_shown_with_its_place(here, capsys):
 
 
 def test_as_json_values_keep_their_types_and_secrets_are_hidden(here, capsys):
-    (here / "jarvis.yaml").write_text("broker_url: redis://:word@localhost\n")
+    write_settings(here, {"broker_url": "redis://:word@localhost"})
 
     assert run(["config", "show", "--json"]) == 0
 

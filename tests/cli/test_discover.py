@@ -12,12 +12,13 @@ from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.discovering import defect, found, function_of, search
 from tests.gates import GATED, Gate
+from tests.settings_files import write_settings
 from tests.steps.test_discover import PARSER, PLAIN
 
 
 def set_model(jarvis: Jarvis, server: ModelServer) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "model_group": "m"}))
+    write_settings(jarvis.place, {"models": {"m": group}, "model_group": "m"})
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents.server import FAULTS, ModelServer, says
 from tests.cli.commands import Jarvis, obey_modes
+from tests.settings_files import write_settings
 
 PROJECT, GLOBAL = "project_long_term", "global_long_term"
 MERGED = says("<merged_memory>\ncontent: Use meson.\ntags: [build, meson]\n</merged_memory>")
@@ -42,7 +43,7 @@ def entries(jarvis: Jarvis, level: str = PROJECT) -> list[Mapping[str, Any]]:
 
 def model(jarvis: Jarvis, server: ModelServer) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "generic", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}}))
+    write_settings(jarvis.place, {"models": {"local": group}})
 
 
 @pytest.fixture

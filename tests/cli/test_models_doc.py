@@ -12,6 +12,7 @@ import yaml
 from jarvis_workers.agent.limits import Reason
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.cli.commands import Jarvis
+from tests.settings_files import write_settings
 
 DOC = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
 CODE = "int main(void) { return 0; }\n"
@@ -38,7 +39,7 @@ def configure(jarvis: Jarvis, url: str, *more: Mapping[str, Any]) -> None:
     found["models"] = {
         name: {"profile": "deepseek"} | group | {"base_url": url} for name, group in found["models"].items()
     }
-    (jarvis.place / "jarvis.yaml").write_text(yaml.safe_dump(found))
+    write_settings(jarvis.place, found)
 
 
 def looks_first(body: Body) -> Step:
@@ -111,7 +112,6 @@ def test_a_tool_and_a_callback_of_ones_own_are_used(place: Jarvis, tmp_path: Pat
         (directory / "mine.py").write_text(code)
     with ModelServer(calls("greet", who="you"), says("done")) as server:
         configure(place, server.url, CALLBACKS)
-        assert place("config", "trust").code == 0
         assert place("agent", "-T", "x", "-p", "src", "-q").code == 0
 
     assert server.requests[1]["messages"][-1]["content"].endswith("hello you")
@@ -122,13 +122,13 @@ def test_a_platform_of_ones_own_is_asked(place: Jarvis, tmp_path: Path) -> None:
     directory = tmp_path / ".jarvis" / "models"
     directory.mkdir(parents=True)
     (directory / "mine.py").write_text(PLATFORM)
-    (place.place / "jarvis.yaml").write_text(yaml.safe_dump({"models": {"own": {"model": "m", "platform": "mine"}}}))
+    write_settings(place.place, {"models": {"own": {"model": "m", "platform": "mine"}}})
 
     assert re.match(r"m has nothing to say to \d+ characters\.\n", place("agent", "-T", "x", "-p", "src").out)
 
 
 def test_the_groups_of_other_apis_are_read(place: Jarvis) -> None:
-    (place.place / "jarvis.yaml").write_text(yaml.safe_dump(DIALECTS))
+    write_settings(place.place, DIALECTS)
     ended = place("config", "show", "--json")
 
     assert ended.code == 0, ended.err

@@ -17,6 +17,7 @@ from tests.dashboards import ask, without_data
 from tests.judging import judge
 from tests.otlp import ReceivedSpan, Receiver, otlp_receiver
 from tests.servers import Redis, free_port, missing, redis_server
+from tests.settings_files import write_settings
 from tests.test_alerts import ALERTS, CONFIG
 
 SECONDS = 240.0
@@ -76,7 +77,7 @@ def unhealthy_rules(address: str) -> list[str]:
 
 def set_model(jarvis: Jarvis, server: ModelServer) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": API_KEY}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "model_group": "local"}))
+    write_settings(jarvis.place, {"models": {"local": group}, "model_group": "local"})
 
 
 def is_below(span: ReceivedSpan, root: ReceivedSpan, spans: dict[str, ReceivedSpan]) -> bool:

@@ -11,7 +11,9 @@ import pytest
 
 from jarvis_workers import service
 from jarvis_workers.settings import load_settings, untrusted_programs
-from jarvis_workers.settings.trust import SERVER_ADDRESSES, decide
+from jarvis_workers.settings.schema import WebSettings
+from jarvis_workers.settings.sources import setting_names
+from jarvis_workers.settings.trust import RESTRICTED, SERVER_ADDRESSES, decide
 from tests.agents.server import ModelServer, says
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.terminal import ENTER, at_terminal
@@ -33,28 +35,33 @@ def note(jarvis: Jarvis) -> Path:
     return jarvis.place / "note"
 
 
-def cloned(jarvis: Jarvis, server: ModelServer, note: Path) -> Path:
-    """Write a jarvis.yaml with a model and an MCP server."""
+def cloned(jarvis: Jarvis, server: ModelServer, note: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a jarvis.yaml with an MCP server; the model is the user's own."""
     start = f"open({str(note)!r}, 'a').write('x')"
     one = {"name": "raw", "type": "stdio", "command": sys.executable, "args": ["-c", start]}
-    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
     file = jarvis.place / "jarvis.yaml"
-    file.write_text(json.dumps({"models": {"local": group}, "mcp": [one]}))
+    file.write_text(json.dumps({"mcp": [one]}))
+    for name, value in {"BASE_URL": server.url, "MODEL": "m", "API_KEY": "k"}.items():
+        monkeypatch.setenv(f"OPENAI_{name}", value)
     return file
 
 
-def test_without_a_terminal_no_program_of_an_untrusted_file_is_started(jarvis: Jarvis, note: Path) -> None:
+def test_without_a_terminal_no_program_of_an_untrusted_file_is_started(
+    jarvis: Jarvis, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ModelServer(ENDS) as server:
-        cloned(jarvis, server, note)
+        cloned(jarvis, server, note, monkeypatch)
         ended = jarvis(*AGENT, "-q")
 
     assert (ended.code, ended.out, ended.err) == (0, "It is done.\n", NOT_TRUSTED)
     assert not note.exists()
 
 
-def test_trust_holds_until_the_file_changes_or_it_is_revoked(jarvis: Jarvis, note: Path) -> None:
+def test_trust_holds_until_the_file_changes_or_it_is_revoked(
+    jarvis: Jarvis, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ModelServer(ENDS) as server:
-        file = cloned(jarvis, server, note)
+        file = cloned(jarvis, server, note, monkeypatch)
         trusted = jarvis("config", "trust")
         started = jarvis(*AGENT)
     shown = jarvis("config", "show", "mcp").out
@@ -75,9 +82,11 @@ def test_trust_holds_until_the_file_changes_or_it_is_revoked(jarvis: Jarvis, not
 @pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize(("answer", "starts"), [("y", "xx"), ("", "")])
-def test_at_a_terminal_a_person_is_asked_once(jarvis: Jarvis, note: Path, answer: str, starts: str) -> None:
+def test_at_a_terminal_a_person_is_asked_once(
+    jarvis: Jarvis, note: Path, monkeypatch: pytest.MonkeyPatch, answer: str, starts: str
+) -> None:
     with ModelServer(forever=ENDS) as server:
-        cloned(jarvis, server, note)
+        cloned(jarvis, server, note, monkeypatch)
         with at_terminal(jarvis.place, *AGENT, columns=300, environ=os.environ) as terminal:
             terminal.wait_for(f"  mcp: {sys.executable} -c open(")
             terminal.wait_for("Trust this jarvis.yaml, until it changes? [y/N]: ")
@@ -196,105 +205,99 @@ def test_a_file_of_root_is_trusted_by_other_users(tmp_path: Path, monkeypatch: p
 
 
 GATEWAY = {"model": "m", "base_url": "https://models.example/v1", "api_key_env": "SOME_SECRET"}
-
-
-@pytest.mark.parametrize(
-    ("change", "has_effect"),
-    [
-        ({}, False),
-        ({"api_key_env": None, "api_key_file": "/etc/secret"}, False),
-        ({"base_url": "http://api.openai.com/v1"}, False),
-        ({"base_url": "https://api.openai.com.models.example/v1"}, False),
-        ({"base_url": "https://api.openai.com@models.example/v1"}, False),
-        ({"base_url": "https://[models.example/v1"}, False),
-        ({"api_key_env": None}, True),
-        ({"api_key_env": None, "api_key": "of the file"}, True),
-        ({"base_url": None}, True),
-        ({"base_url": "https://api.deepseek.com"}, True),
-        ({"base_url": "http://localhost:8000/v1"}, True),
-    ],
+# Settings without servers, keys and programs: those of the scan, of reports and of limits.
+NEEDS_NO_TRUST = (
+    *("where", "processes", "lease_seconds", "tick_seconds", "resend_seconds", "log_level", "non_interactive"),
+    *("tool_group", "tool_groups", "tool_reminder_rounds", "model_group"),
+    *("scan.*", "rules.*", "cache.*", "report.*", "store.*", "agent.*", "c2rust.*", "code.*"),
 )
-def test_a_clone_sends_no_key_to_a_server_of_its_own(
-    tmp_path: Path, change: dict[str, object], has_effect: bool
-) -> None:
+
+
+def test_each_setting_that_names_a_server_a_program_or_who_may_enter_needs_trust() -> None:
+    rest = [name for name in setting_names() if name not in RESTRICTED]
+
+    assert [name for name in rest if not {name, f"{name.partition('.')[0]}.*"} & {*NEEDS_NO_TRUST}] == []
+
+
+MODELS_OF_A_CLONE = [
+    {},
+    {"api_key_env": None, "api_key_file": "/etc/secret"},
+    {"api_key_env": None},
+    {"api_key_env": None, "api_key": "of the file"},
+    {"base_url": None},
+    {"base_url": "https://api.openai.com/v1", "api_key_env": None, "api_key_file": "~/.ssh/id_rsa"},
+    {"base_url": None, "api_key_env": None, "api_key": "of the file", "extra_body": {"store": True}},
+    {"base_url": "https://api.deepseek.com"},
+    {"base_url": "http://localhost:8000/v1"},
+    {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": None},
+    {"base_url": "http://127.8.9.1:8000/v1"},
+    {"base_url": "http://[::1]:8000/v1"},
+    {"base_url": "http://169.254.169.254/v1"},
+    {"base_url": "http://10.0.0.1/v1"},
+]
+
+
+@pytest.mark.parametrize("change", MODELS_OF_A_CLONE, ids=json.dumps)
+def test_a_clone_sends_no_code_and_no_key_to_a_model(tmp_path: Path, change: dict[str, object]) -> None:
     own = {"JARVIS_DATA_DIR": str(tmp_path / "own"), "SOME_SECRET": "s3cret"}
     group = {name: value for name, value in {**GATEWAY, **change}.items() if value is not None}
     (tmp_path / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}}))
     settings = load_settings(environ=own, directory=tmp_path)
     decide(tmp_path / "jarvis.yaml", own, trusted=True)
 
-    assert (set(settings.models) == {"local"}) is has_effect
+    assert not settings.models
     assert set(load_settings(environ=own, directory=tmp_path).models) == {"local"}
 
 
-FOREIGN, NEAR = "https://search.example/?q={query}", "http://127.0.0.1/?q={query}"
-
-
-@pytest.mark.parametrize(
-    ("yaml", "toml", "has_effect"),
-    [
-        ({"url": FOREIGN, "key_env": "K"}, {}, (None, None)),
-        ({"key_env": "K"}, {"url": FOREIGN}, (None, None)),
-        ({"url": FOREIGN}, {"key_env": "K"}, (None, None)),
-        ({"url": FOREIGN}, {"url": NEAR, "key_env": "K"}, (NEAR, "K")),
-        ({"url": NEAR, "key_env": "K"}, {"url": FOREIGN}, (NEAR, "K")),
-        ({"url": FOREIGN}, {}, (FOREIGN, None)),
-    ],
-)
-def test_a_clone_sends_no_search_key_to_a_server_of_its_own(
-    tmp_path: Path, yaml: dict[str, str], toml: dict[str, str], has_effect: tuple[str | None, str | None]
-) -> None:
+@pytest.mark.parametrize("url", ["https://search.example/?q={query}", "http://127.0.0.1/?q={query}"])
+def test_a_clone_sends_no_search_terms_and_no_key_to_a_server(tmp_path: Path, url: str) -> None:
     own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
-    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": yaml}))
-    lines = [f"{name} = {json.dumps(value)}" for name, value in toml.items()]
-    (tmp_path / "pyproject.toml").write_text("\n".join(["[tool.jarvis.search]", *lines]))
+    (tmp_path / "jarvis.yaml").write_text(json.dumps({"search": {"url": url}}))
+    (tmp_path / "pyproject.toml").write_text('[tool.jarvis.search]\nkey_env = "K"\n')
     search = load_settings(environ=own, directory=tmp_path).search
     with_key = load_settings(environ={**own, "JARVIS_SEARCH__KEY_ENV": "OWN"}, directory=tmp_path).search
 
-    assert (search.url, search.key_env) == has_effect
-    assert (with_key.url, with_key.key_env) == (NEAR if NEAR in (yaml.get("url"), toml.get("url")) else None, "OWN")
+    assert (search.url, search.key_env) == (None, None)
+    assert (with_key.url, with_key.key_env) == (None, "OWN")
 
 
 @pytest.mark.parametrize("setting", SERVER_ADDRESSES)
 @pytest.mark.parametrize(
-    ("address", "has_effect"),
+    "address",
     [
-        ("HTTP://db.example/x", False),
-        ("HTTP://localhost.example/x", False),
-        ("HTTP://localhost#@db.example/x", False),
-        ("HTTP://localhost?@db.example/x", False),
-        ("HTTP://me:w@db.example@localhost/x", False),
-        ("HTTP://localhost,db.example/x", False),
-        ("HTTP://localhost/x;redis://db.example/x", False),
-        ("HTTP:///x?host=db.example", False),
-        ("HTTP://localhost/x?host=db.example", False),
-        ("HTTP://localhost/x?%68ost=db.example", False),
-        ("s3://localhost/x", False),
-        ("simplecache::file:///x", False),
-        ("HTTP://localhost/x::HTTP://db.example/x", False),
-        ("HTTP://localhost/x?servicefile=clone.conf", False),
-        ("data", False),
-        ("~/data", False),
-        ("/proc/self/cwd/data", False),
-        ("sqlite:////srv/x.db", False),
-        ("sqlite:///~/x.db", False),
-        ("file:///srv/blobs", False),
-        ("HTTP://localhost/x", True),
-        ("HTTP://me:word@127.0.0.1:6379/0?sslmode=disable", True),
+        "HTTP://db.example/x",
+        "s3://localhost/x",
+        "data",
+        "~/data",
+        "sqlite:////srv/x.db",
+        "file:///srv/blobs",
+        "HTTP://localhost/x",
+        "HTTP://me:word@127.0.0.1:6379/0?sslmode=disable",
+        "HTTP://127.1.2.3/x",
+        "HTTP://[::1]/x",
+        "HTTP://[::ffff:127.0.0.1]/x",
+        "HTTP://169.254.169.254/x",
+        "HTTP://10.0.0.1/x",
+        "redis+socket:///run/redis.sock",
     ],
 )
-def test_a_clone_sends_no_code_to_a_server_of_its_own(
-    tmp_path: Path, setting: str, address: str, has_effect: bool
-) -> None:
+def test_a_clone_sends_no_code_to_a_server_of_its_own(tmp_path: Path, setting: str, address: str) -> None:
     own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
     scheme = {"store_url": "postgresql", "broker_url": "redis"}.get(setting, "https")
     value = address.replace("HTTP", scheme)
     section, _, name = setting.rpartition(".")
     (tmp_path / "jarvis.yaml").write_text(json.dumps({section: {name: value}} if section else {name: value}))
 
-    assert (setting not in untrusted_programs(tmp_path, own).get("jarvis.yaml", {})) is has_effect
+    assert setting in untrusted_programs(tmp_path, own)["jarvis.yaml"]
     decide(tmp_path / "jarvis.yaml", own, trusted=True)
     assert untrusted_programs(tmp_path, own) == {}
+
+
+def test_a_clone_lets_nobody_into_the_web_interface(tmp_path: Path) -> None:
+    own = {"JARVIS_DATA_DIR": str(tmp_path / "own")}
+    (tmp_path / "jarvis.yaml").write_text("web: {auth: proxy, trusted_proxies: [127.0.0.1], hosts: [evil.example]}\n")
+
+    assert load_settings(environ=own, directory=tmp_path).web == WebSettings()
 
 
 @pytest.mark.parametrize("data", ["data", "/srv/data", "~/jarvis", "/proc/self/cwd/data", "redis://localhost/x"])
@@ -333,7 +336,7 @@ def test_a_command_says_which_key_it_does_not_send(jarvis: Jarvis) -> None:
     )
     assert checked.err == line
     assert trusted == (
-        "jarvis.yaml is trusted, until it changes:\n  models: local: SOME_SECRET to https://models.example/v1\n"
+        "jarvis.yaml is trusted, until it changes:\n  models: local: code and SOME_SECRET to https://models.example/v1\n"
     )
 
 
@@ -343,19 +346,14 @@ def test_a_file_that_config_init_wrote_may_send_its_key(jarvis: Jarvis) -> None:
     assert jarvis.settings.models["default"].api_key_env == "SOME_SECRET"
 
 
-def test_only_the_groups_that_send_a_key_elsewhere_have_no_effect(jarvis: Jarvis) -> None:
+def test_a_group_that_an_untrusted_file_sets_is_refused_by_name(jarvis: Jarvis) -> None:
     jarvis.tree("src", {"a.c": "int f(char *p) { return *p; }\n"})
-    near = {"model": "m", "base_url": "http://localhost:1/v1"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"gateway": GATEWAY, "near": near}}))
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"gateway": GATEWAY}}))
     refused = jarvis("agent", "-T", "Act.", "-p", "src", "-q", "-g", "gateway")
-    shown = jarvis("config", "show", "models").out
 
-    assert set(jarvis.settings.models) == {"near"}
     assert refused.code == 2
     assert refused.err.endswith("those of jarvis.yaml need trust; read the file, then: jarvis config trust\n")
-    assert "jarvis.yaml (in part not trusted)" in shown
-    jarvis("config", "trust")
-    assert set(jarvis.settings.models) == {"near", "gateway"}
+    assert "default (jarvis.yaml is not trusted)" in jarvis("config", "show", "models").out
 
 
 def test_a_scan_says_why_its_findings_are_not_verified(jarvis: Jarvis) -> None:

@@ -16,6 +16,7 @@ from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.judging import answer, judge, place_of
+from tests.settings_files import write_settings
 
 CALL = """\
 #include <stdlib.h>
@@ -45,7 +46,7 @@ def set_models(jarvis: Jarvis, **servers: ModelServer) -> None:
         name: {"model": name, "base_url": server.url, "profile": "openai", "api_key": "k"}
         for name, server in servers.items()
     }
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups, "model_group": next(iter(groups))}))
+    write_settings(jarvis.place, {"models": groups, "model_group": next(iter(groups))})
 
 
 def confirm(body: Body) -> Step:
@@ -442,7 +443,7 @@ def test_a_dry_run_takes_nothing_that_belongs_to_a_report(jarvis: Jarvis, tree: 
 def test_dollars_need_prices_of_every_group(jarvis: Jarvis, tree: Path, option: str) -> None:
     group = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "profile": "openai"}
     priced = group | {"prices": {"input": 1, "output": 2}}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"a": priced, "b": group}, "model_group": "a"}))
+    write_settings(jarvis.place, {"models": {"a": priced, "b": group}, "model_group": "a"})
     ended = jarvis("sec", "agent", "-p", "src", "--votes", "2", option, "b", "--budget", "5usd")
 
     assert ended.code == 2

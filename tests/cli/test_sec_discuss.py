@@ -9,6 +9,7 @@ import pytest
 from tests.agents.server import Body, ModelServer, Step, says
 from tests.cli.commands import Jarvis
 from tests.judging import answer, judge, place_of
+from tests.settings_files import write_settings
 
 TREE = {
     "src/a.c": "#include <string.h>\n#include <stdlib.h>\nvoid copy(char *out)\n{\n"
@@ -31,7 +32,7 @@ CLAIMS = (
 
 def set_model(jarvis: Jarvis, server: ModelServer) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    write_settings(jarvis.place, {"models": {"m": group}})
 
 
 def confirmed(jarvis: Jarvis, server: ModelServer) -> dict[str, Any]:
@@ -113,12 +114,11 @@ def test_a_claim_that_the_code_bears_out_dismisses_the_finding_and_the_report_st
 def test_notes_without_effect_are_told_and_a_resumed_answer_is_written_where_it_was_told(jarvis: Jarvis) -> None:
     with ModelServer(forever=then(lambda _: says("Nobody does."))) as server:
         issue = confirmed(jarvis, server)
-        file = jarvis.place / "jarvis.yaml"
-        file.write_text(json.dumps({**json.loads(file.read_text()), "sec": {"notes": "notes.md"}}))
+        (jarvis.place / "pyproject.toml").write_text('[tool.jarvis.sec]\nnotes = "notes.md"\n')
         first = jarvis("sec", "ask", issue["id"], "Who checks it?", "--budget", "1tok", "-o", "answer.md")
         again = jarvis("runs", "resume", "last", "--budget", "9mtok")
 
-    assert "jarvis.yaml of this directory is not trusted, so sec.notes has no effect" in first.err
+    assert "pyproject.toml of this directory is not trusted, so sec.notes has no effect" in first.err
     assert (first.code, again.code, again.out) == (3, 0, "")
     assert (jarvis.place / "answer.md").read_text() == "Nobody does.\n"
 

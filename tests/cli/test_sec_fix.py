@@ -13,6 +13,7 @@ from tests.agents.server import FAULTS, Body, ModelServer, Step, calls, says
 from tests.cli.code_repository import WHO, git, snapshot
 from tests.cli.commands import Ended, Jarvis
 from tests.judging import judge
+from tests.settings_files import write_settings
 from tests.steps.fixing import ANSWER, BUILD, CHECK, COPY, FILES, FIX, GOOD, JOIN, JOINED, NAME, edit
 
 FORMS = ("sarif", "html", "markdown")
@@ -37,7 +38,7 @@ class Fixing:
 
     def settings(self, server: ModelServer) -> None:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        (self.top / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}}))
+        write_settings(self.top, {"models": {"local": group}})
 
     def scan(self, always: str = "confirmed") -> list[dict[str, Any]]:
         """Scan the tree, and return the findings, with the same verdict on each."""

@@ -91,6 +91,13 @@ def test_a_worker_has_time_to_stop(name: str) -> None:
     assert int(str(OURS[name].facts["stop_grace_period"]).removesuffix("s")) > STOP_SECONDS
 
 
+def test_file_systems_in_memory_have_a_size() -> None:
+    mounts = [mount for service in read_compose({})["services"].values() for mount in service.get("tmpfs", ())]
+
+    assert len(mounts) > len(OURS)
+    assert [mount for mount in mounts if "size=" not in mount] == []
+
+
 def test_what_a_file_mounts_is_there() -> None:
     """Volumes are declared, and files are in the repository."""
     whole = read_compose({})

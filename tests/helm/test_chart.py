@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -307,6 +308,29 @@ def test_network_policy_denies_by_default():
     assert models["jarvis-workers/models"] == "true"
     rules = [rule for one in policies.values() for rule in one["spec"].get("ingress", ())]
     assert {port["port"] for rule in rules for port in rule["ports"]} == {9464, 9465, 8765, 5555}
+
+
+@pytest.mark.parametrize("name", ["everything", "servers alone", "trial", "trial with batch"])
+def test_no_policy_opens_a_port_to_everybody_or_reaches_every_address(name):
+    policies = of_kind(manifests(MATRIX[name]), "NetworkPolicy").values()
+    peers = [peer for one in policies for rule in one["spec"].get("ingress") or () for peer in rule["from"]]
+    egress = [rule for one in policies for rule in one["spec"].get("egress") or ()]
+
+    assert {"namespaceSelector": {}} not in peers
+    assert all(rule.get("to") for rule in egress)
+    for rule in egress:
+        for block in [ip_network(peer["ipBlock"]["cidr"]) for peer in rule["to"] if "ipBlock" in peer]:
+            left_out = [one for peer in rule["to"] for one in peer.get("ipBlock", {}).get("except", ())]
+            assert block.prefixlen > 0 or {"169.254.0.0/16", "fe80::/10"} <= {*left_out}
+
+
+def test_servers_of_a_trial_are_reached_by_their_labels():
+    rules = of_kind(manifests(TRIAL), "NetworkPolicy")["test-jarvis-servers"]["spec"]["egress"]
+    peers = {port["port"]: rule["to"] for rule in rules for port in rule["ports"]}
+
+    for port, component in ((5432, "postgres"), (6379, "redis")):
+        (peer,) = peers[port]
+        assert peer["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == component
 
 
 def test_batch_fails_at_once_unless_its_pod_is_evicted():

@@ -9,7 +9,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.mcp_client.config import SERVERS_MAX, McpServer
 from jarvis_workers.mcp_client.server_files import servers_or_files
 from jarvis_workers.settings import load_settings, origins
-from jarvis_workers.settings.trust import decide
+from tests.settings_files import write_settings
 
 STDIO = {"name": "files", "type": "stdio", "command": "serve", "args": ["-v"], "env": {"TOKEN": "hunter2"}}
 ISSUES = {"name": "issues", "type": "streamable", "base_url": "http://h/mcp", "headers": {"Authorization": "hunter2"}}
@@ -17,8 +17,7 @@ ISSUES = {"name": "issues", "type": "streamable", "base_url": "http://h/mcp", "h
 
 def read(directory: Path, servers: object, **environ: str) -> tuple[McpServer, ...]:
     environ["JARVIS_DATA_DIR"] = str(directory / "data")
-    (directory / "jarvis.yaml").write_text(json.dumps({"mcp": servers}))
-    decide(directory / "jarvis.yaml", environ, trusted=True)
+    write_settings(directory, {"mcp": servers})
     return load_settings(environ=environ, directory=directory).mcp
 
 

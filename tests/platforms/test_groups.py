@@ -10,6 +10,7 @@ from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.ratelimit.policy import RateLimitPolicy
 from jarvis_workers.settings import load_settings, origins
 from tests.agents.arrange import Scripted
+from tests.settings_files import trust_file
 
 FAST = ModelGroup.model_validate({"model": "m", "base_url": "http://localhost:8000/v1/"})
 OTHER = FAST.model_copy(update={"model": "n"})
@@ -19,7 +20,12 @@ SECRET = "sk-very-secret"
 
 def read(directory: Path, text: str) -> dict[str, ModelGroup]:
     (directory / "jarvis.yaml").write_text(text)
-    return dict(load_settings(environ={}, directory=directory).models)
+    trust_file(directory / "jarvis.yaml", directory / "data")
+    return dict(load_settings(environ=environ_of(directory), directory=directory).models)
+
+
+def environ_of(directory: Path) -> dict[str, str]:
+    return {"JARVIS_DATA_DIR": str(directory / "data")}
 
 
 def test_the_name_decides_then_the_only_group_then_the_environment() -> None:
@@ -131,7 +137,7 @@ def test_what_is_shown_of_the_settings_holds_no_secret(tmp_path: Path) -> None:
     address = f"http://me:{SECRET}@there/v1?key={SECRET}"
     found = read(tmp_path, f"models:\n  fast: {{model: m, base_url: '{address}', api_key: {SECRET}}}\n")
 
-    shown = str(origins(environ={}, directory=tmp_path))
+    shown = str(origins(environ=environ_of(tmp_path), directory=tmp_path))
 
     assert found["fast"].key({}) == SECRET
     assert "'model': 'm'" in shown

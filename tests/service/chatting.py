@@ -1,6 +1,5 @@
 """Conversations in this process with a model server, a person that answers from lists, and a display that records."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from jarvis_workers.service.assistant.definitions import load_definition
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.tools.tool import ToolOutcome
 from tests.agents.server import ModelServer
+from tests.settings_files import write_settings
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Conversing:
 def settings_of(place: Path, server: ModelServer, **more: Any) -> Settings:
     """Return settings with the server as the only model, and the data beside the directory."""
     group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **more.pop("group", {})}
-    (place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, **more}))
+    write_settings(place, {"models": {"local": group}, **more}, place.parent / "data")
     return load_settings(environ={"JARVIS_DATA_DIR": str(place.parent / "data")}, directory=place)
 
 

@@ -11,6 +11,7 @@ from jarvis_workers.settings import Settings, load_settings
 from tests.agents.server import ModelServer
 from tests.cli.commands import COPY
 from tests.judging import judge
+from tests.settings_files import write_settings
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def tree(tmp_path: Path) -> Path:
 def settings(home: Path, server: ModelServer | None = None) -> Settings:
     if server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        (home / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+        write_settings(home, {"models": {"m": group}}, home / "data")
     environ = {"JARVIS_DATA_DIR": str(home / "data")}
     return load_settings({"where": "local", "processes": 0}, environ=environ, directory=home)
 

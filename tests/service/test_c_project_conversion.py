@@ -16,6 +16,7 @@ from jarvis_workers.service import (
 from tests.agents.server import ModelServer
 from tests.agents.translating import perfect, with_reviews
 from tests.cli.test_c2rust_lib_replace import judge
+from tests.settings_files import write_settings
 
 SOURCE = """static int step(int n) { return n * 3; }
 int checksum(int n) { return step(n) + 1; }
@@ -45,7 +46,7 @@ def place(tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
 def with_model(place: Path, server: ModelServer) -> None:
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
     settings = {"models": {"m": group}, "c2rust": {"allowed_crates": ["crc32fast"]}}
-    (place / "jarvis.yaml").write_text(json.dumps(settings))
+    write_settings(place, settings)
 
 
 def write(root: Path, files: dict[str, str]) -> Path:

@@ -140,7 +140,7 @@ def test_ssh_gets_the_key_file_whatever_its_name(repositories: Path, tmp_path: P
     [
         ({"JARVIS_GIT_TOKEN": TOKEN, "JARVIS_GIT_TOKEN_FILE": "x"}, "JARVIS_GIT_TOKEN is set as well"),
         ({"JARVIS_GIT_TOKEN_FILE": "/nowhere"}, 'JARVIS_GIT_TOKEN_FILE: "/nowhere" cannot be read: No such file'),
-        ({"JARVIS_GIT_TOKEN_FILE": "/dev/null"}, "is empty"),
+        ({"JARVIS_GIT_TOKEN_FILE": "/dev/null"}, "cannot be read: not a regular file"),
         ({"JARVIS_GIT_TOKEN": f"{TOKEN}\nX-Other: 1"}, "JARVIS_GIT_TOKEN: contains characters"),
         ({"JARVIS_GIT_USER": "a:b"}, "JARVIS_GIT_USER: should be a user name"),
         ({"JARVIS_GIT_SSH_KEY_FILE": "/nowhere"}, 'JARVIS_GIT_SSH_KEY_FILE: "/nowhere" is not a readable file'),

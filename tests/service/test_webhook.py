@@ -190,16 +190,37 @@ def test_a_run_that_is_removed_while_its_notification_is_sent_keeps_no_lease(
         assert leases.is_free(session, LEASE, "another process")
 
 
-def test_a_command_that_executes_a_run_notifies_of_its_end(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> None:
+def test_a_command_that_executes_a_run_notifies_of_its_end_and_of_no_other_run(
+    store: Store, blobs: DirectoryBlobs, tmp_path: Path
+) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.c").write_text("int a;\n")
+    submitted(store, blobs, tmp_path / "other", run_id="other")
+    add_report(store, blobs, "other", [issue(1)])
     with receiving(Receiver()) as receiver:
         notify = NotifySettings(webhook_url=receiver.url)
         settings = Settings(notify=notify, data_dir=blobs.root.parent, processes=0)
         with wiring.executor_of(settings, store, tell=print, show=lambda *_: None) as local:
             local.carry_out(submit(store, blobs, asking(tmp_path / "tree", executor=local.executor)))
 
-    assert [message["run"]["id"] for message in receiver.messages] == ["one"]
+        assert [message["run"]["id"] for message in receiver.messages] == ["one"]
+        assert deliver_pending(store, blobs, hook(receiver)) == 1  # as a worker does
+
+    assert [message["run"]["id"] for message in receiver.messages] == ["one", "other"]
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_command_waits_until_another_process_has_sent(store: Store, blobs: DirectoryBlobs) -> None:
+    def end(_: float) -> None:
+        with store.write() as session:
+            leases.release(session, LEASE, "another process")
+
+    with store.write() as session:
+        leases.take(session, LEASE, "another process", 90.0)
+    with receiving(Receiver()) as receiver:
+        assert deliver_pending(store, blobs, hook(receiver)) == 0
+        assert deliver_pending(store, blobs, hook(receiver), ["one"]) == 0
+        assert deliver_pending(store, blobs, Webhook(receiver.url, sleep=end), ["one"]) == 1
 
 
 def test_the_key_is_read_from_a_file(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ class Chat:
             memories=self.knowledge.memories,
             methodologies=self.knowledge.methodologies,
         )
-        self.all_tools = tools_of(sources)
+        self.all_tools, self._left_out = tools_of(sources), sources.left_out
         tools = _usable_tools(self._settings, options, self.all_tools)
         limits = limits_of(self._settings, options.definition, self.platform.profile.context)
         about = _about(options)
@@ -153,7 +153,8 @@ class Chat:
     @property
     def start_line(self) -> str:
         """What the conversation works with: model, tools usable and in all, sandbox, directory."""
-        tools = f"tools {len(self.agent.tools.names)}/{len(self.all_tools)}"
+        tools = f"tools {len(self.agent.tools.names)}/{len(self.all_tools) + len(self._left_out)}"
+        tools += f", {len(self._left_out)} left out" if self._left_out else ""
         skills = [f"skills {len(self.skills.metas)}"] if self.skills.metas else []
         resources = [*skills, *self.knowledge.counts]
         parts = [

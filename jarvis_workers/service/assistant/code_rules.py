@@ -7,7 +7,7 @@ likewise). Rules of scans are *.yaml files in the same directory, and not read h
 from pathlib import Path
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 
 RULES, SUFFIX = "rules", ".md"
 MOST_BYTES = 64_000
@@ -33,9 +33,10 @@ def _read(root: Path, file: Path) -> str:
     if not file.resolve().is_relative_to(root.resolve()):
         raise UsageError(f"{plain(str(file))}: links out of {plain(str(root))} are not followed; copy the file there")
     try:
-        if file.stat().st_size > MOST_BYTES:
+        content = read_regular(file, MOST_BYTES)
+        if len(content) > MOST_BYTES:
             raise UsageError(f"{plain(str(file))}: more than {MOST_BYTES:,} bytes of rules; shorten it")
-        return file.read_text("utf-8").strip()
+        return content.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         raise UsageError(f"{plain(str(file))}: not UTF-8 text") from error
     except OSError as error:

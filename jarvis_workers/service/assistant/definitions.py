@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers import assistant
+from jarvis_workers.agent.plugins import leave_out
 from jarvis_workers.assistant.definition_file import DefinitionFile as DefinitionFile
 from jarvis_workers.assistant.definition_file import read_definition, read_tasks
 from jarvis_workers.errors import UsageError
@@ -73,16 +74,18 @@ def load_definition(name: str | None) -> DefinitionFile:
 
 
 def predefined_tasks(data: Path, root: Path) -> list[PredefinedTask]:
-    """Return the tasks of the user, then those of the project. Raises UsageError for a file that cannot be used."""
+    """Return the tasks of the user, then those of the project; a file that cannot be used is left out."""
     return [*_tasks(data, TASKS), *_tasks(root, f".jarvis/{TASKS}")]
 
 
 def _tasks(directory: Path, name: str) -> Iterator[PredefinedTask]:
-    if not (directory / name).is_file():
+    if not (directory / name).exists():
         return
     try:
         text = DirectoryTree(directory).read(name)[:TEXT_MAX].decode("utf-8", "replace")
-    except ToolFailed as problem:
-        raise UsageError(str(problem)) from problem
-    for task, content in read_tasks(text, str(directory / name)).items():
+        tasks = read_tasks(text, name)
+    except (ToolFailed, UsageError) as problem:
+        leave_out(directory / name, str(problem))
+        return
+    for task, content in tasks.items():
         yield PredefinedTask(task, content, name)

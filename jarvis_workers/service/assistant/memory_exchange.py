@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from jarvis_workers.assistant.memory.book import MemoryBook, with_any_tag
 from jarvis_workers.assistant.memory.entry import MemoryEntry, MemoryType
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import read_regular
 from jarvis_workers.service.assistant.memory_files import MemoryFiles
 from jarvis_workers.service.assistant.memory_folder import describe
 from jarvis_workers.service.atomic_write import write_whole
@@ -76,8 +77,7 @@ def _array(entries: Iterable[MemoryEntry]) -> Iterator[str]:
 
 def _records(file: Path) -> list[Any]:
     try:
-        with file.open("rb") as stream:
-            text = stream.read(FILE_MAX + 1)
+        text = read_regular(file, FILE_MAX)
         if len(text) > FILE_MAX:
             raise UsageError(f"{file}: is larger than {FILE_MAX:,} bytes; import it in parts")
         records = json.loads(text)

@@ -73,13 +73,13 @@ def methodologies_in(directory: Path) -> Iterator[tuple[Path, Methodology]]:
         return
     for file in islice(sorted(directory.glob("*.json")), MOST_FILES):
         if file.is_symlink():
-            warning("methodology skipped", says=f"{shown_path(file)} is a symbolic link")
+            warning("methodology left out", says=f"{shown_path(file)} is a symbolic link")
             continue
         try:
             yield file, Methodology.model_validate_json(read_text(file, MOST_BYTES))
         except UsageError as error:
-            warning("methodology skipped", says=str(error))
+            warning("methodology left out", says=str(error))
         except ValidationError as error:
             wrong = error.errors(include_url=False, include_input=False)[0]
             says = f"{'.'.join(map(str, wrong['loc']))} {requirement(wrong)}".lstrip()
-            warning("methodology skipped", says=f"{shown_path(file)}: {says}")
+            warning("methodology left out", says=f"{shown_path(file)}: {says}")

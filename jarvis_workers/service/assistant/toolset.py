@@ -1,11 +1,12 @@
 """The tools of the assistant: the one place where they are put together."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
+from jarvis_workers.agent.plugins import leave_out
 from jarvis_workers.assistant.autonomy import SCRIPT
 from jarvis_workers.assistant.memory.tools import memory_tools
 from jarvis_workers.assistant.methodology import save_methodology
@@ -29,7 +30,8 @@ SEARCH_WEB = "search_web"
 class ToolSources:
     """What tools work on: the directory, the runner of scripts (None without a sandbox), the agent that calls them.
 
-    `servers` are the tools of MCP servers, `own` the directories of users' tools. Without a book there are no tools for
+    `servers` are the tools of MCP servers, `own` the directories of users' tools, of whose files
+    `left_out` gets those that cannot be used. Without a book there are no tools for
     memories, or for methodologies.
     """
 
@@ -40,6 +42,7 @@ class ToolSources:
     configured: ConfiguredTools
     servers: Sequence[Tool] = ()
     own: Sequence[Path] = (OWN_TOOLS,)
+    left_out: list[Path] = field(default_factory=list)
     memories: MemoryFiles | None = None
     methodologies: MethodologyFiles | None = None
 
@@ -54,7 +57,12 @@ def tools_of(sources: ToolSources) -> list[Tool]:
     tools += [save_methodology(sources.methodologies)] if sources.methodologies else []
     if url := sources.configured.search_url:
         tools.append(search_web(url, partial(fetch_document, key=sources.configured.search_key)))
-    return [*tools, sub_agent(), *sources.servers, *own_tools(sources.own, sources.agent)]
+
+    def leave_out_file(path: Path, why: str) -> None:
+        sources.left_out.append(path)
+        leave_out(path, why)
+
+    return [*tools, sub_agent(), *sources.servers, *own_tools(sources.own, sources.agent, leave_out_file)]
 
 
 def usable(tools: list[Tool], names: Sequence[str] | None, where: str) -> list[Tool]:

@@ -15,7 +15,7 @@ from jarvis_workers.c2rust.compile_commands import CompileCommands, read_databas
 from jarvis_workers.c2rust.include_guess import guess_commands
 from jarvis_workers.c2rust.path_map import PathMap, placing
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.service.c2rust.build_directory import BuildDirectory
 from jarvis_workers.service.c2rust.local_tree import (
     FileIncludes,
@@ -163,8 +163,7 @@ def _named(named: Path) -> Path:
 def _read(database: Path, local: LocalTree, *, is_complete: bool = True) -> CompileCommands:
     name = plain(os.path.relpath(database, local.root) if database.is_relative_to(local.root) else str(database))
     try:
-        with database.open("rb") as file:
-            content = file.read(DATABASE_BYTES + 1)
+        content = read_regular(database, DATABASE_BYTES)
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
     if len(content) > DATABASE_BYTES:

@@ -16,6 +16,7 @@ from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
 from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
 from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import read_regular
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.scan_report import gap_warnings, read_scan_report
 from jarvis_workers.service.jarvis_directory import make_directory
@@ -138,9 +139,10 @@ def _names(text: str) -> Iterator[str]:
 def read_lines(path: Path) -> list[str]:
     """Return the lines of a file; raises UsageError if it cannot be read or is not UTF-8."""
     try:
-        if path.stat().st_size > FILE_MB_MAX * 2**20:
+        content = read_regular(path, FILE_MB_MAX * 2**20)
+        if len(content) > FILE_MB_MAX * 2**20:
             raise UsageError(f"{path} is larger than {FILE_MB_MAX} MB")
-        return path.read_text("utf-8-sig").split("\n")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -14,7 +14,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import leaves_the_root, plain
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.fast_run import require_model
-from jarvis_workers.service.c2rust.project_files import Say, delayed_entries, read_project
+from jarvis_workers.service.c2rust.project_files import Say, delayed_entries, read_lines, read_project
 from jarvis_workers.service.c2rust.replacement_checkpoint import read_checkpoint
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import options_of, request_for
@@ -121,11 +121,7 @@ def _files(graph: SymbolGraph, root: Path) -> tuple[bytes, ...]:
 
 def names_in(path: Path) -> list[str]:
     """Return the names in a file, one per line; lines that begin with # are comments. Raises UsageError."""
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
-    names = [name for line in lines if (name := line.strip()) and not name.startswith("#")]
+    names = [name for line in read_lines(path) if (name := line.strip()) and not name.startswith("#")]
     if not names:
         raise UsageError(f"{path} contains no names of functions")
     return names

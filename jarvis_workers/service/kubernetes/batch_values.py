@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.yamlloader import UniqueKeys
 
 __all__ = ["ChartValues", "read_values"]
@@ -110,14 +110,25 @@ def _dns() -> EgressRule:
     return EgressRule(to=[system], ports=[53])
 
 
+PRIVATE: Objects = [
+    {"namespaceSelector": {}},
+    *({"ipBlock": {"cidr": one}} for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")),
+]
+NOT_PUBLIC = ["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"]
+PUBLIC: Objects = [
+    {"ipBlock": {"cidr": "0.0.0.0/0", "except": NOT_PUBLIC}},
+    {"ipBlock": {"cidr": "::/0", "except": ["fc00::/7", "fe80::/10"]}},
+]
+
+
 class PolicyValues(ValuesSection):
     enabled: bool = True
     dns: EgressRule = Field(default_factory=_dns)
-    store: EgressRule = EgressRule(ports=[5432])
-    broker: EgressRule = EgressRule(ports=[6379])
-    blobs: EgressRule = EgressRule(ports=[443])
-    models: EgressRule = EgressRule(ports=[443])
-    sources: EgressRule = EgressRule(ports=[443, 22])
+    store: EgressRule = EgressRule(to=PRIVATE, ports=[5432])
+    broker: EgressRule = EgressRule(to=PRIVATE, ports=[6379])
+    blobs: EgressRule = EgressRule(to=PUBLIC, ports=[443])
+    models: EgressRule = EgressRule(to=PUBLIC, ports=[443])
+    sources: EgressRule = EgressRule(to=PUBLIC, ports=[443, 22])
     extra_egress: Objects = []
     ingress: Mapping[str, Objects] = {}
 
@@ -162,8 +173,7 @@ def read_values(path: Path | None) -> ChartValues:
         return ChartValues()
     shown = plain(str(path))
     try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
+        content = read_regular(path, LARGEST_FILE)
         if len(content) > LARGEST_FILE:
             raise UsageError(f"--values {shown}: larger than {LARGEST_FILE:,} bytes")
         document = yaml.load(content, UniqueKeys)  # noqa: S506  a SafeLoader

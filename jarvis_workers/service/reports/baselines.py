@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain, shown
+from jarvis_workers.paths import plain, read_regular, shown
 from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.service.scan_input import Baseline as Baseline
 
@@ -58,8 +58,7 @@ def load_report(named: str, where: str) -> dict[str, Any]:
 
 def _content(named: str, where: str) -> bytes:
     try:
-        with Path(named).open("rb") as stream:
-            content = stream.read(REPORT_BYTES + 1)
+        content = read_regular(Path(named), REPORT_BYTES)
     except OSError as error:
         raise UsageError(f"{where}: cannot be read: {error.strerror}") from error
     if len(content) > REPORT_BYTES:

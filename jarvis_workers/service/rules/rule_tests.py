@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import shown
+from jarvis_workers.paths import read_regular, shown
 from jarvis_workers.sec.examples import Tried, try_examples, try_own
 from jarvis_workers.sec.scanner import Scanner, is_test, language_of
 from jarvis_workers.service.rules.rule_files import SUFFIXES
@@ -70,8 +70,7 @@ def _try(scanner: Scanner, file: Path, own: Sequence[str]) -> Tried:
     language = language_of(name)
     assert language is not None
     try:
-        with file.open("rb") as stream:
-            content = stream.read(FILE_BYTES + 1)
+        content = read_regular(file, FILE_BYTES)
     except OSError as error:
         raise UsageError(f"{_shown(file)}: cannot be read: {error.strerror}") from error
     if len(content) > FILE_BYTES:

@@ -5,25 +5,32 @@ changed file takes effect at the next request.
 """
 
 import hmac
+import math
 import re
 import secrets
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from werkzeug.exceptions import TooManyRequests
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.paths import read_regular
+from jarvis_workers.web.access.guess_limits import Address, GuessLimits
 from jarvis_workers.web.access.identity import Role, read_role
 
 NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
 LINES_MAX = 10_000
+FILE_BYTES = 4_000_000
 PASSWORD_MAX = 200
 VERIFIED_MAX = 256
-FAILURES_MAX = 20
+# Requests whose password is being hashed or waits for it; fewer than the threads of the server.
+HASHING_MAX = 4
 SCRYPT = "scrypt:16384:8:1"
 
 
@@ -57,7 +64,10 @@ class CredentialFile:
         return self._credentials
 
     def _lines(self) -> list[tuple[int, str]]:
-        text = self._path.read_text("utf-8", "replace")
+        content = read_regular(self._path, FILE_BYTES)
+        if len(content) > FILE_BYTES:
+            raise SettingsError(f"{self._path} is larger than {FILE_BYTES:,} bytes")
+        text = content.decode("utf-8", "replace")
         lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
         result = [(number, line) for number, line in lines if line and not line.startswith("#")]
         if len(result) > LINES_MAX:
@@ -79,40 +89,71 @@ class CredentialFile:
 class Passwords:
     """Verifies passwords, and caches a keyed hash of each verified one, since scrypt is too slow for every request.
 
-    After FAILURES_MAX consecutive failures, all passwords for a user are rejected until the process restarts or the
-    file changes.
+    One password is hashed at a time, so that guessing takes at most one processor, and few requests wait for it, so
+    that most threads serve users who have signed in.
     """
 
-    def __init__(self, file: CredentialFile) -> None:
+    def __init__(
+        self,
+        file: CredentialFile,
+        *,
+        check: Callable[[str, str], bool] = check_password_hash,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._file = file
+        self._check = check
         self._key = secrets.token_bytes(32)
         self._lock = threading.Lock()
+        self._hashing = threading.Lock()
+        self._admitted = threading.BoundedSemaphore(HASHING_MAX)
         self._verified: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
-        self._failures: dict[tuple[str, str], int] = {}
+        self._limits = GuessLimits(monotonic)
         self._nobody = generate_password_hash(secrets.token_hex(16), SCRYPT)
 
-    def verify(self, name: str, password: str) -> Credential | None:
-        """Return the credential of a user with this password, or None."""
+    def verify(self, name: str, password: str, address: Address) -> Credential | None:
+        """Return the credential of a user with this password, or None.
+
+        Raises TooManyRequests if the address has sent too many wrong passwords, or too many are being checked.
+        """
         entry = self._file.read().get(name)
         if len(password) > PASSWORD_MAX:
             return None
         stored = entry.hash if entry else self._nobody
         cache_key = name, stored, hmac.digest(self._key, password.encode("utf-8", "replace"), "sha256")
+        if entry and self._is_verified(cache_key):
+            return entry
+        if not self._is_right(stored, password, address) or entry is None:
+            return None
         with self._lock:
-            if entry and cache_key in self._verified:
-                return entry
-            if entry and self._failures.get((name, stored), 0) >= FAILURES_MAX:
-                return None
-            # The lock also limits the CPU time that password guessing can take.
-            if not check_password_hash(stored, password) or entry is None:
-                if entry:
-                    self._failures[name, stored] = self._failures.get((name, stored), 0) + 1
-                return None
-            self._failures.pop((name, stored), None)
             self._verified[cache_key] = None
             while len(self._verified) > VERIFIED_MAX:
                 self._verified.popitem(last=False)
         return entry
+
+    def _is_verified(self, cache_key: tuple[str, str, bytes]) -> bool:
+        with self._lock:
+            if cache_key not in self._verified:
+                return False
+            self._verified.move_to_end(cache_key)
+            return True
+
+    def _is_right(self, stored: str, password: str, address: Address) -> bool:
+        self._refuse_delayed(address)
+        if not self._admitted.acquire(blocking=False):
+            raise TooManyRequests("Too many passwords are being checked; try again in a moment.", retry_after=1)
+        try:
+            with self._hashing:
+                self._refuse_delayed(address)  # those that waited together with this one may have been wrong
+                is_right = self._check(stored, password)
+                if not is_right:
+                    self._limits.add_failure(address)
+                return is_right
+        finally:
+            self._admitted.release()
+
+    def _refuse_delayed(self, address: Address) -> None:
+        if seconds := math.ceil(self._limits.seconds_left(address)):
+            raise TooManyRequests(f"Too many wrong passwords; try again in {seconds} s.", retry_after=seconds)
 
 
 class Tokens:

@@ -58,6 +58,8 @@ def guard(app: Flask, csrf: CSRFProtect) -> None:
     def check() -> AnyResponse | None:
         if request.endpoint == "health":
             return None
+        if not request.path.isprintable():
+            abort(400, "The address contains characters that cannot be printed.")
         _check_host()
         if request.endpoint in SIGN_IN_FREE:
             return None

@@ -11,11 +11,13 @@ from flask import Request, session
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.web.access.credentials import CredentialFile, Passwords, Tokens
+from jarvis_workers.web.access.guess_limits import Address
 from jarvis_workers.web.access.identity import Identity, Role
 
 SESSION_KEY = "signed_in"
 NAME_MAX = 100
 GROUPS_MAX = 200
+FORWARDED_MAX = 20
 
 
 def is_trusted_proxy(settings: WebSettings, address: str | None) -> bool:
@@ -24,11 +26,24 @@ def is_trusted_proxy(settings: WebSettings, address: str | None) -> bool:
         networks = [ip_network(one, strict=False) for one in settings.trusted_proxies]
     except ValueError as error:
         raise SettingsError(f"web.trusted_proxies: {error}; expected addresses or networks") from error
+    peer = _read_address(address)
+    return peer is not None and any(peer in network for network in networks)
+
+
+def client_address(settings: WebSettings, request: Request) -> Address:
+    """Return the address of a client: of a trusted proxy, the last one that it names and that is no proxy itself."""
+    peer = request.remote_addr
+    forwarded = request.headers.get("X-Forwarded-For", "").split(",")[-FORWARDED_MAX:]
+    while is_trusted_proxy(settings, peer) and forwarded and _read_address(last := forwarded.pop().strip()):
+        peer = last
+    return _read_address(peer)
+
+
+def _read_address(text: str | None) -> Address:
     try:
-        peer = ip_address(address or "")
+        return ip_address(text or "")
     except ValueError:
-        return False
-    return any(peer in network for network in networks)
+        return None
 
 
 class SignIn(Protocol):
@@ -66,6 +81,7 @@ class BasicSignIn:
     """Users with passwords, identified by HTTP basic authentication."""
 
     passwords: Passwords
+    settings: WebSettings
     challenge: str = 'Basic realm="jarvis", charset="UTF-8"'
 
     def identify(self, request: Request) -> Identity | None:
@@ -73,7 +89,7 @@ class BasicSignIn:
         sent = request.authorization
         if sent is None or sent.type != "basic" or not sent.username or sent.password is None:
             return None
-        user = self.passwords.verify(sent.username, sent.password)
+        user = self.passwords.verify(sent.username, sent.password, client_address(self.settings, request))
         return Identity(user.name, user.role) if user else None
 
 
@@ -135,4 +151,5 @@ def sign_in_of(settings: WebSettings, token: str, user: str) -> tuple[SignIn, Ap
         return ProxySignIn(settings), ApiTokens(tokens, None)
     if settings.users_file is None:
         raise SettingsError("web.auth is basic: set web.users_file; create its lines with: jarvis web user NAME")
-    return BasicSignIn(Passwords(CredentialFile(settings.users_file))), ApiTokens(tokens, None)
+    is_trusted_proxy(settings, None)
+    return BasicSignIn(Passwords(CredentialFile(settings.users_file)), settings), ApiTokens(tokens, None)
