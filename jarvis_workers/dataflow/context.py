@@ -30,7 +30,7 @@ T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25
 # A function may take this many steps.
-STEPS = 1500
+STEPS = 5000
 # The attributes of the context that depend on the current path.
 OF_A_PATH = (
     *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
@@ -120,6 +120,7 @@ class AnalysisContext(Definitions):
     steps: int
     steps_max: int
     evaluated: int
+    evaluated_before: int
     frames: int
     line: int
     macros_open: int
@@ -148,6 +149,7 @@ class AnalysisContext(Definitions):
         self.checks: dict[str, dict[tuple[str, int], PendingCheck]] = {}
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
+        self.evaluated = self.evaluated_before = 0
         self.begin()
         self.made_at: dict[str, int] = {}
         self.facts: dict[int, tuple[str, bool, bool]] = {}
@@ -167,6 +169,7 @@ class AnalysisContext(Definitions):
 
     def begin(self) -> None:
         """Reset the state for the next function."""
+        self.evaluated_before += self.evaluated
         self.evaluated = self.frames = 0
         # By the names of objects, which other functions use again; grids are the arrays of arrays.
         self.statics: set[str] = set()

@@ -17,8 +17,8 @@ from jarvis_workers.errors import JarvisError
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 from jarvis_workers.toolchain.limits import cpu_seconds, too_slow
 
-# The work enforces its own CPU limit; the kernel kills work that does not stop after this multiple of it.
-PATIENCE = 2
+# The work enforces its own CPU limit; the kernel kills work that does not stop after twice the limit, or these seconds.
+PATIENCE_SECONDS = 10
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ def _serve(
         gc.freeze()  # else a collection here would run destructors of the parent's garbage, such as open connections
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for item in items:
-            _end_by(cpu_seconds() + PATIENCE * seconds(item))
+            _end_by(cpu_seconds() + seconds(item) + min(seconds(item), PATIENCE_SECONDS))
             stream.write(json.dumps(_answer(item, work)).encode() + b"\n")
             stream.flush()
     finally:
