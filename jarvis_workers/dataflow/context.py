@@ -120,7 +120,6 @@ class AnalysisContext(Definitions):
     steps: int
     steps_max: int
     evaluated: int
-    evaluated_before: int
     frames: int
     line: int
     macros_open: int
@@ -149,7 +148,6 @@ class AnalysisContext(Definitions):
         self.checks: dict[str, dict[tuple[str, int], PendingCheck]] = {}
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
-        self.evaluated = self.evaluated_before = 0
         self.begin()
         self.made_at: dict[str, int] = {}
         self.facts: dict[int, tuple[str, bool, bool]] = {}
@@ -169,7 +167,6 @@ class AnalysisContext(Definitions):
 
     def begin(self) -> None:
         """Reset the state for the next function."""
-        self.evaluated_before += self.evaluated
         self.evaluated = self.frames = 0
         # By the names of objects, which other functions use again; grids are the arrays of arrays.
         self.statics: set[str] = set()

@@ -46,6 +46,18 @@ class FlowResult(NamedTuple):
     gaps: tuple[FunctionGap, ...]
 
 
+class WorkCounts(NamedTuple):
+    """What the analysis of functions has cost."""
+
+    functions: int = 0
+    steps: int = 0
+    evaluations: int = 0
+
+    def plus(self, steps: int, evaluations: int) -> "WorkCounts":
+        """Return the counts with those of one more function."""
+        return WorkCounts(self.functions + 1, self.steps + steps, self.evaluations + evaluations)
+
+
 class FileAnalysis:
     """The analysis of a file; `stopped` returns what it has found if `run` did not end.
 
@@ -73,6 +85,7 @@ class FileAnalysis:
             if (roots := self._roots(rule))
         ]
         self._machine: AnalysisContext | None = None
+        self.work = WorkCounts()
         self._hits: list[FlowHit] = []
         self._proofs: list[FlowHit] = []
         self._gaps = [FunctionGap(*gap) for gap in model.get("gaps", ())]
@@ -105,12 +118,14 @@ class FileAnalysis:
 
     def _follow(self, machine: AnalysisContext, roots: list[dict[str, Any]]) -> None:
         most = self._evaluations + FUNCTION_EVALUATIONS * len(roots)
+        before = self.work.evaluations
         while roots:
             function = roots[0]
-            if machine.evaluated_before + machine.evaluated > most:
-                reason = f"the functions before it took the {most:,} evaluations of its file"
+            if self.work.evaluations - before > most:
+                reason: str | None = f"the functions before it took the {most:,} evaluations of its file"
             else:
-                reason = follow(machine, machine.own(function)) or ""
+                reason = follow(machine, machine.own(function))
+                self.work = self.work.plus(machine.steps, machine.evaluated)
             if reason:
                 self._gaps.append(_gap(function, reason))
             del roots[0]
