@@ -7,31 +7,28 @@ pure functions; a summary is JSON.
 
 import pkgutil
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import ENDING, STATIC, Lookup
+from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
-from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.ir import __path__ as ir_path
-from jarvis_workers.dataflow.shared_sinks import merged
-from jarvis_workers.dataflow.taint_rules import TaintRule, names_called, root_functions, words_for
+from jarvis_workers.dataflow.recursion import room_for_calls
+from jarvis_workers.dataflow.taint_rules import TaintRule, names_called, words_for
 from jarvis_workers.dataflow.triggers import LONGEST, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import mask
 
-__all__ = ["FlowHit", "Lookup", "analyze", "flow_fingerprint", "summarize"]
+__all__ = ["FileAnalysis", "FlowHit", "FlowResult", "Lookup", "analyze", "flow_fingerprint", "summarize"]
 
-# Findings in test code are less confident, and of medium severity at most.
-TEST_FILE, TEST_MOST = -0.1, 0.79
-LEAST = 0.4
 # A header with more constants lists registers: no condition depends on them, but they would fill the symbol index.
 MACROS_MAX = 2_000
 NO_NAMES = frozenset[bytes]()
 LARGEST = 32_000_000
+TOO_LONG = f"it is longer than {LONGEST:,} bytes"
 
 
 def _modules(package: str, path: list[str]) -> tuple[str, ...]:
@@ -49,16 +46,6 @@ DECIDING_FILES = {
 }
 
 
-class FlowHit(NamedTuple):
-    """A defect on a path; each step of its trace is (file, line, event), with None as the analyzed file."""
-
-    pattern: str
-    line: int
-    confidence: float
-    evidence: str
-    steps: tuple[tuple[str | None, int, str], ...]
-
-
 class FunctionSelection:
     """Selects the functions of a file that are worth lowering, by their masked text."""
 
@@ -68,9 +55,13 @@ class FunctionSelection:
         # By the offsets of bodies: the roots, and the names of a project's own rules that functions call.
         self._roots: set[int] = set()
         self._marks: dict[int, list[str]] = {}
+        self._too_long: list[Function] = []
 
     def includes(self, function: Function, body: bytes) -> bool:
-        called = names_called(body, self._words) if self._words and len(body) <= LONGEST else []
+        if len(body) > LONGEST:
+            self._too_long.append(function)
+            return False
+        called = names_called(body, self._words) if self._words else []
         if called:
             self._marks[function.body[0]] = called
         if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
@@ -92,6 +83,14 @@ class FunctionSelection:
             if is_listed and starts[place] in self._marks:
                 function["marks"] = self._marks[starts[place]]
 
+    def gaps(self, functions: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
+        """Return the functions worth analyzing that cannot be analyzed, or not all of them: name, line and reason."""
+        gaps = [
+            (one.name.decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG) for one in self._too_long
+        ]
+        roots = [one for one in functions if one["root"] or "marks" in one]
+        return gaps + [(one["name"], one["line"], one["gap"]) for one in roots if "gap" in one]
+
 
 def summarize(
     content: bytes,
@@ -110,8 +109,9 @@ def summarize(
     by "macro NAME", and a function that never returns by "ending NAME", or a pointer to one or the type of such a
     pointer by "ending *NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty:
     callees are looked up during the analysis. Functions that call one of `names`, those of a project's own taint rules,
-    are worth analysing for these, and list them as `marks`. `defines` are macros such as `SIZE=8` from the compiler's
-    command line. Raises GivenUp for a file that exceeds the limits.
+    are worth analysing for these, and list them as `marks`. `gaps` are the functions that cannot be analysed, with the
+    reasons. `defines` are macros such as `SIZE=8` from the compiler's command line. Raises GivenUp for a file that
+    exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -120,15 +120,17 @@ def summarize(
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
     selection = FunctionSelection(text, names)
-    made = model(content, text, language, selection.includes, header=header, cpp=is_cpp(path), defines=defines)
+    with room_for_calls():
+        made = model(content, text, language, selection.includes, header=header, cpp=is_cpp(path), defines=defines)
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)
-    if not exports and not any(one["root"] or "marks" in one for one in functions):
+    gaps = selection.gaps(functions)
+    if not exports and not gaps and not any(one["root"] or "marks" in one for one in functions):
         return None
     shared = {id(one): name for name, one in exports.items()}
     named = [shared.get(id(one), one) for one in functions]
-    return {**made, "functions": named, "exports": exports, "calls": []}
+    return {**made, "functions": named, "exports": exports, "gaps": gaps, "calls": []}
 
 
 def _exports(made: dict[str, Any], *, header: bool) -> dict[str, Any]:
@@ -175,40 +177,13 @@ def _is_shared(macro: Any) -> bool:
     return False
 
 
-def analyze(
-    model: dict[str, Any], lookup: Lookup, *, test: bool, rules: Sequence[TaintRule] = ()
-) -> tuple[list[FlowHit], str | None]:
+def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool, rules: Sequence[TaintRule] = ()) -> FlowResult:
     """Return the defects on paths through the functions of a file, sorted by line and pattern, then those that a
-    project's own rules find.
+    project's own rules find, and the functions that were not analyzed to their end.
 
-    Lines that were proved harmless follow; their pattern is a name in HARMLESS instead of a rule name.
+    Lines that were proved harmless follow the defects; their pattern is a name in HARMLESS instead of a rule name.
     """
-    exports = model["exports"]
-    functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]
-    whole = {**model, "functions": functions}
-    hits: list[FlowHit] = []
-    proofs: list[FlowHit] = []
-    for rule in (None, *(rule for rule in rules if rule.in_tests or not test)):
-        roots = root_functions(rule, functions) if rule is not None else [one for one in functions if one["root"]]
-        if roots:
-            machine = AnalysisContext(whole, lookup, rule)
-            for function in roots:
-                follow(machine, machine.own(function))
-            hits += _hits(machine, test=test)
-            proofs += _proofs(machine) if rule is None else ()
-    return hits + proofs, None
-
-
-def _hits(machine: AnalysisContext, *, test: bool) -> Iterator[FlowHit]:
-    for (pattern, line), (confidence, steps) in merged(machine.findings):
-        sure = min(TEST_MOST, confidence + TEST_FILE) if test else confidence
-        yield FlowHit(pattern, line, round(max(LEAST, sure), 2), "", tuple(steps))
-
-
-def _proofs(machine: AnalysisContext) -> Iterator[FlowHit]:
-    for (what, line), holds in sorted(machine.proved.items()):
-        if holds:
-            yield FlowHit(what, line, 1.0, "", ())
+    return FileAnalysis(model, lookup, test=test, rules=rules).run()
 
 
 def flow_fingerprint() -> str:

@@ -67,8 +67,10 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     if machine.measures:
         forget_extents(path, place)
     before = _fields_in(path, place) if kind and machine.type_named(kind) is not None else {}
-    if not value.target and machine.copied is not None:
-        copy_parts(path, machine.copied, place, kind)
+    source, machine.copied = machine.copied, None
+    if not value.target and source is not None:
+        # An operand such as `*p++` is an assignment of its own.
+        copy_parts(path, source, place, kind)
     for cell, current in before.items():
         if path.cells.get(cell) is current:
             escape(path, path.cells.pop(cell))

@@ -30,7 +30,7 @@ T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25
 # A function may take this many steps.
-STEPS = 1500
+STEPS = 5000
 # The attributes of the context that depend on the current path.
 OF_A_PATH = (
     *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),

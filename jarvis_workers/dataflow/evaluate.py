@@ -23,7 +23,7 @@ EVALUATIONS = 60_000
 
 
 class StepLimitReached(Exception):
-    """The step limit of a function is reached; this ends its analysis and is not an error."""
+    """A limit of the analysis of a function is reached, named by the message; this is not an error."""
 
 
 def evaluates(*kinds: type) -> Callable[[Act], Act]:
@@ -44,7 +44,7 @@ def evaluate(path: PathState, e: ir.Expression | None) -> Value:
     machine = path.machine
     machine.evaluated += 1
     if machine.evaluated > EVALUATIONS:
-        raise StepLimitReached
+        raise StepLimitReached(f"it takes more than {EVALUATIONS:,} evaluations")
     return act(path, e)
 
 

@@ -15,9 +15,11 @@ from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
+TOO_DEEP = "it is nested too deeply"
 
-def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
-    """Analyze a function; its findings are recorded in the context."""
+
+def follow(machine: AnalysisContext, function: LoweredFunction) -> str | None:
+    """Analyze a function; return why its analysis ended early. Its findings are recorded in the context."""
     machine.begin()
     path = PathState(machine, Frame(function, 1))
     machine.frames = 1
@@ -37,14 +39,15 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
             path.cells[path.frame.key(name), "&"] = Value(target=f"o:{name}", code="")
     try:
         finished = follow_body(path)
-    except (StepLimitReached, RecursionError):
+    except (StepLimitReached, RecursionError) as end:
         machine.doubt_proofs(function.line, function.end)
-        return
+        return TOO_DEEP if isinstance(end, RecursionError) else str(end)
     if machine.pruned:
         machine.doubt_proofs(function.line, function.end)
     dangling(finished)
     for one in finished:
         leaks(one, function.end)
+    return None
 
 
 def _is_byte(machine: AnalysisContext, kind: str) -> bool:

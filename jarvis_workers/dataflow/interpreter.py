@@ -2,7 +2,7 @@
 
 Calls of functions with a body are followed, up to CALLS_DEEP levels deep.  A path forks at an undecided condition; only
 equal paths merge, and if too many reach a point, a few are kept.  A function may take a number of steps: code
-beyond that is not analyzed, which can hide a finding but never cause one.
+beyond that is not analyzed, which can hide a finding but never cause one, and the function is named.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -113,7 +113,7 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     for before in ends.out:
         machine.steps += not machine.unfolding
         if machine.steps > machine.steps_max:
-            raise StepLimitReached
+            raise StepLimitReached(f"it takes more than {machine.steps_max:,} steps")
         machine.line = line
         for path in _prepared(calls, before, statement) if calls else (before,):
             machine.line = line

@@ -131,7 +131,7 @@ def _if(path: PathState, statement: ir.IfStmt) -> Ends:
         if not body:
             ends.out += paths
             continue
-        done = run(body, paths)
+        done = run(body, few(paths))
         if done.out and (call := path.machine.once(body, partial(only_unknown_calls, path.machine, body))) is not None:
             _doubt_return(done.out, statement, call)
         ends.out += done.out

@@ -18,8 +18,8 @@ from jarvis_workers.toolchain.die_with_parent import die_with_parent
 from jarvis_workers.toolchain.exhaustion import host_exhausted
 from jarvis_workers.toolchain.limits import cpu_seconds, too_slow
 
-# The work enforces its own CPU limit; the kernel kills work that does not stop after this multiple of it.
-PATIENCE = 2
+# The work enforces its own CPU limit; the kernel kills work that does not stop after twice the limit, or these seconds.
+PATIENCE_SECONDS = 10
 # What is no fault of an item is raised in the parent.
 OUTAGES: Mapping[str, type[JarvisError]] = {kind.__name__: kind for kind in (BlobsUnavailable, HostExhausted)}
 
@@ -99,7 +99,7 @@ def _serve(
         gc.freeze()  # else a collection here would run destructors of the parent's garbage, such as open connections
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for item in items:
-            _end_by(cpu_seconds() + PATIENCE * seconds(item))
+            _end_by(cpu_seconds() + seconds(item) + min(seconds(item), PATIENCE_SECONDS))
             stream.write(_answer(item, work))
             stream.flush()
     finally:

@@ -31,13 +31,17 @@ SUBMIT = """
 import re, sys, time
 from pathlib import Path
 from jarvis_workers.service.wiring import blobs_of, open_store, selection_of
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import load_settings
+from jarvis_workers.steps.sec.options import SecOptions
 
 tree, home = map(Path, sys.argv[1:])
 settings = load_settings({"data_dir": str(home)}, environ={}, directory=home)
 store = open_store(settings.effective_store_url)
-request = Request("r1", "sec.fast", tree, selection_of(settings), "local:x", 0.4, 2000, 16_000_000, 2)
+given = ScanInput(SecOptions(min_confidence=0.4, batch_files=2000, batch_bytes=16_000_000, processes=2))
+request = RunRequest("r1", "sec.fast", tree, selection_of(settings), "local:x", given)
 start = time.monotonic()
 submit(store, blobs_of(settings), request)
 peak_kb = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]

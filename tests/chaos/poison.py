@@ -9,7 +9,7 @@ import os, signal, time
 from jarvis_workers.errors import StoreFull
 from jarvis_workers import dataflow as flow
 from jarvis_workers.sec import scanner
-scan, summarize, analyze = scanner.Scanner.scan, flow.summarize, flow.analyze
+scan, summarize, run = scanner.Scanner.scan, flow.summarize, flow.FileAnalysis.run
 def poison(content):
     if b"SEGFAULT" in content:
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -36,10 +36,10 @@ def poisoned_scan(self, content, **how):
 def poisoned_summary(content, **how):
     poison(content)
     return summarize(content, **how)
-def poisoned_analysis(model, lookup, **how):
+def poisoned_analysis(self):
     while os.path.exists(GATE):
         time.sleep(0.01)
-    return analyze(model, lookup, **how)
+    return run(self)
 def no_room(content, **how):
     if os.path.exists(GATE):
         raise StoreFull("no space left; free some space")
@@ -49,7 +49,7 @@ WHERE
 PLACES = {
     "scan": "scanner.Scanner.scan = poisoned_scan",
     "summarize": "flow.summarize = poisoned_summary",
-    "flow": "flow.analyze = poisoned_analysis",
+    "flow": "flow.FileAnalysis.run = poisoned_analysis",
     "full": "flow.summarize = no_room",
 }
 

@@ -42,7 +42,7 @@ def found(body: Any) -> list[tuple[str, int]]:
 
 def test_files_of_which_no_model_can_be_made_are_scanned_and_named(tmp_path: Path, tree: Path) -> None:
     poison(tree, "SEGFAULT", "EXIT", "harmless", "RAISE", "HANG", "SWALLOW")
-    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.5", "JARVIS_SCAN__FILE_MEMORY_MB": "100"}
+    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.05", "JARVIS_SCAN__FILE_MEMORY_MB": "100"}
     environ = {"PYTHONPATH": poisoned_path(tmp_path, "summarize"), **QUICK, **limits}
 
     with command(tmp_path, "sec", "fast", "-p", str(tree), "-j", "1", "--format", "json", **environ) as running:

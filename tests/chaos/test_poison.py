@@ -58,7 +58,7 @@ def test_files_that_kill_their_process_are_lost_alone_and_by_name(tmp_path: Path
 def test_files_that_take_too_much_are_lost_alone_and_cost_no_process(tmp_path: Path, tree: Path) -> None:
     poison(tree, "HANG", "SWALLOW")
 
-    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.5", "JARVIS_SCAN__FILE_MEMORY_MB": "100"}
+    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.05", "JARVIS_SCAN__FILE_MEMORY_MB": "100"}
     code, summary, scan = scanned(tmp_path, tree, **limits)
 
     assert (code, summary["total"], scan["crashes"]) == (3, 18, 0)
@@ -69,7 +69,7 @@ def test_files_that_take_too_much_are_lost_alone_and_cost_no_process(tmp_path: P
 def test_what_no_signal_ends_is_killed_and_lost_alone(tmp_path: Path, tree: Path) -> None:
     poison(tree, "DEAF")
 
-    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.2", "JARVIS_SCAN__HARD_LIMIT_SECONDS": "6"}
+    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.02", "JARVIS_SCAN__HARD_LIMIT_SECONDS": "6"}
     code, summary, scan = scanned(tmp_path, tree, **limits)
 
     assert (code, summary["total"], scan["crashes"]) == (3, 19, 1)
@@ -80,7 +80,7 @@ def test_what_no_signal_ends_is_killed_and_lost_alone(tmp_path: Path, tree: Path
 def test_a_slow_batch_is_cut_and_nothing_of_it_is_lost(tmp_path: Path, tree: Path) -> None:
     poison(tree, *["HANG"] * 6)
 
-    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.5", "JARVIS_SCAN__HARD_LIMIT_SECONDS": "4"}
+    limits = {"JARVIS_SCAN__FILE_SECONDS": "0.05", "JARVIS_SCAN__HARD_LIMIT_SECONDS": "4"}
     _, summary, scan = scanned(tmp_path, tree, **limits)
 
     assert (summary["total"], len(summary["not_checked"])) == (14, 6)

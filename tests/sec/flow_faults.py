@@ -83,8 +83,6 @@ FAULTS: dict[str, str] = {
     "across/makes_elsewhere/user.c:price_of": UNSEEN,
     "across/makes_elsewhere/user.c:log_left_open": UNSEEN,
     "across/tainted_elsewhere/sink.c:divided": UNSEEN,
-    "contract:spent": "a function that exceeds the step limit is analysed only in part, without a notice",
-    "contract:long": "a function that is too long is not analysed, without a notice",
     "snippet:flow_uninitialized:bad": "a function whose only defect is a variable set on one path is not analysed",
     "snippet:flow_divide_by_zero:good": "an early return on 0 does not clear a tainted divisor",
 }

@@ -1,19 +1,20 @@
 """What the flow engine promises to the stages that use it."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import jarvis_workers.dataflow
 import jarvis_workers.dataflow.frontend
 import jarvis_workers.dataflow.ir
-from jarvis_workers.dataflow import DECIDING_FILES, analyze, flow_fingerprint, summarize
+from jarvis_workers.dataflow import DECIDING_FILES, FileAnalysis, FlowResult, analyze, flow_fingerprint, summarize
 from jarvis_workers.dataflow.context import OF_A_PATH, AnalysisContext
+from jarvis_workers.errors import GivenUp
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
 
 TWICE = b"void f(char *p)\n{\n    free(p);\n    free(p);\n}\n"
-LONG = b"void f(char *p, int n)\n{\n%b    p = malloc(9);\n    p[0] = 1;\n}\n"
 
 
 def test_a_file_of_another_language_has_no_model() -> None:
@@ -55,12 +56,107 @@ def test_to_follow_a_model_leaves_it_as_it_was(_: str) -> None:
     assert model == before
 
 
-@pytest.mark.parametrize("lines", [expected("contract:spent", 1_500), expected("contract:long", 9_000)])
-def test_what_is_not_followed_to_its_end_is_said(lines: int) -> None:
-    model = model_of(LONG % (b"    n = g(n);\n" * lines))
-    hits, problem = analyze(model, look_nowhere, test=False) if model else ([], None)
+def result_of(content: bytes) -> FlowResult:
+    model = model_of(content)
+    assert model is not None
+    return analyze(stored(model), look_nowhere, test=False)
 
-    assert hits or problem
+
+def branches(number: int) -> bytes:
+    """Return a function with a number of branches before a double free in its last line."""
+    head = b"void f(int a)\n{\n    char *p = malloc(10);\n    if (!p) return;\n"
+    lines = b"".join(b"    if (a == %d) a += %d;\n" % (k, k) for k in range(number))
+    return head + lines + b"    free(p); free(p);\n}\n"
+
+
+@pytest.mark.parametrize(("number", "end"), [(300, None), (1_400, None), (9_000, "it is longer than 120,000 bytes")])
+def test_a_defect_behind_branches_is_found_or_its_function_is_named(number: int, end: str | None) -> None:
+    hits, gaps = result_of(branches(number))
+
+    assert [(hit.pattern, hit.line) for hit in hits] == ([] if end else [("flow_double_free", number + 5)])
+    assert [tuple(gap) for gap in gaps] == ([("f", 1, end)] if end else [])
+
+
+def test_a_function_that_takes_too_many_steps_is_named_and_keeps_what_was_found() -> None:
+    code = (
+        b"int f(char *p, int n)\n{\n    free(p);\n    free(p);\n" + b"    n = g(n);\n" * 5_000 + b"    return n;\n}\n"
+    )
+
+    hits, gaps = result_of(code)
+
+    assert [(hit.pattern, hit.line) for hit in hits] == [("flow_double_free", 4)]
+    assert [tuple(gap) for gap in gaps] == [("f", 1, "it takes more than 5,000 steps")]
+
+
+def costly(number: int) -> bytes:
+    """Return a function with a number of evaluations in a loop, which is followed twice."""
+    calls = (b"g(" + b"n," * 1_000 + b"n);\n") * (number // 1_000)
+    return b"int f(char *p, int n)\n{\n    free(p);\n    free(p);\n    while (n) {\n" + calls + b"}\n    return n;\n}\n"
+
+
+def nested(levels: int) -> bytes:
+    return b"void f(char *p)\n{\n    free(p);\n" + b"if (p) {" * levels + b"free(p);" + b"}" * levels + b"\n}\n"
+
+
+def test_a_function_that_is_nested_too_deeply_is_named() -> None:
+    assert [hit.pattern for hit in result_of(nested(20)).hits] == ["flow_double_free"]
+    assert result_of(nested(20)).gaps == ()
+    assert [tuple(gap) for gap in result_of(nested(2_000)).gaps] == [("f", 1, "it is nested deeper than 100 levels")]
+
+
+def test_a_function_that_takes_too_many_evaluations_is_named_and_keeps_what_was_found() -> None:
+    hits, gaps = result_of(costly(40_000))
+
+    assert [(hit.pattern, hit.line) for hit in hits] == [("flow_double_free", 4)]
+    assert [tuple(gap) for gap in gaps] == [("f", 1, "it takes more than 60,000 evaluations")]
+
+
+def test_a_function_that_the_parser_does_not_find_is_named() -> None:
+    gaps = result_of(b"CASE(OP_X, 3) {\n    char *p = malloc(4);\n    free(p);\n}\n").gaps
+
+    assert [tuple(gap) for gap in gaps] == [("CASE", 1, "the parser does not find its body")]
+
+
+def test_functions_behind_costly_ones_are_named_when_the_budget_of_the_file_is_spent() -> None:
+    model = model_of(costly(10_000) + costly(10_000).replace(b"int f", b"int h") + TWICE.replace(b"f(", b"z("))
+    assert model is not None
+
+    hits, gaps = FileAnalysis(stored(model), look_nowhere, test=False, evaluations=10_000).run()
+
+    assert [hit.line for hit in hits] == [4, 22]
+    assert [tuple(gap) for gap in gaps] == [
+        ("z", 37, "the functions before it took the 25,000 evaluations of its file")
+    ]
+
+
+def test_how_deep_code_may_be_does_not_depend_on_the_depth_of_the_caller() -> None:
+    content = b"int f(char *p, int n)\n{\n    free(p);\n    n = " + b"- " * 95 + b"n;\n    return p[0];\n}\n"
+
+    def deeper(levels: int) -> FlowResult:
+        return deeper(levels - 1) if levels else result_of(content)
+
+    assert deeper(800) == deeper(0)
+
+
+def test_what_was_found_before_an_analysis_was_stopped_is_kept_and_the_rest_is_named() -> None:
+    lost = b"void g(void)\n{\n    char *p = malloc(4);\n    lost(p);\n    p[0] = 1;\n}\n"
+    model = model_of(TWICE + lost + TWICE.replace(b"f(", b"h("))
+    assert model is not None
+
+    def stop(name: str, /, *, near: str | None = None) -> NoReturn:
+        raise GivenUp(name)
+
+    analysis = FileAnalysis(stored(model), lambda name, near=None: stop(name) if name == "lost" else (), test=False)
+    with pytest.raises(GivenUp):
+        analysis.run()
+    hits, gaps = analysis.stopped("the limit is reached")
+
+    assert ("flow_double_free", 4) in [(hit.pattern, hit.line) for hit in hits]
+    assert [tuple(gap) for gap in gaps] == [("g", 6, "the limit is reached"), ("h", 12, "the limit is reached")]
+
+
+def test_an_element_that_a_moved_pointer_is_set_to_is_read_once() -> None:
+    assert result_of(b"void f(void *a, char *p)\n{\n    *a = *p++;\n    free(p);\n    free(p);\n}\n").gaps == ()
 
 
 def test_a_function_that_two_files_define_is_not_looked_into() -> None:

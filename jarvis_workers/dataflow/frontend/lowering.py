@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.frontend.branches import Branches
 from jarvis_workers.dataflow.frontend.cpp_expressions import arguments
 from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS
-from jarvis_workers.dataflow.frontend.grammar import FileNames, Grammar, Node, Reading, Stmt
+from jarvis_workers.dataflow.frontend.grammar import DEPTH_MAX, FileNames, Grammar, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
 from jarvis_workers.dataflow.frontend.macro_text import with_loops
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
@@ -17,6 +17,9 @@ from jarvis_workers.source.lex import BLANK, comments
 
 FUNCTION_MAX = 1 << 20
 OUTER_MAX = 8
+# Why a function cannot be analyzed, or not all of it: "gap" of its lowered form.
+UNREAD = "the parser does not find its body"
+TOO_DEEP = f"it is nested deeper than {DEPTH_MAX} levels"
 SPACE = re.compile(r"\s+")
 STATIC = re.compile(rb"\bstatic\b")
 PLAIN_HEAD = re.compile(
@@ -156,6 +159,8 @@ def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static:
     }
     if node is not None:
         _fill(model, reading, node)
+    if node is None or reading.cut:
+        model["gap"] = TOO_DEEP if reading.cut else UNREAD
     return model
 
 

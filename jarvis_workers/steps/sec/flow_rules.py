@@ -12,7 +12,18 @@ from jarvis_workers.store.values import Meaning, Spot
 
 # The reason for files that only the scan has checked, and the remark on comments that only the scan finds unused.
 NOT_RUN = "data-flow rules did not run on it: "
+NOT_TO_END = "data-flow rules did not run on {name} to its end (line {line}): {reason}"
+NOT_ALL_NAMED = "data-flow rules did not run on {number:,} more of its functions to their end"
+# A file names so many of the functions that were not analyzed to their end, and counts the others.
+NAMED_MAX = 100
 USED = "suppresses a flow rule"
+
+
+def function_gaps(gaps: Sequence[tuple[str, int, str]]) -> str:
+    """Return why some functions (name, line, reason) of a file were not checked, as a reason with a line for each."""
+    named = [NOT_TO_END.format(name=name, line=line, reason=reason) for name, line, reason in gaps[:NAMED_MAX]]
+    rest = len(gaps) - NAMED_MAX
+    return "\n".join([*named, *([NOT_ALL_NAMED.format(number=rest)] if rest > 0 else [])])
 
 
 def flow_patterns(blobs: Blobs, rules: str | None) -> frozenset[str]:

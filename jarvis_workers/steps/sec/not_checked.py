@@ -1,7 +1,7 @@
 """Determine the files that a run has not checked, without duplicates, from the outcomes of its jobs.
 
-A file that was scanned but not analyzed by the flow rules is listed with that reason; a file that was not scanned is
-listed once, with the reason why.
+A file that was scanned but not analyzed by the flow rules is listed with that reason, once for each function if only
+some were not analyzed to their end; a file that was not scanned is listed once, with the reason why.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -50,7 +50,7 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)
     untraced, used = _read_gaps(blobs, jobs.flow)
-    unseen += untraced
+    unseen += [(path, line) for path, reason in untraced for line in reason.split("\n")]
     unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, jobs.scan, jobs.summarize)]
     unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, jobs.summarize, jobs.flow)]
     return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))

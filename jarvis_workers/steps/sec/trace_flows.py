@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jarvis_workers.dataflow import FlowHit, analyze
+from jarvis_workers.dataflow import FileAnalysis, FlowHit, FlowResult
+from jarvis_workers.dataflow.file_analysis import FunctionGap
 from jarvis_workers.dataflow.taint_rules import TaintRule, taint_rule
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import from_shown, shown
@@ -26,7 +27,7 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.build_flags import include_of, open_flags
 from jarvis_workers.steps.sec.flow_cache import FlowCache, key_of_rules, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
-from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, meanings_of, taint_rows
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, function_gaps, meanings_of, taint_rows
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.results import CandidateResult
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 STAGE = "flow"
-NOT_WHOLE = "data-flow rules analysed only part of it: "
 # Above this size, the lookup of names takes too long in a parent process that serves other children.
 RECALL_BYTES = 32_000_000
 
@@ -54,11 +54,14 @@ read_work = FlowWork.decode
 
 
 class Traced(NamedTuple):
-    """The hits in a file, and the names that it looked up in addition to the calls in its row."""
+    """The result of a file, and the names that it looked up in addition to the calls in its row.
 
-    hits: tuple[FlowHit, ...]
-    problem: str | None
+    `stopped` is why the analysis did not end by itself; such a result depends on the machine, and is not cached.
+    """
+
+    result: FlowResult
     beyond: tuple[str, ...]
+    stopped: str | None = None
 
 
 Outcome = Traced | FileNotChecked
@@ -111,7 +114,8 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
     own = [taint_rule(row) for row in taint_rows(blobs, work.rules)]
-    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names, own), list, _from_json)
+    tracer = _Tracer(work, blobs, names, own)
+    task: Task[Row, Traced] = Task(tracer.trace, list, _from_json, rescue=tracer.rescue)
     fresh = each_file(todo, task, work.limits, careful=work.careful)
     _remember(work, resources, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
@@ -122,19 +126,31 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
     return commit._replace(cached=sum(_key(row) in recalled for row in done), children=children)
 
 
-def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex, own: Sequence[TaintRule]) -> Traced:
-    lookups: set[str] = set()
-    place = shown(row.path)
-    include = include_of(place, open_flags(blobs, work.build).of(place))
+class _Tracer:
+    """Analyzes one file after the other; what is known of a file whose analysis is stopped is kept."""
 
-    def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
-        lookups.add(name)
-        beside = row.path if near is None else from_shown(near)
-        return names.lookup(name, near=beside, tests=test, include=include)
+    def __init__(self, work: FlowWork, blobs: Blobs, names: SymbolIndex, own: Sequence[TaintRule]) -> None:
+        self._work, self._blobs, self._names, self._own = work, blobs, names, own
+        self._analysis: FileAnalysis | None = None
 
-    test = is_test(row.path)
-    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test, rules=own)
-    return Traced(tuple(hits), problem, tuple(sorted(lookups.difference(row.calls))))
+    def trace(self, row: Row) -> Traced:
+        self._analysis = None
+        lookups: set[str] = set()
+        place, test = shown(row.path), is_test(row.path)
+        include = include_of(place, open_flags(self._blobs, self._work.build).of(place))
+
+        def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
+            lookups.add(name)
+            beside = row.path if near is None else from_shown(near)
+            return self._names.lookup(name, near=beside, tests=test, include=include)
+
+        model = model_of(self._blobs, self._work.models, row)
+        self._analysis = FileAnalysis(model, lookup, test=test, rules=self._own)
+        return Traced(self._analysis.run(), tuple(sorted(lookups.difference(row.calls))))
+
+    def rescue(self, reason: str) -> Traced | None:
+        """Return the results of the file whose analysis was stopped; None if it had not begun."""
+        return Traced(self._analysis.stopped(reason), (), reason) if self._analysis is not None else None
 
 
 def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Commit:
@@ -148,9 +164,9 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
             if isinstance(traced, FileNotChecked):
                 lost.append((row.path, NOT_RUN + traced.reason))
                 continue
-            if traced.problem:
-                lost.append((row.path, NOT_WHOLE + traced.problem))
-            hits = [hit for hit in traced.hits if hit.pattern in on or hit.pattern in HARMLESS]
+            if traced.result.gaps:
+                lost.append((row.path, function_gaps(traced.result.gaps)))
+            hits = [hit for hit in traced.result.hits if hit.pattern in on or hit.pattern in HARMLESS]
             try:
                 judged += [judge_hits(row.path, sources.read(row.path), hits)] if hits else []
             except SnapshotDamaged as problem:
@@ -189,7 +205,7 @@ def _remember(
     values = {
         key: [flows, _answers(calls[key], flows, names), work.names]
         for key, flows in fresh.items()
-        if isinstance(flows, Traced)
+        if isinstance(flows, Traced) and flows.stopped is None
     }
     _results(work, resources).put([(_key(row), row.path) for row in rows], values)
 
@@ -204,8 +220,9 @@ def _results(work: FlowWork, resources: Resources) -> FlowCache:
 
 
 def _from_json(row: Sequence[Any]) -> Traced:
-    hits, problem, beyond = row
-    return Traced(tuple(_hit(*hit) for hit in hits), problem, tuple(beyond))
+    (hits, gaps), beyond, stopped = row
+    result = FlowResult(tuple(_hit(*hit) for hit in hits), tuple(FunctionGap(*gap) for gap in gaps))
+    return Traced(result, tuple(beyond), stopped)
 
 
 def _hit(pattern: str, line: int, confidence: float, evidence: str, steps: Sequence[Any]) -> FlowHit:
