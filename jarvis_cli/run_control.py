@@ -37,6 +37,7 @@ from jarvis_workers.service.c2rust.replacement_results import is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
 from jarvis_workers.service.fixes.fix_results import is_fix
 from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.health.delays import showing_delays
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.scan_runs import is_scan, scan_of
 from jarvis_workers.settings import Settings
@@ -52,7 +53,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             waiting = runs.Waiting(
                 clock=time.monotonic,
                 sleep=time.sleep,
-                show=show_all,
+                show=showing_delays(show_all, screen.tell, store),
                 tell=screen.tell,
                 tick_seconds=settings.tick_seconds,
                 lease_seconds=settings.lease_seconds,

@@ -148,7 +148,7 @@ def _by_number(summary: Summary) -> str:
 
 def brief(run: Run, body: ReportBody) -> str:
     """Return a line with the facts that a text report does not contain: run id, state and duration."""
-    seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
+    seconds = f" in {max(0.0, run.ended_at - run.created_at):,.1f} s" if run.ended_at else ""
     text = f"run {run.id} {run.state}{seconds}"
     return text
 

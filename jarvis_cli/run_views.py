@@ -40,6 +40,7 @@ from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol
 from jarvis_workers.service.fixes.fix_results import is_fix
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health import unserved_queues
+from jarvis_workers.service.health.delays import delays
 from jarvis_workers.service.progress_units import units_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
@@ -79,8 +80,9 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         unserved = (
             [] if runs.is_local(target_run) else unserved_queues.unserved(store, target_run.id, settings.lease_seconds)
         )
+        waits = delays(store, target_run.id)
     if as_json:
-        typer.echo(json.dumps(part, indent=2))
+        typer.echo(json.dumps(part | {"delays": waits}, indent=2))
         return exits.DONE
     for name in SHOWN:
         if part.get(name) is not None:
@@ -94,14 +96,19 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         progress = describe(stage, rate_of(stage), units_of(target_run, stage.name))
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {progress}")
     _show_conversations(talks, part)
-    if part["abandoned"] or target_run.state == "paused":
-        abandoned = "its command has ended; " if part["abandoned"] else ""
-        if advice := pause_advice(target_run):
-            typer.echo(advice)
-        typer.echo(f"{abandoned}continue with: jarvis runs resume {target_run.id}{resume_flags(target_run)}")
-    if unserved:
-        typer.echo(unserved_queues.describe_missing(unserved))
+    _show_continuation(target_run, abandoned=part["abandoned"])
+    for line in [*([unserved_queues.describe_missing(unserved)] if unserved else []), *waits]:
+        typer.echo(plain(line))
     return exits.DONE
+
+
+def _show_continuation(run: Run, *, abandoned: bool) -> None:
+    """Print how to continue a run that is paused or abandoned."""
+    if abandoned or run.state == "paused":
+        if advice := pause_advice(run):
+            typer.echo(advice)
+        ended = "its command has ended; " if abandoned else ""
+        typer.echo(f"{ended}continue with: jarvis runs resume {run.id}{resume_flags(run)}")
 
 
 def label(settings: Settings, run: str, text: str) -> int:
@@ -236,6 +243,7 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
     age = ANSWER_DAYS if older_than is None else older_than
     with wiring.store_of(settings) as store:
         store.deadline.lift_execution_limit()
+        runs.check_clocks(store, time.time())
         target_run = [runs.find_run(store, name) for name in names]
         for one in target_run:
             if not one.ended:

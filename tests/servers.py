@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,8 +73,9 @@ def postgres_binaries() -> Path | None:
 class Postgres:
     """A private PostgreSQL server on a Unix socket. `url(name)` is the address of a database."""
 
-    def __init__(self, binaries: Path, home: Path) -> None:
+    def __init__(self, binaries: Path, home: Path, environ: Mapping[str, str] | None = None) -> None:
         self.binaries, self.home = binaries, home
+        self.environ = {**os.environ, **(environ or {})}
         self.user = UNPRIVILEGED if os.geteuid() == 0 else None
         self.options = FAST
 
@@ -96,7 +97,12 @@ class Postgres:
     def run(self, *command: str) -> str:
         """Run a PostgreSQL program and return its standard error."""
         done = subprocess.run(
-            [self.binaries / command[0], *command[1:]], user=self.user, cwd=self.home, capture_output=True, text=True
+            [self.binaries / command[0], *command[1:]],
+            user=self.user,
+            cwd=self.home,
+            env=self.environ,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
         return done.stderr
@@ -122,13 +128,13 @@ def _place_of_databases() -> Path | None:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
-    """Run a PostgreSQL server during the block."""
+def postgres(environ: Mapping[str, str] | None = None) -> Iterator[Postgres]:
+    """Run a PostgreSQL server during the block, with these variables besides its own."""
     binaries = postgres_binaries()
     if binaries is None:
         missing("PostgreSQL")
     home = Path(tempfile.mkdtemp(prefix="jarvis-pg-", dir=_place_of_databases()))
-    server = Postgres(binaries, home)
+    server = Postgres(binaries, home, environ)
     try:
         if server.user:
             os.chown(home, pwd.getpwnam(server.user).pw_uid, -1)

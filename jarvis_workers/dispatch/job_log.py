@@ -51,6 +51,12 @@ def outage(says: str) -> None:
     telemetry.warning("outage", says=says)
 
 
+def released_strays(jobs: int, process: str) -> None:
+    """Log that jobs were released that the store assigned to a process, but that it does not execute."""
+    if jobs:
+        telemetry.warning("released", jobs=jobs, process=process, why="the process does not execute them")
+
+
 def lost(job: Claimed) -> None:
     """Log that a lease expired or was revoked, so that the result of the job is not saved."""
     telemetry.warning("lost", **about(job), fence=job.fence)

@@ -4,14 +4,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers import telemetry
+from jarvis_workers.dispatch import job_log
 from jarvis_workers.errors import StoreError, StoreUnavailable
 from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.store import dispatching, jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,6 @@ class LeasedJobs:
         self._lose = lose
         self._stop = stop
         self._claims: set[Claimed] = set()
-        self._in_doubt = False
         self._spent = time.process_time()
 
     @property
@@ -55,12 +58,7 @@ class LeasedJobs:
         """Claim jobs; return the claimed ones by id."""
         if self._stop.is_set():
             return {}
-        try:
-            claims = self._take(ids)
-        except StoreUnavailable:
-            self._in_doubt = True
-            raise
-        self._in_doubt = False
+        claims = self._take(ids)
         mine = {job.id for job in claims}
         for earlier in [job for job in self._claims if job.id in mine]:
             self._lose(earlier)
@@ -71,8 +69,7 @@ class LeasedJobs:
     def _take(self, ids: Sequence[int]) -> list[Claimed]:
         holder = self.holder
         with self.store.write() as session:
-            if self._in_doubt:
-                jobs.release_strays(session, holder.worker_id, {job.id for job in self._claims})
+            self._release_strays(session)
             return dispatching.claim_notified(
                 session,
                 ids,
@@ -108,10 +105,13 @@ class LeasedJobs:
         return {job: job.id in back for job in released}
 
     def renew(self) -> None:
-        """Extend all leases; jobs whose leases expired, or whose runs are no longer running, are lost."""
+        """Extend all leases; jobs whose leases expired, or whose runs are no longer running, are lost.
+
+        Jobs that the store assigns to this process, but that it does not execute, are released: their end was lost.
+        """
         claims = self.claims
         try:
-            renewed = retry_store(lambda: self._extend(claims), self._stop) if claims else set()
+            renewed = retry_store(lambda: self._extend(claims), self._stop)
         except StoreUnavailable:
             renewed = set()
         except (StoreError, MemoryError, OSError) as problem:  # the next renewal is due before the leases expire
@@ -123,4 +123,9 @@ class LeasedJobs:
 
     def _extend(self, claims: Sequence[Claimed]) -> set[int]:
         with self.store.write() as session:
+            self._release_strays(session)
             return jobs.renew(session, claims, self.holder.lease_seconds)
+
+    def _release_strays(self, session: "Session") -> None:
+        process, ids = self.holder.process, {job.id for job in self._claims}
+        job_log.released_strays(jobs.release_strays(session, self.holder.worker_id, ids, process), process)

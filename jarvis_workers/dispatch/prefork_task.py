@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.job_task import execute
-from jarvis_workers.errors import BlobsUnavailable, StoreUnavailable
+from jarvis_workers.errors import BlobsUnavailable
 from jarvis_workers.pipeline.outage import Outage
 from jarvis_workers.pipeline.runner import run_job, save
 from jarvis_workers.pipeline.store_retry import retry_store
@@ -42,7 +42,6 @@ class PreforkRunner:
     worker_lease_seconds: float
     observer: Observer = NOBODY
     outage: Outage = field(default_factory=lambda: Outage(job_log.outage))
-    _claim_in_doubt: bool = False
     _spent: dict[int, float] = field(default_factory=dict)
     _worlds: dict[int, tuple[Store, Resources, Callable[[], None]]] = field(default_factory=dict)
 
@@ -95,23 +94,22 @@ class PreforkRunner:
         return total - since
 
     def _claim(self, store: Store, job_id: int) -> Claimed | None:
-        """Claim a job; release an earlier claim whose answer was lost, since this process runs one job at a time."""
-        try:
-            with store.write() as session:
-                if self._claim_in_doubt:
-                    jobs.release_strays(session, self.worker_id, (), self.process)
-                claimed = dispatching.claim_sent(
-                    session,
-                    job_id,
-                    worker_id=self.worker_id,
-                    process=self.process,
-                    lease_seconds=self.lease_seconds,
-                    worker_lease_seconds=self.worker_lease_seconds,
-                )
-        except StoreUnavailable:
-            self._claim_in_doubt = True
-            raise
-        self._claim_in_doubt = False
+        """Claim a job; release any other that the store assigns to this process, which runs one job at a time.
+
+        The response to its claim was lost, or the database lost the commit of its end (a restored snapshot, or a
+        standby that was behind).
+        """
+        with store.write() as session:
+            strays = jobs.release_strays(session, self.worker_id, (), self.process)
+            claimed = dispatching.claim_sent(
+                session,
+                job_id,
+                worker_id=self.worker_id,
+                process=self.process,
+                lease_seconds=self.lease_seconds,
+                worker_lease_seconds=self.worker_lease_seconds,
+            )
+        job_log.released_strays(strays, self.process)
         return claimed
 
     def _write(self, change: Callable[["Session"], bool]) -> bool:

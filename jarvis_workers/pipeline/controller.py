@@ -7,12 +7,13 @@ plan job of the next.  Only the elected controller expires leases.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers import telemetry
 from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, PLAN, has_pipeline, hook_of, opened_with, stage_of
-from jarvis_workers.store import crash_attribution, events, jobs, leases, runs, stages, workers
+from jarvis_workers.store import clock_steps, crash_attribution, events, jobs, leases, runs, stages, workers
+from jarvis_workers.store.sql import stop_clock
 from jarvis_workers.store.values import NewJob
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 ELECTION = "controller"
+# A difference between two clocks that is not a step: they are disciplined, at most 500 ppm.
+LEAST_STEP_SECONDS = 1.0
 
 
 def plan_job(stage: str) -> NewJob:
@@ -89,6 +92,21 @@ def _end_state(session: Session, run: runs.Run) -> tuple[str, str | None]:
     return final_state(failed=sum(stage.failed for stage in progress), missing=missing)
 
 
+class Clocks(NamedTuple):
+    """The clock of the database, and that of this machine `before` and `after` it was read."""
+
+    before: float
+    database: float
+    after: float
+
+    def step_since(self, earlier: Clocks) -> float:
+        """Return by how much the database's clock was set forward (or back, if negative); 0 if it cannot be told."""
+        passed = self.database - earlier.database
+        least, most = self.before - earlier.after, self.after - earlier.before
+        step = passed - most if passed > most else min(0.0, passed - least)
+        return step if abs(step) > LEAST_STEP_SECONDS else 0.0
+
+
 class Controller:
     """The controller of a process; at most one controller per store is elected at a time.
 
@@ -96,7 +114,8 @@ class Controller:
     may stop during a suspension, and the clock of the database, by which leases expire. An interval between two ticks
     counts for at most a third of a lease; all leases are extended by the excess, so that no job is treated as crashed
     for a time in which no heartbeat could be recorded. A new controller also adds the time since the last election
-    expired, since the database may have been unavailable.
+    expired, since the database may have been unavailable. The same holds after the clock of the database was set
+    forward; one that was set back is in `clock_steps`.
     """
 
     def __init__(
@@ -107,23 +126,23 @@ class Controller:
         self.lease_seconds = lease_seconds
         self.election_seconds = max(3 * tick_seconds, lease_seconds / 3)
         self.monotonic = monotonic
-        self.last_good: tuple[float, float] | None = None
+        self.last_good: Clocks | None = None
+        self._was_elected = False
 
     def tick(self) -> bool:
         """Run one iteration if elected; return False if another controller is elected. Raises StoreError."""
-        slept = self._slept()
         with self.store.read() as session:
+            self.last_good = self.last_good or self._first_clocks(session)
             free = leases.is_free(session, ELECTION, self.holder)
         if not free or not self._elected():
-            self.last_good = self._clocks()
+            self.last_good, self._was_elected = self._clocks(), False
             return False
-        self._recover(slept)
+        self.last_good, self._was_elected = self._recover(self.last_good), True
         with self.store.read() as session:
             unfinished = runs.unfinished(session)
         for run_id in unfinished:
             with self.store.write() as session:
                 advance(session, run_id)
-        self.last_good = self._clocks()
         return True
 
     def resign(self) -> None:
@@ -135,32 +154,38 @@ class Controller:
         with self.store.write() as session:
             return leases.take(session, ELECTION, self.holder, self.election_seconds)
 
-    def _clocks(self) -> tuple[float, float]:
-        return self.monotonic(), self.store.now()
+    def _clocks(self) -> Clocks:
+        return Clocks(self.monotonic(), self.store.now(), self.monotonic())
 
-    def _slept(self) -> float:
-        """Return by how many seconds the interval since the last tick exceeds a third of a lease."""
-        machine, database = self._clocks()
-        if self.last_good is None:
-            with self.store.read() as session:
-                quiet = leases.overdue(session, ELECTION) + self.lease_seconds / 3
-            self.last_good = machine - quiet, database - quiet
-        gap = max(machine - self.last_good[0], database - self.last_good[1])
-        return max(0.0, gap - self.lease_seconds / 3)
+    def _first_clocks(self, session: Session) -> Clocks:
+        """Return the clocks at the end of the last election, as if the last tick had been then."""
+        machine, database = self.monotonic(), stop_clock(session)
+        quiet = leases.overdue(session, ELECTION) + self.lease_seconds / 3
+        return Clocks(machine - quiet, database - quiet, machine - quiet)
 
-    def _recover(self, slept: float) -> None:
+    def _recover(self, last_good: Clocks) -> Clocks:
+        """Recover lost jobs; return the time of it."""
         with self.store.write() as session:
-            if slept:
+            # A step of the clock between two statements would otherwise look like a crash of everything.
+            clocks = Clocks(self.monotonic(), stop_clock(session), self.monotonic())
+            gap = max(clocks.after - last_good.before, clocks.database - last_good.database)
+            if (slept := gap - self.lease_seconds / 3) > 0.0:
                 jobs.extend_all(session, slept, self.lease_seconds)
                 workers.excuse_all(session, slept)
+            if step := clocks.step_since(last_good) if self._was_elected else 0.0:
+                clock_steps.record(session, step)
+            clock_steps.bound(session)
             late, orphans = (
                 crash_attribution.recover(session),
                 crash_attribution.recover_dead_workers(session, self.lease_seconds),
             )
             for run_id, stage, lost in crash_attribution.by_stage(late + orphans):
                 events.record(session, run_id, "recovered", stage, jobs=lost)
+        if step:
+            telemetry.warning("clock stepped", seconds=step)
         for why, recovered in (("its lease expired", late), ("its worker disappeared", orphans)):
             for job in recovered:
                 telemetry.warning(
                     "recovered", **telemetry.about(job), process=job.process, given_up=job.given_up, why=why
                 )
+        return clocks

@@ -14,6 +14,7 @@ from jarvis_workers.errors import StoreError, UsageError
 from jarvis_workers.pipeline.controller import Controller
 from jarvis_workers.redact import redact
 from jarvis_workers.service.health.cluster import examine_cluster, own_blobs
+from jarvis_workers.service.health.delays import DelayNotice
 from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.service.health.unserved_queues import NOBODY_SECONDS, Absence, unserved
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
@@ -113,7 +114,7 @@ def carry_out(
     """
     sender, controller = _sender(settings, store, notifier), _controller(settings, store)
     outages, pause = Outages(tell, "waiting for it"), threading.Event()
-    absence = Absence(tell, nobody_seconds, time.monotonic)
+    absence, notice = Absence(tell, nobody_seconds, time.monotonic), DelayNotice(tell, store)
     begun, due = time.monotonic(), 0.0
     try:
         while True:
@@ -127,6 +128,7 @@ def carry_out(
                         sender.send_again()
                     sender.send()
                     absence.look(unserved(store, run_id, settings.lease_seconds))
+                    notice.look(run_id, progress)
                     due = time.monotonic() + settings.tick_seconds
             pause.wait(settings.tick_seconds if outages.away else _next_look(time.monotonic() - begun))
     finally:

@@ -108,4 +108,4 @@ def _iso(moment: float | None) -> str | None:
 
 
 def _seconds(start: float | None, end: float | None) -> float | None:
-    return None if start is None or end is None else round(end - start, 3)
+    return None if start is None or end is None else round(max(0.0, end - start), 3)

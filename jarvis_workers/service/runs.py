@@ -28,6 +28,8 @@ LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 LABEL_MAX = 60
 PATIENCE_SECONDS = 600.0
+# Ages for deletion are days.
+DISAGREEMENT_SECONDS = 3600.0
 AGENT_SCAN = "sec.agent"
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
@@ -252,6 +254,16 @@ def discard_run(store: Store, run_id: str, lease_seconds: float) -> None:
     with suppress(UsageError):  # it has ended
         cancel(store, find_run(store, run_id), lease_seconds)
     remove_runs(store, [run_id])
+
+
+def check_clocks(store: Store, now: float) -> None:
+    """Raise UsageError if ages cannot be trusted, since the clocks of the database and of this machine disagree."""
+    ahead = store.now() - now
+    if abs(ahead) > DISAGREEMENT_SECONDS:
+        raise UsageError(
+            f"the clock of the database is {ahead:+,.0f} s off this machine's, so nothing is deleted by its age; "
+            "set both clocks with NTP, see: jarvis doctor"
+        )
 
 
 def ended_before(store: Store, days: float) -> list[str]:

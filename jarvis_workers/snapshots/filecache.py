@@ -169,6 +169,7 @@ def _payload(line: bytes | None, length: int, check: Check) -> bytes | None:
 
 def _is_fresh(marker: Path) -> bool:
     try:
-        return time.time() - marker.stat().st_mtime < SWEEP_SECONDS
+        # A marker in the future is of a clock that was set back.
+        return abs(time.time() - marker.stat().st_mtime) < SWEEP_SECONDS
     except FileNotFoundError:
         return False

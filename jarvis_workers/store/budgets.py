@@ -5,6 +5,7 @@ processes. A process reports its allowance at each draw. The allowance of a proc
 void, so the allowance of a dead process is released together with its jobs.
 """
 
+import json
 from typing import NamedTuple
 
 from sqlalchemy import Float, cast, func, select
@@ -12,8 +13,9 @@ from sqlmodel import Session
 
 from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit
 from jarvis_workers.store import runs
+from jarvis_workers.store.clock_steps import STEPPED
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
-from jarvis_workers.store.sql import insert_or_lock, now
+from jarvis_workers.store.sql import insert_or_lock, present
 from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, ENDED_RUNS, EVENT, JOB, MODEL_CALL, RUN
 from jarvis_workers.store.values import Claimed
 
@@ -150,20 +152,25 @@ def _hold(session: Session, run_id: str, process: str, amount: int) -> None:
 
 
 def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
-    """Return the number of seconds a run was active: neither paused nor ended, and with a living executor."""
-    query = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
-    events = session.execute(query.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
+    """Return the number of seconds a run was active: neither paused nor ended, and with a living executor.
+
+    A step of the clock is not counted: the start of the interval moves with it.
+    """
+    query = select(EVENT.c.name, EVENT.c.at, EVENT.c.facts).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
+    events = session.execute(query.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS, STEPPED))).order_by(EVENT.c.id))
     total = 0.0
     since: float | None = None
-    for name, at in events:
+    for name, at, facts in events:
         if name in BEGINNINGS:
             total += 0.0 if since is None else max(_last_sign(session, run_id, at) - since, 0.0)
             since = at
+        elif since is not None and name == STEPPED:
+            since += json.loads(facts)["seconds"]
         elif since is not None:
-            total, since = total + at - since, None
+            total, since = total + max(at - since, 0.0), None
     if since is None:
         return total
-    moment = float(session.execute(select(now(session))).scalar_one())
+    moment = present(session)
     return total + max((_last_sign(session, run_id, moment) if is_left else moment) - since, 0.0)
 
 

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, or_, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import now
+from jarvis_workers.store.sql import is_void, now
 from jarvis_workers.store.tables import IDLE, JOB, WORKER
 from jarvis_workers.store.values import RecoveredJob
 
@@ -48,8 +48,9 @@ def _room(crashes: int) -> int:
 
 
 def recover(session: Session) -> list[RecoveredJob]:
-    """Recover the jobs whose lease has expired."""
-    return _blame(session, JOB.c.lease_until < now(session), "its lease expired")
+    """Recover the jobs whose lease has expired, or was taken before the clock was set back (`clock_steps.bound`)."""
+    void = is_void(session, JOB.c.lease_until, JOB.c.lease_seconds)
+    return _blame(session, or_(JOB.c.lease_until < now(session), void), "its lease expired")
 
 
 def recover_dead_workers(session: Session, lease_seconds: float) -> list[RecoveredJob]:

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store import workers
 from jarvis_workers.store.crash_attribution import room_for_suspects
-from jarvis_workers.store.jobs import take
-from jarvis_workers.store.sql import now
+from jarvis_workers.store.jobs import is_due, take
+from jarvis_workers.store.sql import is_recent, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS, WORKER
 from jarvis_workers.store.values import Claimed
 
@@ -45,7 +45,7 @@ class Demand(NamedTuple):
 def demand(session: Session, executor: str, queue: str, most: int) -> list[Demand]:
     """Return the demand of each active run on a queue; at most `most` waiting jobs per run are counted."""
     due = select(JOB.c.id).where(JOB.c.run_id == RUN.c.id, JOB.c.queue == queue, JOB.c.state == "pending")
-    some = due.where(JOB.c.not_before <= now(session)).order_by(*HEAVIEST_FIRST).limit(most).correlate(RUN).subquery()
+    some = due.where(is_due(session)).order_by(*HEAVIEST_FIRST).limit(most).correlate(RUN).subquery()
     waiting = select(func.count()).select_from(some).scalar_subquery()
     on = select(RUN.c.id, waiting).where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS)).order_by(RUN.c.id)
     out = select(JOB.c.run_id, func.count()).where(JOB.c.queue == queue, JOB.c.state.in_(("sent", "running")))
@@ -119,7 +119,7 @@ def _due(session: Session, runs: ColumnElement[bool], queue: str, which: ColumnE
     due = (
         select(JOB.c.id)
         .where(runs, JOB.c.queue == queue, which)
-        .where(JOB.c.state == "pending", JOB.c.not_before <= now(session))
+        .where(JOB.c.state == "pending", is_due(session))
         .order_by(*HEAVIEST_FIRST)
         .limit(many)
         .with_for_update(skip_locked=True)
@@ -128,8 +128,12 @@ def _due(session: Session, runs: ColumnElement[bool], queue: str, which: ColumnE
 
 
 def resend(session: Session, queue: str, older_than_seconds: float, before: float = 0.0) -> list[Sent]:
-    """Mark unclaimed jobs that were sent at least that long ago, or before `before`, as sent again, and return them."""
-    forgotten = or_(JOB.c.sent_at <= now(session) - older_than_seconds, JOB.c.sent_at < before)
+    """Mark unclaimed jobs that were sent at least that long ago, or before `before`, as sent again, and return them.
+
+    Neither time is known if the clock was set back since: such jobs are sent again, such a `before` is ignored.
+    """
+    fresh = is_recent(session, JOB.c.sent_at, older_than_seconds)
+    forgotten = or_(~fresh, and_(JOB.c.sent_at < before, before <= now(session)))
     stale = select(JOB.c.id).where(JOB.c.queue == queue, JOB.c.state == "sent", forgotten)
     stale = stale.with_for_update(skip_locked=True)
     ids = list(session.execute(stale).scalars())
@@ -168,9 +172,9 @@ def claim_notified(
     after a short delay. The same holds for all jobs if the process is an orphan, that is, if its worker is unknown or
     was not seen for `worker_lease_seconds`: the controller would recover its jobs at once.
     """
-    alive = workers.is_alive(worker_id, now(session) - worker_lease_seconds)
+    alive = workers.is_alive(session, worker_id, worker_lease_seconds)
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
-    due = JOB.c.id.in_(ids) & JOB.c.run_id.in_(going) & (JOB.c.not_before <= now(session))
+    due = JOB.c.id.in_(ids) & JOB.c.run_id.in_(going) & is_due(session)
     waiting = select(JOB.c.id, JOB.c.crashes, alive).where(due, JOB.c.state.in_(WAITING_JOBS)).order_by(JOB.c.id)
     rows = session.execute(waiting.with_for_update(of=JOB)).all()
     welcome = room_for_suspects(session, process, [(row.id, row.crashes) for row in rows if row.alive])
@@ -185,13 +189,29 @@ def claim_notified(
 def queues_due(session: Session, run_id: str) -> list[str]:
     """Return the queues with jobs of an active run that can be claimed now."""
     due = select(JOB.c.queue).join(RUN, RUN.c.id == JOB.c.run_id).where(RUN.c.id == run_id)
-    due = due.where(RUN.c.state.in_(ACTIVE_RUNS), JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
+    due = due.where(RUN.c.state.in_(ACTIVE_RUNS), JOB.c.state.in_(WAITING_JOBS), is_due(session))
     return list(session.execute(due.distinct().order_by(JOB.c.queue)).scalars())
+
+
+class NotDue(NamedTuple):
+    """The jobs of a run that wait after a failed attempt: their number, the seconds until the first, and its reason."""
+
+    jobs: int
+    seconds: float
+    reason: str
+
+
+def not_due(session: Session, run_id: str) -> NotDue | None:
+    """Return the jobs of an active run that may not be claimed yet, or None."""
+    waits = select(JOB.c.not_before - now(session), JOB.c.reason).join(RUN, RUN.c.id == JOB.c.run_id)
+    waits = waits.where(RUN.c.id == run_id, RUN.c.state.in_(ACTIVE_RUNS), JOB.c.state.in_(WAITING_JOBS))
+    rows = session.execute(waits.where(~is_due(session)).order_by(JOB.c.not_before, JOB.c.id)).all()
+    return NotDue(len(rows), float(rows[0][0]), rows[0][1] or "") if rows else None
 
 
 def slots(session: Session, queue: str, lease_seconds: float) -> int:
     """Return the total number of slots of the living workers of a queue."""
-    fresh = WORKER.c.seen_at > now(session) - lease_seconds
+    fresh = workers.is_fresh(session, lease_seconds)
     rows = session.execute(select(WORKER.c.slots).where(WORKER.c.queues == queue, fresh))
     return sum(rows.scalars())
 
@@ -200,7 +220,8 @@ def mean_seconds(session: Session, queue: str) -> float | None:
     """Return the mean duration in seconds of the last finished jobs of a queue, or None if there are none."""
     recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
     durations = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
-    return sum(durations) / len(durations) if durations else None
+    # The clock may have been set back during a job.
+    return sum(max(0.0, one) for one in durations) / len(durations) if durations else None
 
 
 def _notifications(session: Session, ids: Sequence[int]) -> list[Sent]:

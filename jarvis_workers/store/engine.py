@@ -26,7 +26,6 @@ from sqlalchemy import (
     event,
     func,
     literal_column,
-    select,
 )
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import (
@@ -49,6 +48,7 @@ from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait
 from jarvis_workers.store.refusals import NO_PERMISSION, SHARED_ADVICE, SHARED_STATEMENTS, answered, refusal
 from jarvis_workers.store.schema import KEEP_IDLE, check_schema
+from jarvis_workers.store.sql import present
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 2
@@ -139,7 +139,7 @@ class Store:
     def now(self) -> float:
         """Return the database's time, in seconds since 1970."""
         with self.read() as session:
-            return float(session.execute(select(self.clock())).scalar_one())
+            return present(session)
 
     def close(self) -> None:
         """Close all connections."""

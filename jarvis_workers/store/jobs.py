@@ -7,7 +7,7 @@ increments the job's fencing token; the holder of an older token cannot change t
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, case, func, or_, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, transcripts
@@ -20,6 +20,8 @@ from jarvis_workers.store.values import Claimed, Finished, NewJob, RecoveredJob,
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
+# The wait before the last attempt, which is the longest.
+LONGEST_WAIT_SECONDS = BACK_OFF_SECONDS * 4 ** (ATTEMPTS - 2)
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
@@ -28,6 +30,11 @@ def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob
     The jobs are due immediately: their waiting time is counted from `not_before`, which is set to now.
     """
     insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs], not_before=now(session))
+
+
+def is_due(session: Session) -> ColumnElement[bool]:
+    """Return whether the wait of a job is over; a longer one than any wait began before the clock was set back."""
+    return or_(JOB.c.not_before <= now(session), JOB.c.not_before > now(session) + LONGEST_WAIT_SECONDS)
 
 
 def plan_more(session: Session, planner: Claimed, jobs: Sequence[NewJob]) -> bool:
@@ -50,7 +57,7 @@ def claim_many(
         select(JOB.c.id, JOB.c.crashes)
         .join(RUN, RUN.c.id == JOB.c.run_id)
         .where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS))
-        .where(JOB.c.queue == queue, JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
+        .where(JOB.c.queue == queue, JOB.c.state.in_(WAITING_JOBS), is_due(session))
         .order_by(*HEAVIEST_FIRST)
         .limit(limit)
         .with_for_update(skip_locked=True, of=JOB)
@@ -76,6 +83,7 @@ def take(
             state="running",
             fence=JOB.c.fence + 1,
             lease_until=now(session) + lease_seconds,
+            lease_seconds=lease_seconds,
             worker_id=worker_id,
             process=process,
             started_at=now(session),
@@ -94,7 +102,7 @@ def renew(session: Session, claims: Collection[Claimed], lease_seconds: float) -
         extend = (
             update(JOB)
             .where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running", JOB.c.run_id.in_(going))
-            .values(lease_until=now(session) + lease_seconds)
+            .values(lease_until=now(session) + lease_seconds, lease_seconds=lease_seconds)
             .returning(JOB.c.id)
         )
         renewed |= {row.id for row in session.execute(extend)}
@@ -102,8 +110,11 @@ def renew(session: Session, claims: Collection[Claimed], lease_seconds: float) -
 
 
 def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
-    """Extend the leases of running jobs by `slept` seconds, at most to one lease from now; return their number."""
-    most = now(session) + lease_seconds
+    """Extend the leases of running jobs by `slept` seconds, at most to their length from now; return their number.
+
+    `lease_seconds` is the length of a lease that an earlier version took.
+    """
+    most = now(session) + func.coalesce(JOB.c.lease_seconds, lease_seconds)
     later = JOB.c.lease_until + slept
     until = case((later < most, later), else_=most)
     running = (JOB.c.state == "running") & (JOB.c.lease_until < most)
@@ -190,7 +201,8 @@ def processes(session: Session, worker_id: str) -> list[str]:
 def release_strays(session: Session, worker_id: str, running: Collection[int], process: str | None = None) -> int:
     """Release jobs that the store assigns to a worker, or to one of its processes, but that the worker does not run.
 
-    Such a job was claimed by a statement whose response was lost.
+    Such a job was claimed by a statement whose response was lost, or its end was committed by one that the database
+    lost. `running` are all jobs whose outcome is not saved yet.
     """
     whose = JOB.c.worker_id == worker_id if process is None else JOB.c.process == process
     unknown = update(JOB).where(whose, JOB.c.state == "running", JOB.c.id.not_in(running))

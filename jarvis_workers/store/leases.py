@@ -1,15 +1,15 @@
 """Leases for exclusive roles, such as the controller."""
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import ColumnElement, or_, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import changed, insert_missing, now
+from jarvis_workers.store.sql import changed, insert_missing, is_void, now
 from jarvis_workers.store.tables import LEASE
 
 
 def is_free(session: Session, name: str, holder: str) -> bool:
     """Return whether a lease has expired or belongs to `holder`; this only reads, so that polling is cheap."""
-    other = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, LEASE.c.until > now(session))
+    other = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, ~_has_ended(session))
     return session.execute(other).first() is None
 
 
@@ -24,11 +24,15 @@ def overdue(session: Session, name: str) -> float:
 def take(session: Session, name: str, holder: str, seconds: float) -> bool:
     """Take or extend a lease by compare-and-set; return False if another holder has it."""
     insert_missing(session, LEASE, [{"name": name, "holder": holder, "until": 0.0}])
-    free = or_(LEASE.c.holder == holder, LEASE.c.until <= now(session))
-    statement = update(LEASE).where(LEASE.c.name == name, free).values(holder=holder, until=now(session) + seconds)
-    return changed(session, statement) == 1
+    free = or_(LEASE.c.holder == holder, _has_ended(session))
+    taken = {"holder": holder, "until": now(session) + seconds, "seconds": seconds}
+    return changed(session, update(LEASE).where(LEASE.c.name == name, free).values(taken)) == 1
 
 
 def release(session: Session, name: str, holder: str) -> None:
     """Release a lease, so that the next holder need not wait."""
     session.execute(update(LEASE).where(LEASE.c.name == name, LEASE.c.holder == holder).values(until=0.0))
+
+
+def _has_ended(session: Session) -> ColumnElement[bool]:
+    return or_(LEASE.c.until <= now(session), is_void(session, LEASE.c.until, LEASE.c.seconds))

@@ -7,13 +7,13 @@ take no locks.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import Float, and_, case, cast, func, or_, select
 from sqlmodel import Session
 
 from jarvis_workers.store.budgets import REASON as BUDGET_REASON
 from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.queues import QUEUES
-from jarvis_workers.store.sql import now
+from jarvis_workers.store.sql import is_recent, is_void, now
 from jarvis_workers.store.tables import (
     ACTIVE_RUNS,
     CANDIDATE,
@@ -153,7 +153,8 @@ def run_counts(session: Session) -> list[RunCount]:
 
 def expired_leases(session: Session) -> int:
     """Return the number of running jobs whose lease has expired and that have not been recovered yet."""
-    late = (JOB.c.state == "running") & (JOB.c.lease_until < now(session))
+    void = is_void(session, JOB.c.lease_until, JOB.c.lease_seconds)
+    late = (JOB.c.state == "running") & or_(JOB.c.lease_until < now(session), void)
     return int(session.execute(select(func.count()).select_from(JOB).where(late)).scalar_one())
 
 
@@ -183,7 +184,7 @@ def model_sums(session: Session) -> list[ModelSum]:
 
 def worker_counts(session: Session, lease_seconds: float) -> list[WorkerCount]:
     """Return the living workers of every queue, and of waiting commands."""
-    fresh = WORKER.c.seen_at > now(session) - lease_seconds
+    fresh = is_recent(session, WORKER.c.seen_at, lease_seconds)
     counted = select(WORKER.c.queues, func.count(), func.sum(WORKER.c.slots)).where(fresh).group_by(WORKER.c.queues)
     rows = {queues: (int(workers), int(slots)) for queues, workers, slots in session.execute(counted)}
     commands = [rows[queues] for queues in rows if queues not in QUEUES]

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from sqlalchemy import select
+from sqlalchemy.orm import aliased
 from sqlmodel import Session
 
 from jarvis_workers.store import events, runs
@@ -18,8 +19,13 @@ def pending(session: Session, within_seconds: float, only: Collection[str] | Non
 
     With `only`, other runs are left out. Runs that make the crate of a paused run are a part of that run.
     """
+    # By their order: the clock may have been set back between the two.
+    later = aliased(EVENT)
+    ended_since = select(later.c.id).where(
+        later.c.run_id == RUN.c.id, later.c.name.in_(ENDED_RUNS), later.c.id > EVENT.c.id
+    )
     notified = select(EVENT.c.id).where(
-        EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at
+        EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, ~ended_since.correlate(RUN, EVENT).exists()
     )
     recent = RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at > now(session) - within_seconds
     own = RUN.c.kind.not_in(PARTIAL_KINDS)

@@ -22,5 +22,6 @@ REVISIONS = (
     "0019",
     "0020",
     "0021",
+    "0022",
 )
 VERSION_TABLE = "alembic_version"

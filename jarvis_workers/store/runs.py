@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, events, stages
 from jarvis_workers.store.sql import changed, insert_or_lock, now
-from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, JOB, RUN, SNAPSHOT, WAITING_JOBS
+from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, EVENT, JOB, RUN, SNAPSHOT, WAITING_JOBS
 from jarvis_workers.store.values import PARTIAL_KINDS
 from jarvis_workers.store.values import Run as Run
 from jarvis_workers.store.values import SnapshotFacts as SnapshotFacts
@@ -62,9 +62,12 @@ def newest(
 ) -> list[Run]:
     """Return the newest runs, newest first, without those that make the crate of a paused run.
 
+    They are ordered by their first events, whose ids increase also if the clock was set back between two runs.
     Only runs of these kinds, over this source tree and in these states are counted, where they are given.
     """
-    query = select(RUN).where(RUN.c.kind.not_in(PARTIAL_KINDS)).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+    first = select(func.min(EVENT.c.id)).where(EVENT.c.run_id == RUN.c.id).correlate(RUN).scalar_subquery()
+    query = select(RUN).where(RUN.c.kind.not_in(PARTIAL_KINDS))
+    query = query.order_by(func.coalesce(first, 0).desc(), RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     if kinds:
         query = query.where(RUN.c.kind.in_(kinds))
     if root is not None:
@@ -194,11 +197,18 @@ def remove(session: Session, run_id: str) -> bool:
 
 
 def stalled(session: Session, seconds: float) -> list[tuple[str, float]]:
-    """Return (run, seconds) for the active runs in which no job has started or ended for at least `seconds`."""
-    moved = func.max(func.coalesce(JOB.c.finished_at, JOB.c.started_at, RUN.c.created_at))
-    last = select(RUN.c.id, now(session) - moved).join(JOB, JOB.c.run_id == RUN.c.id, isouter=True)
-    last = last.where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling"))).group_by(RUN.c.id).order_by(RUN.c.id)
-    return [(run, float(quiet or 0.0)) for run, quiet in session.execute(last) if (quiet or 0.0) > seconds]
+    """Return (run, seconds) for the active runs in which no job has started or ended for at least `seconds`.
+
+    Times in the future, from before the clock was set back, are not counted; the event of that is.
+    """
+    moved = func.coalesce(JOB.c.finished_at, JOB.c.started_at)
+    last_job = select(func.max(moved)).where(JOB.c.run_id == RUN.c.id, moved <= now(session))
+    last_event = select(func.max(EVENT.c.at)).where(EVENT.c.run_id == RUN.c.id, EVENT.c.at <= now(session))
+    times = [newest.correlate(RUN).scalar_subquery() for newest in (last_job, last_event)]
+    going = select(RUN.c.id, now(session), *times).where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling")))
+    rows = session.execute(going.order_by(RUN.c.id)).all()
+    quiet = [(run, time - max(newest or 0.0 for newest in last)) for run, time, *last in rows if any(last)]
+    return [(run, float(silent)) for run, silent in quiet if silent > seconds]
 
 
 def ended_before(session: Session, seconds_ago: float) -> list[str]:

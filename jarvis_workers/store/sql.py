@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Executable, Table
+from sqlalchemy import ColumnElement, CursorResult, Executable, Float, Table, and_, literal, not_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session
 
@@ -14,6 +14,46 @@ T = TypeVar("T", int, str)
 def now(session: Session) -> ColumnElement[float]:
     """Return the database's time as SQL; all lease arithmetic uses it, and tests replace it through the store."""
     return cast(ColumnElement[float], session.info["clock"]())
+
+
+def present(session: Session) -> float:
+    """Return the database's time."""
+    return float(session.execute(select(now(session))).scalar_one())
+
+
+def stop_clock(session: Session) -> float:
+    """Let the time stand still until the session ends, so that its decisions agree with each other; return it.
+
+    A step of the clock between two statements then expires nothing.
+    """
+    moment = present(session)
+    session.info["moving"] = session.info["clock"]
+    session.info["clock"] = lambda: literal(moment, Float(53))
+    return moment
+
+
+def is_future(
+    session: Session, time: ColumnElement[Any], after: ColumnElement[Any] | float = 0.0
+) -> ColumnElement[Any]:
+    """Return whether a time is later than `after` seconds from now, which no time is unless the clock was set back.
+
+    With a stopped clock it must be so by the moving one too: others write times of after the stop.
+    """
+    clocks = [session.info["clock"], session.info.get("moving", session.info["clock"])]
+    return and_(*(time > clock() + after for clock in clocks))
+
+
+def is_recent(session: Session, time: ColumnElement[Any], seconds: float) -> ColumnElement[bool]:
+    """Return whether a time is less than `seconds` ago; one in the future is not: the clock was set back since."""
+    return and_(time > now(session) - seconds, not_(is_future(session, time)))
+
+
+def is_void(session: Session, until: ColumnElement[Any], seconds: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Return whether a lease ends later than its length from now: it was taken before the clock was set back.
+
+    It never does for leases of earlier versions, which have no length.
+    """
+    return and_(seconds.is_not(None), is_future(session, until, seconds))
 
 
 def insert_missing(

@@ -29,7 +29,7 @@ ACTIVE_RUNS = ("planning", "running")
 OPEN_JOBS = ("pending", "sent", "running")
 WAITING_JOBS = ("pending", "sent")
 # The column values of a job without a holder.
-IDLE: dict[str, None] = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
+IDLE: dict[str, None] = dict.fromkeys(("lease_until", "lease_seconds", "worker_id", "process", "sent_at"))
 
 
 class RunRow(SQLModel, table=True):
@@ -111,6 +111,7 @@ class JobRow(SQLModel, table=True):
     state: str = Field(default="pending", max_length=16)
     fence: int = 0
     lease_until: float | None = None
+    lease_seconds: float | None = None
     worker_id: str | None = Field(default=None, max_length=64)
     process: str | None = Field(default=None, max_length=64)
     attempts: int = 0
@@ -309,12 +310,13 @@ class SecretRow(SQLModel, table=True):
 
 
 class LeaseRow(SQLModel, table=True):
-    """The holder of an exclusive role."""
+    """The holder of an exclusive role; `seconds` is the length of its lease."""
 
     __tablename__ = "lease"
     name: str = Field(primary_key=True, max_length=32)
     holder: str = Field(max_length=64)
     until: float
+    seconds: float | None = None
 
 
 def table(row: type[SQLModel]) -> Table:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from sqlalchemy import ColumnElement, Label, case, delete, exists, insert, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import changed, now
+from jarvis_workers.store.sql import changed, is_recent, now
 from jarvis_workers.store.tables import WORKER
 from jarvis_workers.store.values import WorkerFacts
 
@@ -37,7 +37,7 @@ def leave(session: Session, worker_id: str) -> None:
 
 def find(session: Session, worker_id: str, lease_seconds: float) -> tuple[WorkerFacts, bool] | None:
     """Return a worker and whether its heartbeat is within a lease, or None."""
-    fresh = (WORKER.c.seen_at > now(session) - lease_seconds).label("fresh")
+    fresh = is_fresh(session, lease_seconds).label("fresh")
     row = session.execute(select(WORKER, fresh).where(WORKER.c.id == worker_id)).mappings().first()
     if row is None:
         return None
@@ -46,12 +46,21 @@ def find(session: Session, worker_id: str, lease_seconds: float) -> tuple[Worker
 
 def living(session: Session, lease_seconds: float) -> list[WorkerFacts]:
     """Return the workers with a heartbeat within a lease."""
-    rows = session.execute(select(WORKER).where(WORKER.c.seen_at > now(session) - lease_seconds).order_by(WORKER.c.id))
+    rows = session.execute(select(WORKER).where(is_fresh(session, lease_seconds)).order_by(WORKER.c.id))
     return [WorkerFacts(**{name: row[name] for name in WorkerFacts.__dataclass_fields__}) for row in rows.mappings()]
 
 
-def is_alive(worker_id: str, since: ColumnElement[float]) -> Label[bool]:
-    """Return a column `alive` that is true if the worker exists and its heartbeat is later than `since`."""
+def is_fresh(session: Session, lease_seconds: float) -> ColumnElement[bool]:
+    """Return whether the heartbeat of a worker is within a lease."""
+    return is_recent(session, WORKER.c.seen_at, lease_seconds)
+
+
+def is_alive(session: Session, worker_id: str, lease_seconds: float) -> Label[bool]:
+    """Return a column `alive` that is true if the worker exists and no lease has passed since its heartbeat.
+
+    A worker may claim before its first heartbeat after the clock was set back.
+    """
+    since = now(session) - lease_seconds
     return exists().where(WORKER.c.id == worker_id, WORKER.c.seen_at > since).label("alive")
 
 

@@ -21,7 +21,7 @@ from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.proxy import proxy_to
 from tests.servers import Postgres
-from tests.store.arrange import add_run, candidate_count, enrol, job_rows, run_now, states
+from tests.store.arrange import add_run, candidate_count, enrol, job_rows, lose_commit, run_now, states
 
 pytestmark = pytest.mark.timing
 
@@ -159,6 +159,23 @@ def test_a_broker_that_is_away_does_not_undo_a_job(store: Store, settings: Setti
 
     assert job_rows(store, run, plan=True)[0].state == "done"
     assert states(store, run) == ["pending"] * (FILES // 10)
+
+
+def test_a_job_whose_commit_the_database_lost_is_released_by_the_next_claim_of_its_process(
+    store: Store, settings: Settings, run: str
+) -> None:
+    (plan,) = job_rows(store, run, plan=True)
+    workman = runner(store, blobs_of(settings))
+    workman.do(plan.id)
+    first, second = [row.id for row in job_rows(store, run)]
+    workman.do(first)
+    lose_commit(store, first, workman.process)
+    workman.do(second)
+
+    lost, done = job_rows(store, run)
+    assert (lost.state, lost.crashes, done.state) == ("pending", 0, "done")
+    workman.do(first)
+    assert states(store, run) == ["done", "done"]
 
 
 def test_a_claim_whose_answer_is_lost_is_claimed_again_at_once(

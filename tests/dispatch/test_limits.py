@@ -1,6 +1,7 @@
 """Limits that workers share: never more than there are, whoever dies or forgets, and nobody waits hot."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -187,6 +188,22 @@ def test_rate_limit_falls_by_a_429_in_a_process_that_always_has_enough_to_do(joi
 
     assert requests.most <= 5
     busy.join(PATIENCE)
+
+
+def test_a_rate_limit_does_not_wait_for_a_clock_of_redis_that_was_set_back(server: Redis, join: Join) -> None:
+    member = join()
+    with slot(member.gate(2, requests_per_minute=600), PATIENCE):
+        pass
+    member.close()
+    with redis.Redis(port=server.port) as client:
+        (key,) = client.keys(f"{KEY}*")
+        state = json.loads(client.get(key))
+        later = {name: state[name] + 3600.0 for name in ("born", "kept")}
+        steps = {name: at + 3600.0 for name, at in state["steps"].items()}
+        client.set(key, json.dumps(state | later | {"steps": steps, "closed": 0}))
+    began = time.monotonic()
+    with slot(join().gate(2, requests_per_minute=600), PATIENCE):
+        assert time.monotonic() - began < PATIENCE / 2
 
 
 @pytest.mark.slow

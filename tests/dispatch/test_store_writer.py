@@ -16,7 +16,7 @@ from jarvis_workers.store import crash_attribution
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
 from tests.chaos.commands import until
-from tests.store.arrange import add_planned_run, enrol, job_rows, states
+from tests.store.arrange import add_planned_run, enrol, job_rows, lose_commit, states
 
 pytestmark = pytest.mark.timing
 
@@ -139,6 +139,22 @@ def test_a_job_that_is_no_longer_ours_is_lost_at_the_next_renewal(
     again = writer.claim(ids[0])
     assert again is not None
     assert (states(store, run), again.fence) == (["running", "pending"], 2)
+
+
+def test_a_job_whose_commit_the_database_lost_is_released_at_the_next_renewal(
+    store: Store, start: Callable[..., JobWriter]
+) -> None:
+    run, ids = jobs_of(store, 2)
+    writer = start(store, lease=0.3)
+    done, kept = at_once(writer.claim, ids)
+    assert writer.commit(Finished(done, Commit()))
+    lose_commit(store, done.id, "w/1")
+    until(lambda: "pending" in states(store, run))
+
+    assert {row.id: (row.state, row.crashes) for row in job_rows(store, run)} == {
+        done.id: ("pending", 0),
+        kept.id: ("running", 0),
+    }
 
 
 def test_a_job_claimed_again_is_lost_for_who_had_it(store: Store, start: Callable[..., JobWriter]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from jarvis_workers.pipeline.controller import advance, plan_job
 from jarvis_workers.steps.sec.results import CandidateResult
@@ -170,6 +170,15 @@ def enrol(store: Store, worker_id: str, host: str = "elsewhere", *, seconds: flo
         workers.touch(session, WorkerFacts(worker_id, host, pid=1, birth="", queues="scan", slots=1, version="0"))
         seen = update(WORKER).where(WORKER.c.id == worker_id)
         session.execute(seen.values(seen_at=WORKER.c.seen_at + seconds))
+
+
+def lose_commit(store: Store, job: int, process: str) -> None:
+    """Undo the end of a job but not its claim, as a standby does that was behind, or a restored snapshot."""
+    worker, until = process.partition("/")[0], store.now() + 300.0
+    held = {"state": "running", "worker_id": worker, "process": process, "lease_until": until, "lease_seconds": 300.0}
+    with store.write() as session:
+        session.execute(delete(CANDIDATE).where(CANDIDATE.c.job_id == job))
+        session.execute(update(JOB).where(JOB.c.id == job).values(held))
 
 
 def failed_run(store: Store, scans: int = 1) -> str:

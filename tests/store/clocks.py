@@ -17,3 +17,19 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+class SteppedClock(FakeClock):
+    """A database clock that may be set, beside the monotonic clock of the machine, which may not."""
+
+    def __init__(self) -> None:
+        super().__init__(2_000_000_000.0)
+        self._set_by = 0.0
+
+    def monotonic(self) -> float:
+        return self.now - self._set_by
+
+    def step(self, seconds: float) -> None:
+        """Set the clock of the database."""
+        self.now += seconds
+        self._set_by += seconds

@@ -49,6 +49,7 @@ class SeenJob(NamedTuple):
     state: str
     fence: int
     lease_until: float | None
+    lease_seconds: float | None
     worker: str | None
     process: str | None
     attempts: int
@@ -76,7 +77,7 @@ def observe(store: Store) -> Seen:
 
         runs = {row[0]: (row[1], row[2]) for row in ask("SELECT id, state, executor FROM run")}
         stages = {(row[0], row[1]): row[2] for row in ask("SELECT run_id, name, state FROM stage")}
-        columns = "id, state, fence, lease_until, worker_id, process, attempts, crashes, not_before"
+        columns = "id, state, fence, lease_until, lease_seconds, worker_id, process, attempts, crashes, not_before"
         rows = ask(f"SELECT run_id, stage, input_hash, {columns} FROM job")
         spots = ask("SELECT run_id, job_id, evidence, gid FROM candidate ORDER BY file_raw, line")
     jobs = {(row[0], row[1], row[2]): SeenJob(*row[3:]) for row in rows}
@@ -98,6 +99,7 @@ class Job:
     state: str = "pending"
     fence: int = 0
     lease_until: float | None = None
+    lease_seconds: float | None = None
     worker: str | None = None
     process: str | None = None
     attempts: int = 0
@@ -106,7 +108,8 @@ class Job:
     not_checked: bool = False
 
     def idle(self, state: str) -> None:
-        self.state, self.lease_until, self.worker, self.process = state, None, None, None
+        self.state, self.worker, self.process = state, None, None
+        self.lease_until = self.lease_seconds = None
 
 
 @dataclass

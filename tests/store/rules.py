@@ -142,7 +142,7 @@ class JobsAndRuns(RuleBasedStateMachine):
         for got in claimed:
             job = next(job for job in waiting if job.id == got.id)
             job.state, job.fence, job.worker, job.process = "running", job.fence + 1, WORKERS[process], process
-            job.lease_until = self.clock.now + lease
+            job.lease_until, job.lease_seconds = self.clock.now + lease, lease
             assert (got.fence, got.attempts, got.crashes) == (job.fence, job.attempts, job.crashes)
             assert (got.id, got.fence) not in self.workers, "two claims with one fence"
             self.workers[got.id, got.fence] = WORKERS[process]
@@ -177,7 +177,7 @@ class JobsAndRuns(RuleBasedStateMachine):
         for claim in claims:
             job = self.model.holds(claim)
             if job and self.model.is_on(claim.run_id):
-                job.lease_until = self.clock.now + LEASE_SECONDS
+                job.lease_until, job.lease_seconds = self.clock.now + LEASE_SECONDS, LEASE_SECONDS
                 kept.add(claim.id)
         with self._change() as session:
             assert jobs.renew(session, claims, LEASE_SECONDS) == kept
@@ -306,10 +306,10 @@ class JobsAndRuns(RuleBasedStateMachine):
     @some_claims
     @rule(slept=st.sampled_from((LEASE_SECONDS / 4, LEASE_SECONDS, 9 * LEASE_SECONDS)))
     def extend_all(self, slept: float) -> None:
-        most = self.clock.now + LEASE_SECONDS
         for job in self.model.jobs.values():
-            if job.lease_until is not None and job.lease_until < most:
-                job.lease_until = min(job.lease_until + slept, most)
+            if job.lease_until is not None and job.lease_seconds is not None:
+                most = self.clock.now + job.lease_seconds
+                job.lease_until = max(job.lease_until, min(job.lease_until + slept, most))
         with self._change() as session:
             jobs.extend_all(session, slept, LEASE_SECONDS)
 

@@ -229,16 +229,17 @@ def test_lease_of_a_paused_run_is_not_renewed(store: Store) -> None:
         assert jobs.renew(session, held, 60.0) == set()
 
 
-def test_extending_shortens_no_lease(store: Store) -> None:
+def test_a_lease_is_extended_at_most_to_its_length(store_url: str, open_stores: Callable[..., Store]) -> None:
+    clock = FakeClock()
+    store = open_stores(store_url, clock=clock)
     run = add_planned_run(store, 2)
-    claim(store, run, lease=-5.0)
+    claim(store, run, lease=5.0)
     claim(store, run, lease=1000.0)
-    long = job_rows(store, run)[0].lease_until
+    clock.advance(3600.0)
     with store.write() as session:
-        assert jobs.extend_all(session, 20.0, 60.0) == 1
+        assert jobs.extend_all(session, 3600.0, 60.0) == 2
 
-    assert job_rows(store, run)[0].lease_until == long
-    assert job_rows(store, run)[1].lease_until > store.now()
+    assert [row.lease_until - clock.now for row in job_rows(store, run)] == [1000.0, 5.0]
 
 
 def test_what_a_gone_worker_held_is_put_back_without_blame(store: Store) -> None:

@@ -20,13 +20,18 @@ local MANY, CALM, RAISE = policy.many, policy.calm, policy.raise
 local USUAL_PAUSE, LONGEST_DOUBLED = policy.usual_pause, policy.longest_doubled
 local LONGEST_PAUSE = policy.longest_pause
 
+-- The server's clock was set back by at least `seconds` since the state was kept; start times would wait for it.
+local function set_back(state, seconds)
+  state.born, state.closed = math.min(state.born - seconds, now), state.closed - seconds
+  for name, at in pairs(state.steps) do state.steps[name] = at - seconds end
+  for _, row in pairs(state.holders) do row.till = row.till - seconds end
+end
+
 local function recall()
   local text = redis.call('GET', KEYS[1])
   if text then
     local state = cjson.decode(text)
-    -- The server's clock may have been set back.
-    state.born = math.min(state.born, now)
-    if state.closed > now + LONGEST_PAUSE then state.closed = now end
+    set_back(state, math.max((state.kept or now) - now, 0))
     return state
   end
   local state = {born = now, most = told.most, allowed = told.most, wave = 0, refused = 0, answers = 0, closed = 0}
@@ -35,6 +40,7 @@ local function recall()
 end
 
 local function keep(state)
+  state.kept = now
   redis.call('SET', KEYS[1], cjson.encode(state), 'EX', KEPT_SECONDS)
 end
 

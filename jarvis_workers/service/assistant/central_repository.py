@@ -94,7 +94,8 @@ def _replace_or_mark(address: str, place: Path, failed: Path, environ: Mapping[s
 def _age(file: Path, now: float) -> float:
     """Return the seconds since a file was written, infinity if there is none."""
     try:
-        return now - file.stat().st_mtime
+        # The same for one in the future, of a clock that was set back.
+        return abs(now - file.stat().st_mtime)
     except OSError:
         return math.inf
 

@@ -7,8 +7,9 @@ from jarvis_workers import __version__
 from jarvis_workers.dispatch.routing import POOLS
 from jarvis_workers.dispatch.routing import connections as wanted
 from jarvis_workers.errors import BrokerRefused, JarvisError
+from jarvis_workers.service.health.delays import LEAST_AHEAD_SECONDS, STEP_REMEDY, delays, describe_step
 from jarvis_workers.service.health.doctor import REFUSED_REMEDY, Check
-from jarvis_workers.store import connections, runs, stages, workers
+from jarvis_workers.store import clock_steps, connections, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.words import ENGLISH
@@ -98,6 +99,10 @@ def _clock(store: Store) -> Check:
             f"the database clock is {skew:+.1f} s off",
             "run NTP on both machines; leases use the database clock",
         )
+    with store.read() as session:
+        ahead = clock_steps.seconds_ahead(session)
+    if ahead > LEAST_AHEAD_SECONDS:
+        return Check("clock", "warn", describe_step(ahead), STEP_REMEDY)
     return Check("clock", "ok", f"{skew:+.2f} s from the database's")
 
 
@@ -124,6 +129,7 @@ def _stuck(store: Store, seconds: float) -> list[Check]:
             stage = next((one for one in stages.progress(session, run_id) if one.state == "open"), None)
             waiting = stage.jobs - stage.done - stage.failed - stage.running if stage else 0
             says = f"no progress for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs waiting"
+            says = "; ".join([says, *delays(store, run_id)])
             remedy = f"are workers running? see: jarvis runs show {run_id}"
             result.append(Check(f"run {run_id}", "warn", says, remedy))
     return result

@@ -21,6 +21,7 @@ from jarvis_workers.store import clusters, events, jobs, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.jobs import Over
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.sql import present
 from jarvis_workers.store.values import NewCluster
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Follower:
         with self._store.read() as session:
             happened = events.read(session, run.id)[self._events :]
             over = jobs.over_since(session, run.id, (CLUSTER, *VERIFYING), self._since - LATE_SECONDS)
+            # Not the newest end: the clock may be set back.
+            self._since = present(session)
             new = [job for job in over if job.id not in self._finished_jobs]
             result = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
             about = {
@@ -74,7 +77,6 @@ class Follower:
         updates.progress = sorted(rows, key=lambda row: float(row["at"]))
         self._events += len(happened)
         self._finished_jobs |= {job.id for job in new}
-        self._since = max([self._since, *(job.finished_at for job in new)])
         return updates
 
 
