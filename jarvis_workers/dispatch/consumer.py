@@ -6,7 +6,7 @@ from typing import Any
 from celery.worker import consumer
 
 
-class Consumer(consumer.Consumer):  # type: ignore[misc]
+class Consumer(consumer.Consumer):
     """The consumer of all pools. Celery ends a process whose error is EMFILE, and retries other errors."""
 
     class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc,valid-type]
