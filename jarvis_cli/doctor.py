@@ -13,10 +13,19 @@ from jarvis_cli.app import App
 from jarvis_cli.colour import use_colour
 from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_cli.program_trust import approve_programs
-from jarvis_workers.errors import JarvisError
+from jarvis_workers.errors import BrokerRefused, JarvisError
 from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.c_reading import examine_c_reading
-from jarvis_workers.service.health.doctor import REVISIONS, Check, engines, examine, examine_blobs, fit, this_machine
+from jarvis_workers.service.health.doctor import (
+    REFUSED_REMEDY,
+    REVISIONS,
+    Check,
+    engines,
+    examine,
+    examine_blobs,
+    fit,
+    this_machine,
+)
 from jarvis_workers.service.health.needed_extras import OBJECT_STORES, missing_extras
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
@@ -79,6 +88,8 @@ def _examine_cluster(settings: Settings) -> list[Check]:
     try:
         with store_of(settings) as store:
             return remote.examine(settings, store)
+    except BrokerRefused as error:
+        return [Check("broker", "fail", str(error), REFUSED_REMEDY)]
     except JarvisError as error:
         return [Check("cluster", "fail", str(error), "see above")]
 

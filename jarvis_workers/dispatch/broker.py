@@ -4,6 +4,7 @@ No result backend, no prefetch, no gossip. Messages are acknowledged early, sinc
 lease in the store. Redis may be flushed at any time.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
 # What workers and senders do, on keys of its own that do not outlive the transaction.
 LIST_KEY, SET_KEY, ORDERED_KEY = "jarvis:probe", "_kombu.binding.jarvis.probe", "_kombu.binding_probe"
+PROBE_SCRIPT = "return 0"
 PROBE = (
     ("LPUSH", LIST_KEY, "1"),
     ("RPUSH", LIST_KEY, "1"),
@@ -34,10 +36,13 @@ PROBE = (
     ("SET", LIST_KEY, "1"),
     ("GET", LIST_KEY),
     ("TIME",),
-    ("EVAL", "return 0", "0"),
+    ("SCRIPT LOAD", PROBE_SCRIPT),
+    ("EVAL", PROBE_SCRIPT, "0"),
+    ("EVALSHA", hashlib.sha1(PROBE_SCRIPT.encode(), usedforsecurity=False).hexdigest(), "0"),
     ("SADD", SET_KEY, "1"),
-    ("SMEMBERS", SET_KEY),
+    ("SREM", SET_KEY, "1"),
     ("ZADD", ORDERED_KEY, "1", "1"),
+    ("ZRANGEBYSCORE", ORDERED_KEY, "0", "1"),
     ("DEL", LIST_KEY, SET_KEY, ORDERED_KEY),
 )
 CONNECT_SECONDS = 2

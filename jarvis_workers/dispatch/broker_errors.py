@@ -31,6 +31,7 @@ BY_CLASS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
 BY_MARK = (
     ("db index is out of range", 'the number of the database exceeds the setting "databases" of Redis; correct it in'),
     ("invalid db index", 'the number of the database exceeds the setting "databases" of Redis; correct it in'),
+    ("authenticationerror(", "check sentinel_username and sentinel_password in"),
     ("cluster mode", NO_CLUSTER),
     ("misconf", "Redis cannot save its data: look at its disk and its log; see"),
     ("acl failure in script", GRANT),

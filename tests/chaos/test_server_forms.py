@@ -12,6 +12,9 @@ from typing import NamedTuple
 import pytest
 import redis
 
+from jarvis_workers.dispatch.broker import Notification, Notifier
+from jarvis_workers.dispatch.routing import queue_key
+from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.chaos.commands import scan_of, until
@@ -24,7 +27,8 @@ from tests.store.arrange import job_rows
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 FILES, SOON = 60, 10
-USER, PASSWORD = "jarvis", "p@ss/w#rd"
+USER, PASSWORD, ENCODED = "jarvis", "p@ss/w#rd", "p%40ss%2Fw%23rd"
+MESSAGE = Notification("sec.scan", "scan", 1, "run", "label", 1.0)
 RUNS = int(os.environ.get("SERVER_RUNS", "1"))
 
 
@@ -47,7 +51,7 @@ def with_an_acl_user(database: Postgres, store: Store) -> Iterator[Form]:
     with redis_server() as server, redis.Redis(port=server.port) as client:
         client.execute_command(*acl_line(USER, PASSWORD))
         client.execute_command("ACL", "SETUSER", "default", "off")
-        yield Form({"JARVIS_BROKER_URL": f"redis://{USER}:p%40ss%2Fw%23rd@127.0.0.1:{server.port}/0"})
+        yield Form({"JARVIS_BROKER_URL": f"redis://{USER}:{ENCODED}@127.0.0.1:{server.port}/0"})
 
 
 @contextmanager
@@ -101,3 +105,47 @@ def test_a_run_has_the_same_report(
         assert body(fleet.home / "desk" / "report.json") == calm_body(tmp_path, tree)
         assert {row.crashes + row.attempts for row in job_rows(store, newest_run(store))} == {0}
         assert PASSWORD not in fleet.said()
+
+
+@pytest.mark.timeout(300)
+def test_a_refusal_in_the_middle_is_borne_and_says_what_to_grant(
+    tmp_path: Path, own_postgres: Postgres, open_stores: Callable[..., Store]
+) -> None:
+    make_tree(tmp_path / "tree", FILES)
+    store = open_stores(own_postgres.url("template"))
+    with redis_server() as server, redis.Redis(port=server.port) as client:
+        client.execute_command(*acl_line(USER, PASSWORD))
+        address = f"redis://{USER}:{ENCODED}@127.0.0.1:{server.port}/0"
+        settings = {"JARVIS_BROKER_URL": address, "JARVIS_SCAN__BATCH_FILES": "1"}
+        with fleet_of(tmp_path, server, own_postgres, store, workers=1, **settings) as fleet:
+            fleet.waiting = fleet.command("sec", "fast", "-p", "tree", "-q", "-o", "desk/report.json")
+            until(lambda: there_is_a_run(store) and scan_of(store).done >= SOON)
+            client.execute_command("ACL", "SETUSER", USER, "-llen", "-lindex")
+            until(lambda: "grant this user the commands" in fleet.workers[0].said.read_text())
+            client.execute_command("ACL", "SETUSER", USER, "+llen", "+lindex")
+            fleet.wait(0)
+
+            assert "running?" not in fleet.said()
+            assert fleet.workers[0].process.poll() is None
+
+
+def test_both_clients_follow_a_failover_of_sentinels() -> None:
+    with sentinels() as group:
+        notifier = Notifier(group.url)
+        notifier.check()
+        notifier.notify([MESSAGE])
+        group.servers[0].kill()
+        until(lambda: group.master_port() == group.servers[1].port)
+
+        until(lambda: is_notified(notifier))
+        with redis.Redis(port=group.servers[1].port) as client:
+            assert client.llen(queue_key("scan")) == notifier.depth("scan") > 0
+        notifier.close()
+
+
+def is_notified(notifier: Notifier) -> bool:
+    try:
+        notifier.notify([MESSAGE])
+    except BrokerUnavailable:
+        return False
+    return True

@@ -15,6 +15,7 @@ import pytest
 
 from tests.chaos.commands import crowd
 from tests.cli.commands import COPY, SYSTEM, obey_modes
+from tests.dispatch.test_broker_address import WRONG
 
 MEGABYTE = 1_000_000
 DENSE = "strcpy(a, b);\n" * 2000
@@ -437,6 +438,19 @@ def test_a_wrong_variable_is_one_line(jarvis, monkeypatch, variable, value, says
 
     assert ended.code == 2
     assert says in ended.line
+
+
+@pytest.mark.parametrize("url", WRONG)
+@pytest.mark.parametrize("command", [("sec", "fast", "-p", "tree"), ("worker", "start", "--queues", "scan")])
+def test_a_wrong_address_of_the_broker_is_one_line(jarvis, monkeypatch, url, command):
+    monkeypatch.setenv("JARVIS_BROKER_URL", url)
+    jarvis.tree("tree", {"a.c": COPY})
+
+    ended = jarvis(*command)
+
+    assert ended.code == 2
+    assert ended.line.startswith("jarvis: JARVIS_BROKER_URL: ")
+    assert WRONG[url] in ended.line
 
 
 # The store.

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 import redis
+from kombu.transport import TRANSPORT_ALIASES
 
-from jarvis_workers.dispatch.broker import Notification, Notifier
-from jarvis_workers.dispatch.messages import MESSAGE_BYTES_MAX, sanitize
+from jarvis_workers.dispatch.broker import Notification, Notifier, make_app
+from jarvis_workers.dispatch.messages import MESSAGE_BYTES_MAX, Client, distrust_broker, sanitize
 from jarvis_workers.dispatch.routing import queue_key, task_names
 from tests.servers import Redis
 
@@ -122,3 +123,13 @@ def test_what_names_no_job_is_dropped(sent: dict[str, Any], parts: dict[str, Any
 @pytest.mark.parametrize("task", ["celery.chain", "celery.starmap", "sec.unknown", "", 7])
 def test_a_task_that_is_not_ours_is_dropped(sent: dict[str, Any], task: object) -> None:
     assert sanitized(sent | {"headers": sent["headers"] | {"task": task}}) is None
+
+
+@pytest.mark.parametrize("url", ["redis://h", "rediss://h", "unix:///run/redis.sock", "sentinel://h/0?master_name=m"])
+def test_messages_are_sanitized_whatever_the_address(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("redis", "rediss", "sentinel"):
+        monkeypatch.setitem(TRANSPORT_ALIASES, name, TRANSPORT_ALIASES[name])
+    distrust_broker()
+
+    transport = make_app(url).connection_for_read().get_transport_cls()
+    assert transport.Channel._get_client(None) is Client

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import text
 
-from jarvis_workers.errors import StoreError, UsageError
-from jarvis_workers.store import artifacts
+from jarvis_workers.errors import StoreError, StoreRefused, UsageError
+from jarvis_workers.pipeline.store_retry import retry_store
+from jarvis_workers.store import artifacts, leases
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.roles import role_statements
@@ -128,6 +129,28 @@ def test_a_worker_that_migrates_further_is_told_in_one_line_what_is_missing(
     with pytest.raises(StoreError, match=r"(must be owner of|permission denied for) .* jarvis admin roles") as problem:
         open_stores(worker_url, migrate=True)
     assert "\n" not in str(problem.value)
+
+
+def test_a_permission_that_is_missing_for_a_while_is_borne(
+    postgres_server: Postgres, store: Store, database: str
+) -> None:
+    postgres_server.sql(f"REVOKE INSERT ON lease FROM {WORKER}", database)
+    refusals: list[StoreRefused] = []
+
+    def take() -> bool:
+        try:
+            with store.write() as session:
+                return leases.take(session, "one", "me", 60)
+        except StoreRefused as error:
+            refusals.append(error)
+            postgres_server.sql(f"GRANT INSERT ON lease TO {WORKER}", database)
+            raise
+
+    assert retry_store(take)
+    assert len(refusals) == 1
+    assert "permission denied for table lease; this user lacks the permission, see: jarvis admin roles" in str(
+        refusals[0]
+    )
 
 
 @pytest.mark.parametrize(
