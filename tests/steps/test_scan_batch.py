@@ -176,7 +176,7 @@ def test_a_batch_for_which_there_is_no_time_is_done_in_parts(resources: Resource
 def test_a_large_file_may_take_longer() -> None:
     small, large = (Entry(b"a.c", size, "", 0, 0) for size in (0, 250_000_000))
 
-    assert (FileLimits().seconds(small), FileLimits().seconds(large)) == (10.0, 35.0)
+    assert (FileLimits(1.0).seconds(small), FileLimits(1.0).seconds(large)) == (10.0, 120.0)
 
 
 def test_a_profile_names_rules_and_files(resources: Resources, tree: Path) -> None:

@@ -455,3 +455,24 @@ def test_identical_files_are_gone_through_once(pipeline: Pipeline, tree: Path) -
 
     assert ("b/copy.c", LINE) in places(pipeline.body(run))
     assert pipeline.analysed(again) == 0
+
+
+def test_functions_that_are_not_analysed_to_their_end_are_named_and_their_file_counts_once(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    lines = "    n = g(n);\n"
+    long = "int {name}(char *p, int n)\n{{\n    free(p);\n    free(p);\n" + lines * 9_000 + "}}\n"
+    tree = write(tmp_path / "long", {"a.c": long.format(name="first") + long.format(name="second"), "b.c": end("b")})
+
+    runs_done = [pipeline.do(tree), pipeline.do(tree)]
+
+    first, again = (pipeline.body(run) for run in runs_done)
+    assert first == again
+    assert pipeline.stage(runs_done[1], "flow").cached > 0
+    reason = "data-flow rules did not run on {} to its end (line {}): it is longer than 120,000 bytes"
+    assert first["summary"]["not_checked"] == [
+        {"file": "a.c", "reason": reason.format("first", 1)},
+        {"file": "a.c", "reason": reason.format("second", 9_006)},
+    ]
+    assert pipeline.run(runs_done[1]).state == "incomplete"
+    assert pipeline.run(runs_done[1]).reason == "1 file or directory was not checked"
