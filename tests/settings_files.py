@@ -14,7 +14,9 @@ from jarvis_workers.settings.trust import DATA_DIR, decide
 def write_settings(directory: Path, settings: Mapping[str, object], *data: Path) -> Path:
     """Write a jarvis.yaml that the user of these data directories trusts, by default of the one beside the file."""
     file = directory / "jarvis.yaml"
-    file.write_text(yaml.safe_dump(json.loads(json.dumps(settings)), default_flow_style=True, width=math.inf))
+    file.write_text(
+        yaml.safe_dump(json.loads(json.dumps(settings)), default_flow_style=True, sort_keys=False, width=math.inf)
+    )
     trust_file(file, *data)
     return file
 
