@@ -56,7 +56,7 @@ DEFAULT_EXCLUDE_DIRS = (".git", ".pc", "build", "out", "target", "third_party", 
 
 
 class ScanSettings(FrozenSettings):
-    """The files to scan, and the batch sizes; suffixes have no dot, and also select their spellings in capitals (`C` is not `c`).
+    """The files to scan, and the batch sizes; suffixes have no dot, and select their capitals, too (`C` is not `c`).
 
     Files that C and C++ sources include are scanned whatever their suffixes.
 

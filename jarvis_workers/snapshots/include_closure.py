@@ -29,7 +29,7 @@ from jarvis_workers.source.includes import IncludedName, included_names
 # Bounds for trees that are made to exceed them; what is beyond is reported. Depth: the one of gcc and clang.
 DEPTH_MAX = 200
 FILES_MAX = 10_000
-WANTED_MAX = 200_000
+LOOKUPS_MAX = 200_000
 MATCHES_MAX = 100
 MACROS_LISTED = 10
 RUST = b".rs"
@@ -44,7 +44,7 @@ class IncludeClosure:
         # By directory, joined by slashes: a tree may have millions of files.
         self._others: list[tuple[bytes, bytes]] = []
         # Where a name is looked up first, and the name.
-        self._wanted: dict[tuple[bytes, bytes], None] = {}
+        self._lookups: dict[tuple[bytes, bytes], None] = {}
         self._macros = Counter[bytes]()
         self._outside = set[bytes]()
         self._not_checked = set[NotChecked]()
@@ -68,8 +68,8 @@ class IncludeClosure:
                 self._want(path.rpartition(b"/")[0], one)
 
     def _want(self, directory: bytes, include: IncludedName) -> None:
-        if len(self._wanted) < WANTED_MAX:
-            self._wanted[directory if include.quoted else b"", include.name.replace(b"\\", b"/")] = None
+        if len(self._lookups) < LOOKUPS_MAX:
+            self._lookups[directory if include.quoted else b"", include.name.replace(b"\\", b"/")] = None
         else:
             self._not_checked.add(TOO_MANY)
 
@@ -101,14 +101,14 @@ class IncludeClosure:
             yield LeftOut(included_by_macro(None), more)
 
     def _included(self) -> set[bytes]:
-        """Return the other files that the wanted names denote; none is wanted any more."""
-        wanted, self._wanted = self._wanted, {}
+        """Return the other files that the names to look up denote."""
+        lookups, self._lookups = self._lookups, {}
         by_name = defaultdict[bytes, list[bytes]](list)
-        names = {posixpath.basename(name) for _, name in wanted}
+        names = {posixpath.basename(name) for _, name in lookups}
         for directory, joined in self._others if names else ():
             for name in names.intersection(joined.split(b"/")):
                 by_name[name].append(directory + name)
-        return {path for place, name in wanted for path in self._matches(place, name, by_name)}
+        return {path for place, name in lookups for path in self._matches(place, name, by_name)}
 
     def _matches(self, directory: bytes, name: bytes, by_name: dict[bytes, list[bytes]]) -> Sequence[bytes]:
         candidates = by_name.get(posixpath.basename(name), [])

@@ -18,7 +18,7 @@ KEYWORDS = (b"include", b"import")
 BLANK = frozenset(b" \t\v\f")
 # `#`, blanks, and the ends of comments and of the digraph and the trigraph of `#`.
 BEFORE_KEYWORD = BLANK | frozenset(b"#/:=")
-BLANKS, NEXT = re.compile(rb"[ \t\v\f]*+"), re.compile(rb"_next(?![0-9A-Za-z_$])")
+COMMENT, NEXT = re.compile(rb"[ \t\v\f]*+/\*"), re.compile(rb"_next(?![0-9A-Za-z_$])")
 # What follows the keyword, but for comments; a macro ends its line, or has arguments or a comment.
 NAMED = (
     rb'(?:_next)?(?:[ \t\v\f]*+"([^"\n]{1,1000})"|[ \t\v\f]*+<([^>\n]{1,1000})>'
@@ -127,11 +127,8 @@ def _after_comments(text: bytes, at: int) -> tuple[int, IncludedName | None]:
     """Return the offset and the name behind a keyword and comments; no name if it is no keyword or has none."""
     keyword = NEXT.match(text, at)
     at = keyword.end() if keyword else at
-    while at < len(text):
-        at = BLANKS.match(text, at).end()  # type: ignore[union-attr]  (matches the empty string)
-        if not text.startswith(b"/*", at):
-            break
-        close = text.find(b"*/", at + 2)
+    while comment := COMMENT.match(text, at):
+        close = text.find(b"*/", comment.end())
         if close < 0:
             return len(text), None
         at = close + 2

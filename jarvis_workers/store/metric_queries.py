@@ -7,7 +7,7 @@ take no locks.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import Float, and_, case, cast, func, or_, select
+from sqlalchemy import and_, case, func, or_, select
 from sqlmodel import Session
 
 from jarvis_workers.store.budgets import REASON as BUDGET_REASON

@@ -14,3 +14,15 @@ def test_settings_and_rules_of_the_scanned_tree_are_not_read(jarvis: Jarvis) -> 
     tree = jarvis.tree("tree", {**files, "jarvis.yaml": SETTINGS, "pyproject.toml": PYPROJECT})
     (issue,) = json.loads(jarvis("sec", "fast", tree, "--json").out)["issues"]
     assert (issue["file"], issue["pattern"]) == ("src/a.c", "unsafe_api")
+
+
+def test_included_code_is_scanned_whatever_its_name(jarvis: Jarvis) -> None:
+    code = ("body.txt", "evil.inc", "sub/big.h.in", "x.CPP", "x.H", "x.Hpp", "x.C")
+    lines = '#include "body.txt"\n#inc\\\nlude "evil.inc"\n%:include /* */ <big.h.in>\n#include PARTS\n'
+    files: dict[str, str | bytes] = dict.fromkeys(code, COPY) | {"a.c": lines, "notes.txt": COPY}
+    report = json.loads(jarvis("sec", "fast", jarvis.tree("tree", files), "--json").out)
+
+    assert {issue["file"] for issue in report["issues"] if issue["pattern"] == "unsafe_api"} == set(code)
+    assert report["summary"]["scanned_files"] == len(code) + 1
+    assert report["summary"]["left_out"] == {"included by the macro PARTS": 1}
+    assert report["summary"]["not_checked"] == []
