@@ -7,6 +7,9 @@ from pathlib import Path
 
 from tests.servers import missing
 
+# After a step back, libfaketime 0.9 takes the absolute time that `time.sleep` hands to clock_nanosleep as invalid.
+SLEEP = "import select, time\ntime.sleep = lambda seconds: select.select([], [], [], seconds) and None\n"
+
 
 class SettableClock:
     """The wall clock of all processes that start with `environ`."""
@@ -19,7 +22,9 @@ class SettableClock:
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "NO_FAKE_STAT": "1",
+            "PYTHONPATH": str(home),
         }
+        (home / "sitecustomize.py").write_text(SLEEP)
         self.step(0.0)
 
     def step(self, seconds: float) -> None:

@@ -85,14 +85,15 @@ class LocalChildren:
 
     def dismiss(self) -> None:
         """End all children: close the pipes of idle ones, kill busy ones."""
-        for slot in self.slots:
+        # First, as an error here calls this again, which must not hide it.
+        slots, self.slots = self.slots, [self._new_slot() for _ in self.slots]
+        for slot in slots:
             if slot.child is not None:
                 self.selector.unregister(slot.child)
                 if slot.job:
                     slot.child.kill()
                 else:
                     slot.child.close()
-        self.slots = [self._new_slot() for _ in self.slots]
 
     def _read(self, slot: ChildSlot, fields: dict[str, Any]) -> JobOutcome:
         job, slot.job = slot.job, None
