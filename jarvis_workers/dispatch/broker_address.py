@@ -89,8 +89,8 @@ class BrokerAddress:
         login: dict[str, Any] = {"db": self.database, "username": self.username, "password": self.password}
         once: dict[str, Any] = {"retry": Retry(NoBackoff(), 0)}
         if self.transport == "sentinel":
-            asked = {**limits, **once, **self.sentinel_login}
-            sentinels = Sentinel(self.hosts, sentinel_kwargs=asked, **limits)  # type: ignore[no-untyped-call]
+            options = {**limits, **once, **self.sentinel_login}
+            sentinels = Sentinel(self.hosts, sentinel_kwargs=options, **limits)  # type: ignore[no-untyped-call]
             return sentinels.master_for(self.master_name, **login, **limits, **once)  # type: ignore[no-untyped-call, no-any-return]
         if self.path:
             return Redis(unix_socket_path=self.path, **login, **limits, **once)
@@ -145,10 +145,10 @@ def _split(part: str) -> SplitResult:
 def _options(transport: str, parts: list[SplitResult]) -> dict[str, str]:
     """Return the options of an address; in a list, each may be given once, at any of its parts."""
     pairs = [pair for part in parts for pair in parse_qsl(part.query, keep_blank_values=True)]
-    known = (*DATABASES, *OPTIONS.get(transport, ()))
+    names = (*DATABASES, *OPTIONS.get(transport, ()))
     for name, _ in pairs:
-        if name not in known:
-            raise _wrong(f'unknown option "{name}" of {transport}://; known are {", ".join(known)}')
+        if name not in names:
+            raise _wrong(f'unknown option "{name}" of {transport}://; known are {", ".join(names)}')
         if [one for one, _ in pairs].count(name) > 1:
             raise _wrong(f'the option "{name}" is given more than once')
     return dict(pairs)

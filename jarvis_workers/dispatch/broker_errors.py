@@ -72,5 +72,5 @@ def _by_class(table: tuple[tuple[tuple[type[Exception], ...], str], ...], chain:
 
 
 def _by_mark(chain: list[BaseException]) -> str | None:
-    said = " ".join(str(one).lower() for one in chain)
-    return next((says for mark, says in BY_MARK if mark in said), None)
+    text = " ".join(str(one).lower() for one in chain)
+    return next((says for mark, says in BY_MARK if mark in text), None)

@@ -440,6 +440,7 @@ def test_a_wrong_variable_is_one_line(jarvis, monkeypatch, variable, value, says
     assert says in ended.line
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("url", WRONG)
 @pytest.mark.parametrize("command", [("sec", "fast", "-p", "tree"), ("worker", "start", "--queues", "scan")])
 def test_a_wrong_address_of_the_broker_is_one_line(jarvis, monkeypatch, url, command):

@@ -69,9 +69,7 @@ def test_a_command_that_is_missing_is_named_at_the_start(command: str, redis_her
     assert '; grant this user the commands and keys of "Permissions" in docs/cluster.md' in said
 
 
-@pytest.mark.parametrize(
-    ("command", "action"), [("info", "describe"), ("script|exists", "notify"), ("lpush", "notify")]
-)
+@pytest.mark.parametrize(("command", "action"), [("info", "describe"), ("evalsha", "notify"), ("lpush", "notify")])
 def test_a_command_that_is_missing_later_is_named_too(command: str, action: str, redis_here: Redis) -> None:
     with user_without(redis_here, command) as url:
         assert "docs/cluster.md" in refusal(url, ACTIONS[action])

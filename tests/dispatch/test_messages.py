@@ -4,6 +4,7 @@ import base64
 import json
 from typing import Any
 
+import kombu.transport
 import pytest
 import redis
 from kombu.transport import TRANSPORT_ALIASES
@@ -129,6 +130,7 @@ def test_a_task_that_is_not_ours_is_dropped(sent: dict[str, Any], task: object) 
 def test_messages_are_sanitized_whatever_the_address(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("redis", "rediss", "sentinel"):
         monkeypatch.setitem(TRANSPORT_ALIASES, name, TRANSPORT_ALIASES[name])
+    monkeypatch.setattr(kombu.transport, "_transport_cache", {})
     distrust_broker()
 
     transport = make_app(url).connection_for_read().get_transport_cls()

@@ -46,6 +46,7 @@ def test_threads_that_share_pooled_connections_get_their_answers(pooled: Store) 
             done.result()
 
 
+@pytest.mark.slow
 def test_a_run_ends_behind_a_pooler(pooled: Store) -> None:
     assert run_to_its_end(pooled, add_planned_run(pooled, scans=5)).state == "done"
 
