@@ -86,7 +86,8 @@ class FunctionSelection:
     def gaps(self, functions: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
         """Return the functions worth analyzing that cannot be analyzed, or not all of them: name, line and reason."""
         gaps = [
-            (one.name.decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG) for one in self._too_long
+            (b"".join(one.name.split()).decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG)
+            for one in self._too_long
         ]
         roots = [one for one in functions if one["root"] or "marks" in one]
         return gaps + [(one["name"], one["line"], one["gap"]) for one in roots if "gap" in one]

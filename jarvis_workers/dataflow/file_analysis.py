@@ -4,6 +4,7 @@ All limits are counts, so that the results are the same on every machine. What w
 kept, and each function that was not analyzed to its end is named.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -82,7 +83,7 @@ class FileAnalysis:
         self._left = [
             (rule, roots)
             for rule in (None, *(rule for rule in rules if rule.in_tests or not test))
-            if (roots := self._roots(rule))
+            if (roots := deque(self._roots(rule)))
         ]
         self._machine: AnalysisContext | None = None
         self.work = WorkCounts()
@@ -111,12 +112,13 @@ class FileAnalysis:
         return self._result()
 
     def _roots(self, rule: TaintRule | None) -> list[dict[str, Any]]:
-        """Return the functions to analyze for a rule, or for the built-in rules; a list that shrinks as they are."""
+        """Return the functions to analyze for a rule, or for the built-in rules."""
         if rule is not None:
             return root_functions(rule, self._functions)
         return [one for one in self._functions if one["root"]]
 
-    def _follow(self, machine: AnalysisContext, roots: list[dict[str, Any]]) -> None:
+    def _follow(self, machine: AnalysisContext, roots: deque[dict[str, Any]]) -> None:
+        """Analyze functions; those that are left in `roots` have not been analyzed to their end."""
         most = self._evaluations + FUNCTION_EVALUATIONS * len(roots)
         before = self.work.evaluations
         while roots:
@@ -128,7 +130,7 @@ class FileAnalysis:
                 self.work = self.work.plus(machine.steps, machine.evaluated)
             if reason:
                 self._gaps.append(_gap(function, reason))
-            del roots[0]
+            roots.popleft()
 
     def _finish(self, machine: AnalysisContext) -> None:
         self._hits, self._machine = [*self._hits, *self._hits_of(machine)], None
