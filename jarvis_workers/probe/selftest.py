@@ -217,6 +217,7 @@ def _write_files(place: Path, secret: str) -> None:
         (place / name).write_text(NOT_CHANGED)
         with contextlib.suppress(OSError):
             os.setxattr(place / name, "user.kept", secret.encode())
+            os.setxattr(place / name, "user.listed", b"1")
     (place / "outside/secret").write_text(secret)
     (place / "outside/program").write_text("#!/bin/sh\nexit 0\n")
     (place / "outside/program").chmod(0o755)

@@ -17,7 +17,7 @@ SOCKET_BYTES = 212_992 + 65_536
 PIPE_BYTES = 65_536
 # Kernel memory of a mapping (vm_area_struct and its nodes), and the most bytes of /proc/PID/maps to read for all.
 MAPPING_BYTES = 256
-MAPS_BYTES, MAPS_CHUNK = 32 << 20, 1 << 14
+MAPS_BYTES, MAPS_CHUNK = 8 << 20, 1 << 14
 ANY_LIMIT = 1 << 62
 LEAST_AVAILABLE = 128 << 20
 PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB$", re.MULTILINE)

@@ -49,6 +49,7 @@ def test_bad_input_is_one_line(tree: Path, jarvis: Jarvis) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_the_selftest_says_of_each_group_what_held(jarvis: Jarvis) -> None:
     ended = jarvis("sandbox", "selftest")
 

@@ -7,7 +7,7 @@ from jarvis_workers.sandbox.confine import LAYERS, RESOURCES
 from jarvis_workers.sandbox.limits import Tier
 from tests.probe.unprivileged import Prober
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 GROUPS = selftest.groups()
 NAMES = [name for some in GROUPS.values() for name in some]

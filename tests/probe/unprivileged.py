@@ -12,7 +12,7 @@ from jarvis_workers.sandbox.launcher import PACKAGES
 
 NOBODY = 65534
 SYSTEM_PYTHON = "/usr/bin/python3"
-SECONDS = 100
+SECONDS = 250
 PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
