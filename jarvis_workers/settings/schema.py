@@ -43,10 +43,6 @@ def default_data_dir() -> Path:
     return Path(platformdirs.user_data_dir("jarvis-workers"))
 
 
-# In ASCII, without user and password, and without parameters.
-PLAIN_URL = r"^https?://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/%-]*)?$"
-
-
 class FrozenSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 

@@ -28,25 +28,17 @@ from sqlalchemy import (
     literal_column,
 )
 from sqlalchemy.engine import URL, ExceptionContext, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DataError,
-    DBAPIError,
-    DisconnectionError,
-    IntegrityError,
-    InterfaceError,
-    OperationalError,
-)
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
-from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreRejected, StoreUnavailable
+from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.extras import advice
 from jarvis_workers.private_files import make_private_directory, touch_private
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
-from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait
-from jarvis_workers.store.refusals import NO_PERMISSION, SHARED_ADVICE, SHARED_STATEMENTS, answered, refusal
+from jarvis_workers.store.driver_errors import TEMPORARY, store_error
+from jarvis_workers.store.lockwait import LockWait
 from jarvis_workers.store.schema import KEEP_IDLE, check_schema
 from jarvis_workers.store.sql import present
 from jarvis_workers.toolchain.filesystem import network_file_system
@@ -61,19 +53,6 @@ PATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-READ_ONLY = "25006"
-# The server is stopping or starting, or has ended an idle transaction: another connection may work.
-TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
-# Classes of SQLSTATE (PostgreSQL's documentation, appendix A) that pass without a change of the statement: connection,
-# transaction state, rollback, resources, locks, operator, system and internal errors.
-TEMPORARY_CLASSES = ("08", "25", "40", "53", "55", "57", "58", "XX")
-# Those that are the fault of the data: data exceptions, constraints, and limits of the server such as a row's size.
-REJECTED_CLASSES = ("22", "23", "54")
-DISK_FULL = "53100"
-# Messages of OpenSSL and libpq.
-UNTRUSTED_MARKS = ("certificate verify failed", "server certificate for")
-FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
-LOCKED_MARK = "database is locked"
 DRIVERS = {
     "sqlite": "sqlite",
     "sqlite+pysqlite": "sqlite+pysqlite",
@@ -81,7 +60,6 @@ DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgresql+psycopg": "postgresql+psycopg",
 }
-CLOSED_MARKS = ("readonly database", "unable to open database file")
 
 Clock = Callable[[], ColumnElement[float]]
 
@@ -206,48 +184,6 @@ def make_engine(
     event.listen(engine, "checkout", _replace_closed)
     event.listen(engine, "handle_error", _drop_unusable)
     return engine
-
-
-def store_error(error: DBAPIError, where: str) -> StoreError:
-    """Convert a driver error to a StoreError with a one-line message."""
-    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    sqlstate = getattr(error.orig, "sqlstate", None) or ""
-    if sqlstate == DISK_FULL or any(mark in text.lower() for mark in FULL_MARKS):
-        return StoreFull(f"{where}: cannot write: {text}; free some space or set JARVIS_STORE_URL to another location")
-    if LOCKED_MARK in text.lower():
-        return StoreUnavailable(
-            f"{where}: the database has been locked by another process, perhaps a stopped one, for {BUSY_SECONDS:.0f} s"
-        )
-    if any(mark in text.lower() for mark in CLOSED_MARKS):
-        return StoreFull(f"{where}: {text}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
-    return _server_error(error, text, sqlstate, where)
-
-
-def _server_error(error: DBAPIError, text: str, sqlstate: str, where: str) -> StoreError:
-    if sqlstate in SHARED_STATEMENTS:
-        return StoreError(f"{where}: {text}; {SHARED_ADVICE}")
-    kind = _kind_of(error, sqlstate)
-    if (kind is StoreUnavailable or sqlstate == NO_PERMISSION) and (
-        remedy := refusal(str(error.orig), sqlstate or None)
-    ):
-        return StoreRefused(f"{where}: {text}; {remedy} JARVIS_STORE_URL")
-    advice = f"; {_advice(error, sqlstate)} see JARVIS_STORE_URL" if kind is StoreUnavailable else ""
-    return kind(f"{where}: {text}{advice}")
-
-
-def _kind_of(error: DBAPIError, sqlstate: str) -> type[StoreError]:
-    if sqlstate[:2] in REJECTED_CLASSES or isinstance(error, IntegrityError | DataError):
-        return StoreRejected
-    is_unclear = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
-    return StoreUnavailable if is_unclear or sqlstate[:2] in TEMPORARY_CLASSES else StoreError
-
-
-def _advice(error: DBAPIError, sqlstate: str) -> str:
-    if sqlstate == READ_ONLY:
-        return "the database is read-only, possibly a standby;"
-    if any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
-        return "check sslrootcert and the host name;"
-    return "the database takes no connections for now;" if answered(str(error.orig)) else "is the database running?"
 
 
 def database_address(url: str) -> URL:

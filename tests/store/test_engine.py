@@ -22,7 +22,8 @@ from sqlmodel import SQLModel
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreUnavailable
 from jarvis_workers.store import leases
-from jarvis_workers.store.engine import Store, open_store, store_error
+from jarvis_workers.store.driver_errors import store_error
+from jarvis_workers.store.engine import Store, open_store
 from tests.servers import Postgres
 from tests.store.arrange import add_planned_run, states
 
