@@ -106,21 +106,21 @@ def parse_broker_address(url: str) -> BrokerAddress:
         raise _wrong("all addresses of a list must have the same scheme")
     if len(parts) > 1 and transport != "sentinel":
         raise _wrong("a list of servers is not supported, since Redis does not fail over by itself; use sentinel://")
-    options = _options(transport, parts)
+    query = _query(transport, parts)
     login = {(part.username, part.password) for part in parts if part.username or part.password}
     if len(login) > 1:
         raise _wrong("all sentinels must be given with the same user and password, those of Redis")
     username, password = ((value and unquote(value)) or None for value in next(iter(login), (None, None)))
-    common = {"database": _database(transport, parts, options), "username": username, "password": password}
+    common = {"database": _database(transport, parts, query), "username": username, "password": password}
     if transport == "redis+socket":
         return BrokerAddress(transport, path=_socket_path(parts[0]), **common)  # type: ignore[arg-type]
     hosts = tuple(_host(part, PORTS[transport]) for part in parts)
     if transport == "sentinel":
-        if not options.get("master_name"):
+        if not query.get("master_name"):
             raise _wrong("sentinel:// needs the name of the master: sentinel://host:26379/0?master_name=mymaster")
-        sentinel = {name.removeprefix("sentinel_"): value for name, value in options.items() if "sentinel_" in name}
-        return BrokerAddress(transport, hosts, master_name=options["master_name"], sentinel_login=sentinel, **common)  # type: ignore[arg-type]
-    return BrokerAddress(transport, hosts, tls=_tls(options) if transport == "rediss" else {}, **common)  # type: ignore[arg-type]
+        sentinel = {name.removeprefix("sentinel_"): value for name, value in query.items() if "sentinel_" in name}
+        return BrokerAddress(transport, hosts, master_name=query["master_name"], sentinel_login=sentinel, **common)  # type: ignore[arg-type]
+    return BrokerAddress(transport, hosts, tls=_tls(query) if transport == "rediss" else {}, **common)  # type: ignore[arg-type]
 
 
 def _wrong(why: str) -> BrokerRefused:
@@ -142,7 +142,7 @@ def _split(part: str) -> SplitResult:
     return parts
 
 
-def _options(transport: str, parts: list[SplitResult]) -> dict[str, str]:
+def _query(transport: str, parts: list[SplitResult]) -> dict[str, str]:
     """Return the options of an address; in a list, each may be given once, at any of its parts."""
     pairs = [pair for part in parts for pair in parse_qsl(part.query, keep_blank_values=True)]
     names = (*DATABASES, *OPTIONS.get(transport, ()))
@@ -154,9 +154,9 @@ def _options(transport: str, parts: list[SplitResult]) -> dict[str, str]:
     return dict(pairs)
 
 
-def _database(transport: str, parts: list[SplitResult], options: Mapping[str, str]) -> int:
+def _database(transport: str, parts: list[SplitResult], query: Mapping[str, str]) -> int:
     paths = [] if transport == "redis+socket" else [part.path.strip("/") for part in parts]
-    given = {value for value in (*paths, *(options[name] for name in DATABASES if name in options)) if value}
+    given = {value for value in (*paths, *(query[name] for name in DATABASES if name in query)) if value}
     if len(given) > 1:
         raise _wrong("it names several databases; the number of the database is given once, as in redis://host:6379/1")
     text = next(iter(given), "0")
@@ -175,14 +175,14 @@ def _host(part: SplitResult, port: int) -> tuple[str, int]:
     return unquote(part.hostname or "localhost"), part.port or port
 
 
-def _tls(options: Mapping[str, str]) -> dict[str, Any]:
-    demand = options.get("ssl_cert_reqs", "required")
+def _tls(query: Mapping[str, str]) -> dict[str, Any]:
+    demand = query.get("ssl_cert_reqs", "required")
     if demand not in CERTIFICATES:
         raise _wrong(f'ssl_cert_reqs="{demand}" is none of {", ".join(CERTIFICATES)}')
-    checks = options.get("ssl_check_hostname", "true").lower()
+    checks = query.get("ssl_check_hostname", "true").lower()
     if checks not in ("true", "false"):
         raise _wrong(f'ssl_check_hostname="{checks}" is neither true nor false')
-    files = {name: options[name] for name in TLS_FILES if name in options}
+    files = {name: query[name] for name in TLS_FILES if name in query}
     for name, file in files.items():
         if not Path(file).is_file():
             raise _wrong(f'{name}: there is no file "{file}"')

@@ -233,7 +233,7 @@ def test_an_unknown_model_group_is_refused_before_the_build(jarvis: Jarvis, tmp_
     ("content", "problem"),
     [
         (None, "cannot read {}: No such file"),
-        (b"\xff", "cannot read {}: not UTF-8"),
+        (b"\xff", "{}: not UTF-8 at byte 0"),
         (b"# none\n\n", "{} names no function"),
     ],
 )

@@ -59,9 +59,9 @@ def test_a_job_that_fails_and_is_rung_for_again_too_soon_is_told_so(
 ) -> None:
     run = add_run(store, executor="cluster")
     (plan,) = job_rows(store, run, plan=True)
-    hands = PreforkRunner(
-        "w", 60.0, lambda: (store, open_resources(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None), 30.0
-    )
+    resources = open_resources(str(tmp_path / "other"), tmp_path / "cache")
+    resources.blobs.put(b"another run's")
+    hands = PreforkRunner("w", 60.0, lambda: (store, resources, lambda: None), 30.0)
     enrol(store, "w")
     hands.do(plan.id)
     hands.do(plan.id)

@@ -48,6 +48,6 @@ class SecOptions(RunOptions):
     baseline: Mapping[str, Any] | None = None
     triage: str | None = None
     build: str | None = None
-    narrowed: Sequence[str] = ()
-    altered: Sequence[str] = ()
+    narrowed: Sequence[str] = field(default_factory=list)
+    altered: Sequence[str] = field(default_factory=list)
     narrowing: Mapping[str, Any] | None = None

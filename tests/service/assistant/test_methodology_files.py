@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_used_is_left_out_with_a_warning(
     (tmp_path / "methodologies" / "bad.json").write_bytes(content)
 
     assert [one.problem_type for one in open_methodologies(None, tmp_path).read()] == ["leak"]
-    assert [record.getMessage() for record in caplog.records] == ["methodology skipped"]
+    assert [record.getMessage() for record in caplog.records] == ["methodology left out"]
     assert says in str(vars(caplog.records[0]))
 
 
