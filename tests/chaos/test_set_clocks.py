@@ -130,8 +130,7 @@ def test_a_fleet_that_was_stopped_during_a_step_goes_on(
     began = time.monotonic()
     fleet.workers = [Worker(worker.home, fleet.environ, worker.queues) for worker in fleet.workers]
     fleet.waiting = fleet.command("runs", "wait", "last", "--quiet")
-    until(lambda: controller(fleet.store) != dead)
-    elected = time.monotonic()
+    elected = until_elected(fleet.store, dead)
     taken = until_recovered(fleet.store, held, began)
     since = time.monotonic() - elected
     fleet.wait(0)
@@ -152,7 +151,7 @@ def test_a_local_run_goes_on_after_a_step(
     stops: str,
     seconds: float,
 ) -> None:
-    """All children are stopped, so that none of them ends its job."""
+    """All children are stopped, so that none of them ends its job. The command is the controller."""
     settings = PACE | clock.environ
     (tmp_path / "data").mkdir()
     store = open_stores(f"sqlite:///{tmp_path / 'data' / 'jarvis.db'}")
@@ -174,16 +173,20 @@ def test_a_local_run_goes_on_after_a_step(
             body = running.body()
         else:
             kill(psutil.Process(running.process.pid), *children)
-            held = held_jobs(store)
+            held, dead = held_jobs(store), controller(store)
     if stops != "child":
         if stops == "command before the step":
             clock.step(seconds)
         with command(tmp_path, "runs", "resume", "last", **settings) as resumed:
+            elected = until_elected(store, dead)
             taken = until_recovered(store, held, began)
+            since = time.monotonic() - elected
             code, said = resumed.ends()
             assert code == 0, said
             body = resumed.body()
-    check("SQLite", seconds, f"{stops} killed", taken, WORKER_LIMIT, body, calm)
+        check("SQLite", seconds, f"{stops} killed, since the next controller", since, WORKER_LIMIT, body, calm)
+    limit = WORKER_LIMIT if stops == "child" else HOST_LIMIT
+    check("SQLite", seconds, f"{stops} killed", taken, limit, body, calm)
 
 
 def submit(fleet: Fleet, tree: Path) -> None:
@@ -211,6 +214,12 @@ def controller(store: Store) -> str:
     """Return the holder of the election."""
     with store.read() as session:
         return str(session.execute(select(LEASE.c.holder).where(LEASE.c.name == ELECTION)).scalar_one())
+
+
+def until_elected(store: Store, dead: str) -> float:
+    """Wait for the election of the next controller; return its time."""
+    until(lambda: controller(store) != dead)
+    return time.monotonic()
 
 
 def until_recovered(store: Store, held: set[tuple[int, int]], began: float) -> float:
