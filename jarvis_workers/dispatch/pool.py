@@ -33,7 +33,7 @@ from jarvis_workers.dispatch.broker import Notifier, make_app
 from jarvis_workers.dispatch.messages import distrust_broker
 from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.dispatch.pool_metrics import PoolMetrics
-from jarvis_workers.dispatch.prefork_task import PreforkRunner
+from jarvis_workers.dispatch.prefork_task import PreforkRunner, release_lost_jobs
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import CONVERSATION_CONNECTIONS, POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
@@ -129,9 +129,11 @@ def _decide(app: Celery, config: PoolConfig) -> None:
     # A child that exits waits until Celery has read its last result, which Celery may never do during a shutdown.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     world, observer = partial(open_world, config), _observer(config)
-    register(app, PreforkRunner(config.worker_id, config.job_lease_seconds, world, config.lease_seconds, observer))
+    runner = PreforkRunner(config.worker_id, config.job_lease_seconds, world, config.lease_seconds, observer)
+    register(app, runner)
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
+    worker_process_init.connect(lambda **_: release_lost_jobs(runner), weak=False)
     worker_process_shutdown.connect(lambda **_: observer.close(), weak=False)
     _work(app, config)
 

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from jarvis_workers import telemetry
 from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.job_task import execute
-from jarvis_workers.errors import BlobsUnavailable
+from jarvis_workers.errors import BlobsUnavailable, StoreError
 from jarvis_workers.pipeline.outage import Outage
 from jarvis_workers.pipeline.runner import run_job, save
 from jarvis_workers.pipeline.store_retry import retry_store
@@ -42,6 +43,7 @@ class PreforkRunner:
     worker_lease_seconds: float
     observer: Observer = NOBODY
     outage: Outage = field(default_factory=lambda: Outage(job_log.outage))
+    _executes: threading.Lock = field(default_factory=threading.Lock)
     _spent: dict[int, float] = field(default_factory=dict)
     _worlds: dict[int, tuple[Store, Resources, Callable[[], None]]] = field(default_factory=dict)
 
@@ -52,7 +54,21 @@ class PreforkRunner:
 
     def do(self, job_id: int) -> None:
         """Execute the job that a message names."""
-        execute(self, job_id)
+        with self._executes:
+            execute(self, job_id)
+
+    def release_lost(self) -> None:
+        """Release the jobs that the store assigns to this process, if it executes none."""
+        if os.getpid() not in self._worlds or not self._executes.acquire(blocking=False):
+            return
+        try:
+            with self._world()[0].write() as session:
+                strays = jobs.release_strays(session, self.worker_id, (), self.process)
+            job_log.released_strays(strays, self.process)
+        except (StoreError, MemoryError, OSError) as problem:  # until the next time
+            telemetry.warning("release failed", says=f"{type(problem).__name__}: {problem}")
+        finally:
+            self._executes.release()
 
     def claim(self, job_id: int) -> Claimed | None:
         return self.reach(lambda store: self._claim(store, job_id))
@@ -118,3 +134,18 @@ class PreforkRunner:
                 return change(session)
 
         return self.reach(write)
+
+
+def release_lost_jobs(runner: PreforkRunner) -> threading.Event:
+    """Start a thread that releases the lost jobs of this process once in a lease, since it may get no further message.
+
+    Return the event that ends it.
+    """
+    ends = threading.Event()
+
+    def release() -> None:
+        while not ends.wait(runner.worker_lease_seconds):
+            runner.release_lost()
+
+    threading.Thread(target=release, daemon=True).start()
+    return ends

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Row, delete, func, insert, select, text, update
 from sqlmodel import Session
 
-from jarvis_workers.store import artifacts, events, stages
+from jarvis_workers.store import artifacts, clock_steps, events, stages
 from jarvis_workers.store.sql import changed, insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, EVENT, JOB, RUN, SNAPSHOT, WAITING_JOBS
 from jarvis_workers.store.values import PARTIAL_KINDS
@@ -148,6 +148,7 @@ def take_up(session: Session, run_id: str, executor: str) -> bool:
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
     if not changed(session, on.values(_going_on(session, run_id, executor))):
         return False
+    clock_steps.bound_ends(session, run_id)
     events.record(session, run_id, "resumed", executor=executor)
     return True
 
@@ -171,6 +172,7 @@ def retry(session: Session, run_id: str, executor: str) -> int:
         stages.reopen(session, run_id, names)
         on = _going_on(session, run_id, executor) | {"ended_at": None}
         session.execute(update(RUN).where(RUN.c.id == run_id).values(on))
+        clock_steps.bound_ends(session, run_id)
         events.record(session, run_id, "retried", jobs=again)
     return again
 

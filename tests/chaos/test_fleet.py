@@ -4,6 +4,8 @@ import json
 import os
 import random
 import re
+import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -51,6 +53,7 @@ from tests.store.arrange import (
     commit,
     event_names,
     job_rows,
+    lose_commit,
     stage_states,
     tick,
 )
@@ -232,6 +235,30 @@ def claimed_after(fleet: Fleet, hit: Hit) -> float:
     """Seconds from a hit to the next claim of its job; 0 before that."""
     row = next(row for row in job_rows(fleet.store, last_run(fleet)) if row.id == hit.job)
     return float(row.started_at - hit.at) if row.fence > hit.fence else 0.0
+
+
+def test_an_idle_process_releases_a_job_whose_end_the_database_has_lost(start: Start, tmp_path: Path) -> None:
+    """Nobody sends it a message: the run has ended."""
+    make_tree(tmp_path / "tree", FEW_FILES)
+    with start(**ONE_EACH) as fleet:
+        fleet.waiting = fleet.command("sec", "fast", "-p", str(tmp_path / "tree"), "-q", "-o", "report.json")
+        until(lambda: last_run(fleet))
+        slot = fleet.catch("loses a commit")[-1]
+        (hit,) = fleet.hits
+        process = next(row.process for row in all_jobs(fleet) if row.id == hit.job)
+        slot.send_signal(signal.SIGCONT)
+        fleet.wait(0)
+
+        lose_commit(fleet.store, hit.job, process)
+        lost_at = time.monotonic()
+        until(lambda: next(row.state for row in all_jobs(fleet) if row.id == hit.job) == "pending")
+        assert time.monotonic() - lost_at <= 2 * LEASE_SECONDS * crowd()
+        assert_nothing_is_left(fleet)
+
+
+def all_jobs(fleet: Fleet) -> list[Any]:
+    with fleet.store.read() as session:
+        return list(session.execute(select(JOB.c.id, JOB.c.state, JOB.c.process)))
 
 
 def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Hands: a job is done once, its failure is its own, and a store that is away is waited for."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jarvis_workers.dispatch.prefork_task import PreforkRunner
+from jarvis_workers.dispatch.prefork_task import PreforkRunner, release_lost_jobs
 from jarvis_workers.errors import BrokerUnavailable, StoreFull
 from jarvis_workers.pipeline.outage import Outage, OutageLimits
 from jarvis_workers.service import runs as requests
@@ -19,6 +20,7 @@ from jarvis_workers.snapshots.resources import Resources, open_blobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
+from tests.chaos.commands import until
 from tests.proxy import proxy_to
 from tests.servers import Postgres
 from tests.store.arrange import add_run, candidate_count, enrol, job_rows, lose_commit, run_now, states
@@ -176,6 +178,40 @@ def test_a_job_whose_commit_the_database_lost_is_released_by_the_next_claim_of_i
     assert (lost.state, lost.crashes, done.state) == ("pending", 0, "done")
     workman.do(first)
     assert states(store, run) == ["done", "done"]
+
+
+def test_an_idle_process_releases_a_job_whose_end_the_database_has_lost(
+    store: Store, settings: Settings, run: str
+) -> None:
+    """No further message reaches it: it was the last job."""
+    workman = replace(runner(store, blobs_of(settings)), worker_lease_seconds=0.01)
+    (plan,) = job_rows(store, run, plan=True)
+    workman.do(plan.id)
+    lose_commit(store, plan.id, workman.process)
+    ends = release_lost_jobs(workman)
+
+    until(lambda: job_rows(store, run, plan=True)[0].state == "pending")
+    ends.set()
+    (plan,) = job_rows(store, run, plan=True)
+    assert plan.crashes == 0
+
+
+def test_a_process_that_executes_a_job_keeps_it(store: Store, settings: Settings, run: str) -> None:
+    kept: list[str] = []
+
+    class Asking(DirectoryBlobs):
+        """Blobs whose use, in the middle of a job, releases lost jobs."""
+
+        def put(self, content: bytes) -> str:
+            workman.release_lost()
+            kept.extend(row.state for row in all_rows(store, run) if row.state == "running")
+            return super().put(content)
+
+    workman = runner(store, Asking(settings.data_dir / "blobs"))
+    finish(workman, store, run)
+
+    assert kept
+    assert {(row.state, row.fence) for row in all_rows(store, run)} == {("done", 1)}
 
 
 def test_a_claim_whose_answer_is_lost_is_claimed_again_at_once(

@@ -1,8 +1,11 @@
 """Functions that a model translated: counted by proof, with the time that the others take."""
 
+from collections.abc import Callable
+
 import pytest
 
 from jarvis_workers.c2rust.conversion import Proof
+from jarvis_workers.pipeline.controller import Controller
 from jarvis_workers.steps.c2rust.results import TranslationResult
 from jarvis_workers.store import jobs, runs, stages
 from jarvis_workers.store.domain_results import decode_results, encode_results
@@ -11,8 +14,19 @@ from jarvis_workers.store.stages import ConversationTimes, longest_chain
 from jarvis_workers.store.translation_pause import WINDOW
 from jarvis_workers.store.values import Commit, Finished, NewJob
 from tests.store.arrange import add_planned_run, claim, run_now
+from tests.store.clocks import SteppedClock
 
 STAGE = QUEUE = "translate"
+
+
+@pytest.fixture
+def clock() -> SteppedClock:
+    return SteppedClock()
+
+
+@pytest.fixture
+def steppable(store_url: str, open_stores: Callable[..., Store], clock: SteppedClock) -> Store:
+    return open_stores(store_url, clock=clock)
 
 
 def translating(store: Store, functions: int) -> str:
@@ -110,3 +124,36 @@ def test_a_resumed_run_is_judged_by_the_functions_since(store: Store) -> None:
     assert run_now(store, run).state == "running"
     translate(store, run, "none", share=0.5)
     assert run_now(store, run).state == "paused"
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, -5.0, 3600.0])
+def test_after_a_step_of_the_clock_a_run_is_judged_by_the_functions_since(
+    steppable: Store, clock: SteppedClock, seconds: float
+) -> None:
+    controller = Controller(steppable, "c", lease_seconds=30.0, tick_seconds=2.0, monotonic=clock.monotonic)
+    run = translating(steppable, 2 * WINDOW + 1)
+    assert controller.tick()
+    clock.advance(1.0)
+    translate(steppable, run, *["compared"] * WINDOW, share=0.5)
+    clock.step(seconds)
+    assert controller.tick()
+    clock.advance(6.0)
+    translate(steppable, run, *["none"] * (WINDOW - 1), share=0.5)
+    assert run_now(steppable, run).state == "running"
+    translate(steppable, run, "none", share=0.5)
+    assert run_now(steppable, run).state == "paused"
+
+
+def test_functions_of_before_a_pause_do_not_count_again_when_a_clock_that_was_set_back_has_caught_up(
+    steppable: Store, clock: SteppedClock
+) -> None:
+    run = translating(steppable, 2 * WINDOW + 1)
+    clock.advance(1.0)
+    translate(steppable, run, *["none"] * WINDOW, share=0.5)
+    assert run_now(steppable, run).state == "paused"
+    clock.step(-600.0)
+    with steppable.write() as session:
+        runs.take_up(session, run, run_now(steppable, run).executor)
+    clock.advance(700.0)
+    translate(steppable, run, "compared", share=0.5)
+    assert run_now(steppable, run).state == "running"
