@@ -19,7 +19,7 @@ from jarvis_workers.dataflow.recursion import room_for_calls
 from jarvis_workers.dataflow.taint_rules import TaintRule, names_called, words_for
 from jarvis_workers.dataflow.triggers import LONGEST, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
-from jarvis_workers.source.functions import Function
+from jarvis_workers.source.functions import MANY_MARKS, Function
 from jarvis_workers.source.lex import mask
 
 __all__ = ["FileAnalysis", "FlowHit", "FlowResult", "Lookup", "analyze", "flow_fingerprint", "summarize"]
@@ -28,6 +28,7 @@ __all__ = ["FileAnalysis", "FlowHit", "FlowResult", "Lookup", "analyze", "flow_f
 MACROS_MAX = 2_000
 NO_NAMES = frozenset[bytes]()
 LARGEST = 32_000_000
+REST = "the rest of the file"
 TOO_LONG = f"it is longer than {LONGEST:,} bytes"
 
 
@@ -83,14 +84,20 @@ class FunctionSelection:
             if is_listed and starts[place] in self._marks:
                 function["marks"] = self._marks[starts[place]]
 
-    def gaps(self, functions: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
-        """Return the functions worth analyzing that cannot be analyzed, or not all of them: name, line and reason."""
+    def gaps(self, functions: list[dict[str, Any]], unsearched: int | None) -> list[tuple[str, int, str]]:
+        """Return the functions worth analyzing that cannot be analyzed, or not all of them: name, line and reason.
+
+        Those behind the offset `unsearched` are not known, and named together.
+        """
         gaps = [
             (b"".join(one.name.split()).decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG)
             for one in self._too_long
         ]
         roots = [one for one in functions if one["root"] or "marks" in one]
-        return gaps + [(one["name"], one["line"], one["gap"]) for one in roots if "gap" in one]
+        gaps += [(one["name"], one["line"], one["gap"]) for one in roots if "gap" in one]
+        if unsearched is not None:
+            gaps.append((REST, self._text.count(b"\n", 0, unsearched) + 1, f"it is behind {MANY_MARKS}"))
+        return gaps
 
 
 def summarize(
@@ -126,7 +133,7 @@ def summarize(
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)
-    gaps = selection.gaps(functions)
+    gaps = selection.gaps(functions, made.pop("unsearched"))
     if not exports and not gaps and not any(one["root"] or "marks" in one for one in functions):
         return None
     shared = {id(one): name for name, one in exports.items()}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 # The reason for a partly scanned file contains these words.
-PARTLY = "checked only as far as line"
+PARTLY = "checked only"
 
 
 class StageHistory(NamedTuple):

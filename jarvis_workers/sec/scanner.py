@@ -164,7 +164,7 @@ class _Language:
         named = aliases(content, result, self._calls)
         places = occurrences(content, named, MATCHES_MAX + 1) if named else []
         if len(places) > MATCHES_MAX:
-            problem = problem or f"more than {MATCHES_MAX} calls through macro names; not all of them were checked"
+            problem = problem or f"more than {MATCHES_MAX} calls through macro names; checked only the first of them"
         result += [(start, name, self._calls[name], True, end) for start, name, end in places[:MATCHES_MAX]]
         return sorted(result, key=itemgetter(0)) if shapes or named or placed else result, named, marks, problem
 

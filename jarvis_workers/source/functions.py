@@ -38,7 +38,9 @@ WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())
 CONTROL = frozenset(b"if for while switch do else return".split())
 GROUPS_MAX = 8
+# No handwritten file has so many braces; a search of more would take seconds.
 MARKS_MAX = 1_000_000
+MANY_MARKS = f"more than {MARKS_MAX:,} braces and conditional directives"
 
 
 class Function(NamedTuple):
@@ -51,10 +53,11 @@ class Function(NamedTuple):
 
 
 class Functions:
-    """The functions of a file, by offset."""
+    """The functions of a file, by offset; those behind the offset `unsearched`, if there is one, were not searched."""
 
-    def __init__(self, functions: list[Function]) -> None:
+    def __init__(self, functions: list[Function], unsearched: int | None = None) -> None:
         self._functions = functions
+        self.unsearched = unsearched
         self._starts = [function.body[0] for function in functions]
 
     def __iter__(self) -> Iterator[Function]:
@@ -85,7 +88,7 @@ NOWHERE = _Place(0, None, 0)
 def functions(text: bytes, language: str) -> Functions:
     """Return the functions in "c/cpp" or "rust" text; an unclosed function ends with the text.
 
-    Text after MARKS_MAX braces is not searched, since no handwritten file has so many braces.
+    Text after MARKS_MAX braces and conditional directives is not searched, nor the function that they end in.
     """
     result: list[Function] = []
     at = NOWHERE
@@ -115,6 +118,8 @@ def functions(text: bytes, language: str) -> Functions:
             if at.head:
                 result.append(_closed(at, end - 1))
             at = before
+    else:
+        return Functions(result, at.head[1] if at.head else behind)
     if at.head:
         result.append(_closed(at, len(text)))
     return Functions(result)

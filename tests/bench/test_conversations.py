@@ -13,6 +13,8 @@ import pytest
 from tests.bench.rounds import pace_of, slow_server
 
 EACH = 200
+# Beside the texts of a conversation, which are in memory twice while it waits for an answer: as messages, and in the
+# body of the request. Of 180 KB a conversation, tracemalloc attributes 34 to the body and 26 to results of tools.
 WITHIN_KB = 150
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
@@ -39,11 +41,11 @@ def test_200_conversations_in_one_process_take_little_longer_than_one(tmp_path: 
     [found] = measure(tmp_path, processes=1, seconds=1.0)
 
     assert min(found["mean"], found["together"]) >= 0.92
-    assert found["kb_each"] <= WITHIN_KB + found["transcript_kb"]
+    assert found["kb_each"] <= WITHIN_KB + 2 * found["transcript_kb"]
 
 
 def test_800_slow_conversations_in_four_processes(tmp_path: Path) -> None:
     found = measure(tmp_path, processes=4, seconds=5.0)
 
     assert min(min(one["mean"], one["together"]) for one in found) >= 0.90
-    assert all(one["kb_each"] <= WITHIN_KB + one["transcript_kb"] for one in found)
+    assert all(one["kb_each"] <= WITHIN_KB + 2 * one["transcript_kb"] for one in found)

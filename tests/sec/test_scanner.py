@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jarvis_workers.dataflow import summarize
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.analysis.examined import EXAMINED_MAX
 from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner, is_header, is_test, language_of
+from jarvis_workers.source.functions import MARKS_MAX
 from jarvis_workers.source.match import engines
 from tests.machine import assert_cpu_within
 
@@ -178,7 +180,7 @@ def test_a_rule_that_stops_before_the_end_of_a_file_says_so() -> None:
 
     assert scan(head + tested * EXAMINED_MAX + tail).problem is None
     beyond = scan(head + tested * (EXAMINED_MAX + 1) + tail).problem
-    assert beyond == "sign_comparison: only the first 2000 possible places were checked"
+    assert beyond == "sign_comparison: checked only the first 2000 possible places"
 
 
 UNITS = """strcpy(a,b);|strcpy(|((((|"|'|\\|/*|/**/|//|"a",|*| |printf(x|err(,|\n|#if 0\n|p = realloc(p|A_|R"(
@@ -233,6 +235,19 @@ def test_a_hundred_megabytes_take_less_than_eight_hundred_of_memory(unit: str) -
     said = subprocess.run([sys.executable, "-c", SCAN, unit], capture_output=True, text=True, check=True)
 
     assert int(said.stdout) < 800 * 1024
+
+
+@pytest.mark.slow
+def test_functions_that_were_not_searched_are_named_by_scan_and_data_flow_analysis() -> None:
+    twice = b"void f%d(char *p)\n{\n    free(p);\n    free(p);\n}\n"
+    content = twice % 1 + b"#if 1\n#endif\n" * (MARKS_MAX // 2) + twice % 2
+
+    flow = summarize(content, language="c/cpp", header=False, test=False, path="a.c")
+
+    braces = "more than 1,000,000 braces and conditional directives"
+    assert scan(content).problem == f"{braces}; functions are checked only as far as line 1000004"
+    assert flow is not None
+    assert flow["gaps"] == [("the rest of the file", 1_000_004, f"it is behind {braces}")]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from jarvis_workers.source.functions import Functions, functions
+from jarvis_workers.source.functions import MARKS_MAX, Functions, functions
 from jarvis_workers.source.lex import mask
 from tests.machine import assert_cpu_within
 
@@ -217,6 +217,19 @@ def test_what_nothing_closes_ends_with_the_text() -> None:
 
     (function,) = found(text)
     assert function.body[1] == len(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("head", ["int g(void)\n{\n", "\n\n"])
+def test_where_the_search_for_functions_ends_is_known(head: str) -> None:
+    text = "int f(void)\n{\n    g();\n}\n" + head + "#if 1\n" * MARKS_MAX + "}\nint h(void)\n{\n    g();\n}\n"
+
+    searched = found(text)
+
+    assert [function.name for function in searched] == [b"f"]
+    assert searched.unsearched is not None
+    assert ("g(void)" in head) == (text[searched.unsearched :].startswith("g(void)"))
+    assert found(text.replace("#if 1\n", "", 9)).unsearched is None
 
 
 @pytest.mark.sample(1)

@@ -12,6 +12,7 @@ from sqlalchemy import update
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.history import PARTLY, read_result
+from jarvis_workers.sec.rules.analysis.examined import EXAMINED_MAX
 from jarvis_workers.sec.scanner import MATCHES_MAX, Scanner
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.settings import RulesSettings
@@ -309,6 +310,23 @@ def test_what_a_scan_has_seen_in_part_is_known_by_its_words() -> None:
 
     assert problem is not None
     assert PARTLY in problem
+
+
+@pytest.mark.slow
+def test_data_flow_rules_run_on_a_file_of_which_a_text_rule_has_not_checked_all_places(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    tree = tmp_path / "long"
+    tree.mkdir()
+    reads = "  n = read(0, b, 8);\n  if (n < 0) return;\n" * (EXAMINED_MAX + 1)
+    twice = "void g(char *p)\n{\n  free(p);\n  free(p);\n}\n"
+    (tree / "a.c").write_text(f"void f(char *b)\n{{\n  size_t n;\n{reads}}}\n{twice}")
+
+    body = pipeline.body(pipeline.do(tree))
+
+    reasons = " ".join(gap["reason"] for gap in body["summary"]["not_checked"])
+    assert "sign_comparison: checked only the first 2000 possible places" in reasons
+    assert "flow_double_free" in {one["pattern"] for one in body["issues"]}
 
 
 @pytest.mark.slow

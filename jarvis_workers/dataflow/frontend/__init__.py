@@ -43,15 +43,16 @@ def model(
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
     never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
-    whether it was parsed as C++.
+    whether it was parsed as C++; "unsearched" is the offset behind which functions were not searched, or None.
     """
     if language != "c/cpp":
-        nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
+        nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}, "unsearched": None}
         return {"functions": [], "others": [], "ending": [], "opaque": [], "included": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
-    locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
+    searched = functions(text, language)
+    locations = places(text, blanked(text, source.branches.blank(0, len(text))), searched)
     outside = Outside(source, locations.outside, header=header, defines=defines)
     bodies, others = _lowered(source, locations.functions, outside, is_selected)
     return {
@@ -65,6 +66,7 @@ def model(
         "opaque": sorted(outside.opaque),
         "included": _included(source),
         "cpp": is_in_cpp,
+        "unsearched": searched.unsearched,
     }
 
 

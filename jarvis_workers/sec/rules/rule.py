@@ -45,6 +45,8 @@ class SourceText:
         self.test = test
         self.aliases: Mapping[bytes, bytes] = {}
         self.cache: dict[str, object] = {}
+        # Where the search for functions ended before the end of the text, if a rule has asked for any.
+        self.unsearched: int | None = None
 
     def once(self, fact: str, compute: Callable[[], T]) -> T:
         """Return a fact about the file, computed on first use; if callers fill a table, `compute` is its type."""
@@ -54,7 +56,9 @@ class SourceText:
 
     @_Once
     def functions(self) -> Functions:
-        return functions(self.text, self.language)
+        found = functions(self.text, self.language)
+        self.unsearched = found.unsearched
+        return found
 
 
 class Site:
