@@ -39,6 +39,8 @@ TAGS = re.compile(r"<(?:style|script).*?</(?:style|script)>|</?[a-z][^>]*>", re.
 NOT_CHECKED = re.compile(r"not.checked|incomplete|未检查|未能检查|没有检查", re.IGNORECASE)
 # Pages about the application, which name no run.
 STATIC = {"static", "openapi", "report_style", "health"}
+# Pages and answers about two runs.
+COMPARING = {"comparison.show", "api.compare"}
 RUNS = every_run()
 # In the quick set: every kind once, and every state of a scan and of another run.
 FEW = [run for run in RUNS if run.state == "incomplete" or run.kind in ("sec.fast", "code")]
@@ -122,7 +124,8 @@ def test_no_page_and_no_answer_of_the_api_says_that_all_is_well(
 ) -> None:
     app = application(*filled)
     client = signed_in(app)
-    asked = [(one, address) for one in chosen for address in addresses(app, one)]
+    asked = [(one, address) for one in chosen for address in addresses(app, one.id)]
+    asked += [(chosen[0], address) for address in addresses_of_lists(app)]
     for one, address in asked:
         answer = client.get(address)
         text = answer.get_data(as_text=True)
@@ -238,16 +241,25 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
         yield from objects(part)
 
 
-def addresses(app: Flask, one: StoredRun) -> Iterator[str]:
+def addresses(app: Flask, run_id: str) -> Iterator[str]:
     """The address of every page and answer about a run."""
+    values = {"run_id": run_id, "finding_id": "C000001", "job_id": 1, "action": "cancel"}
     with app.test_request_context():
-        for rule in app.url_map.iter_rules():
-            if "GET" in (rule.methods or ()) and rule.endpoint.partition(".")[2] not in STATIC | {""} | {
-                name for name in STATIC if name == rule.endpoint
-            }:
-                values = {"run_id": one.id, "finding_id": "C000001", "job_id": 1, "action": "cancel"}
-                chosen = {name: values[name] for name in rule.arguments}
-                address = app.url_for(rule.endpoint, **chosen)
-                yield address
-                if not rule.arguments:
-                    yield f"{address}?after={one.id}&before=r1"
+        for endpoint, arguments in endpoints(app):
+            if arguments:
+                yield app.url_for(endpoint, **{name: values[name] for name in arguments})
+            elif endpoint in COMPARING:
+                yield f"{app.url_for(endpoint)}?after={run_id}&before=r1"
+
+
+def addresses_of_lists(app: Flask) -> Iterator[str]:
+    """The address of every page and answer about all runs."""
+    with app.test_request_context():
+        for endpoint, arguments in endpoints(app):
+            if not arguments and endpoint not in COMPARING:
+                yield app.url_for(endpoint)
+
+
+def endpoints(app: Flask) -> list[tuple[str, set[str]]]:
+    rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())]
+    return [(rule.endpoint, rule.arguments) for rule in rules if rule.endpoint not in STATIC]
