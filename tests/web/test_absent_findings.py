@@ -43,7 +43,8 @@ STATIC = {"static", "openapi", "report_style", "health"}
 COMPARING = {"comparison.show", "api.compare"}
 RUNS = every_run()
 # In the quick set: every kind once, and every state of a scan and of another run.
-FEW = [run for run in RUNS if run.state == "incomplete" or run.kind in ("sec.fast", "code")]
+FEW = [run for run in RUNS if (run.state == "incomplete" and run.is_scan) or run.kind == "code"]
+FEW += [run for run in RUNS if run.kind == "sec.fast" and run not in FEW]
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +64,12 @@ def test_there_are_kinds_states_and_outputs() -> None:
     assert {run.kind for run in RUNS if run.is_scan} >= {"sec.fast", "sec.agent", "sec.ranked"}
 
 
+@pytest.mark.parametrize("chosen", [FEW, pytest.param(RUNS, marks=pytest.mark.slow)], ids=["few", "all"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_report_of_a_scan_that_is_not_complete_names_what_was_not_checked(
-    filled: tuple[Store, DirectoryBlobs], lang: str
+    filled: tuple[Store, DirectoryBlobs], lang: str, chosen: list[StoredRun]
 ) -> None:
-    scans = [scan_of(find_run(filled[0], one.id)) for one in RUNS if one.is_scan]
+    scans = [scan_of(find_run(filled[0], one.id)) for one in chosen if one.is_scan]
     for scan, form in product(scans, FORMATS):
         scan.options["lang"] = lang
         text = reports.render(*filled, scan, form)
@@ -181,8 +183,8 @@ def test_a_complete_scan_without_findings_passes(
     [
         {"paths": ["a.c"]},
         {"min_confidence": 0.9},
-        {"narrowing": {"include": ["*.h"]}},
-        {"narrowing": {"since": "HEAD~1"}},
+        {"selection": {"include": ["*.h"]}},
+        {"selection": {"since": "HEAD~1"}},
         {
             "rules": {
                 "off": ["unsafe_api"],
