@@ -16,8 +16,9 @@ from tests.web.sample import application, csrf_token, signed_in
 from tests.web.test_absent_findings import addresses, addresses_of_lists
 
 COMMAND = re.compile(r"jarvis (?:runs|sec|admin|doctor|config|web)|--[a-z]")
-RUNS = [StoredRun(state, "sec.fast", state) for state in ("incomplete", "failed", "cancelled", "cancelling", "running")]
+RUNS = [StoredRun(state, "sec.fast", state) for state in ("failed", "cancelled", "cancelling", "running", "incomplete")]
 RUNS += [StoredRun("noscan", "code", "done"), StoredRun("spent", "code", "paused")]
+NAMES = ("failed", "running", "incomplete", "noscan", "nobody", "no%20id")
 ACTIONS = ("cancel", "resume", "retry")
 
 
@@ -32,9 +33,8 @@ def client(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> FlaskClient:
 
 def refusals(client: FlaskClient) -> dict[str, tuple[int, str]]:
     """Return the status and the text of every refused request."""
-    names = [*(run.id for run in RUNS), "nobody", "last", "no%20id"]
     asked = [*addresses_of_lists(client.application)]
-    asked += [address for name in names for address in addresses(client.application, name)]
+    asked += [address for name in NAMES for address in addresses(client.application, name)]
     answers = {address: client.get(address) for address in asked}
     form = {"csrf_token": csrf_token(client, "/runs/running")}
     for name, action in product(["failed", "cancelled", "cancelling", "noscan", "spent", "nobody"], ACTIONS):
