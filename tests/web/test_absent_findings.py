@@ -42,9 +42,9 @@ STATIC = {"static", "openapi", "report_style", "health"}
 # Pages and answers about two runs.
 COMPARING = {"comparison.show", "api.compare"}
 RUNS = every_run()
-# In the quick set: every kind once, and every state of a scan and of another run.
-FEW = [run for run in RUNS if (run.state == "incomplete" and run.is_scan) or run.kind == "code"]
-FEW += [run for run in RUNS if run.kind == "sec.fast" and run not in FEW]
+# In the quick set: every state of a scan, another kind of scan, and runs of other kinds.
+FEW = [run for run in RUNS if run.kind == "sec.fast" or (run.kind, run.state) == ("sec.agent", "incomplete")]
+FEW += [run for run in RUNS if run.kind in ("code", "c2rust.fast") and run.state == "done"]
 
 
 class FilledStore(NamedTuple):
