@@ -109,7 +109,7 @@ Everything runs until Ctrl-C; logs are in $directory/logs.
 
 In another terminal:   . $directory/env
                        jarvis sec fast -p PATH
-Web interface:              $(grep -o 'http://[^ ]*' "$directory/logs/web.log" | tail -n 1)
+Web interface:         $(grep -o 'http://[^ ]*' "$directory/logs/web.log" | tail -n 1)
 Flower:                http://127.0.0.1:$flower_port
 Metrics:               http://127.0.0.1:$metrics_port/metrics
 EOF

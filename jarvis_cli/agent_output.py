@@ -78,6 +78,8 @@ def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: objec
         text += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"
     if answer and answer["suspicions"]:
         text += f"; {counted(len(answer['suspicions']), 'line')} of the sources look like instructions to the model"
+    if answer and (left_out := answer["run"].get("left_out")):
+        text += f"; {len(left_out)} left out, see: jarvis runs show {run.id}"
     if run.state == "paused":
         text += f"; continue with: jarvis runs resume {run.id}{resume_flags(run)}"
     elif run.state == "incomplete" and not answer:

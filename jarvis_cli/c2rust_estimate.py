@@ -11,6 +11,7 @@ from jarvis_cli.estimate import basis_lines, share_facts, stage_rows
 from jarvis_cli.progress import display
 from jarvis_cli.project_run import RunCommand
 from jarvis_cli.run_local import run_locally
+from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -57,15 +58,16 @@ def estimate_lines(found: RunEstimate) -> Iterator[str]:
     """Yield lines: the cost of each stage, the totals, the limit, and the basis of the estimate."""
     group = plain(found.group)
     yield from stage_rows(found.stages, priced=found.priced)
-    yield f"never more than {found.most_calls:,} questions; model group: {group}"
+    yield f"never more than {counted(found.most_calls, 'question')}; model group: {group}"
     if found.gaps:
-        yield f"NOT CHECKED: {found.gaps:,} units were not read; their functions are not in the estimate"
+        yield f"NOT CHECKED: {counted(found.gaps, 'unit')}, whose functions are not in the estimate"
     if "replace" in found.stages:
         yield "it is assumed that no function is replaced by a library"
     if found.improves:
         yield "the edits of --improve are not included"
     if found.drivers:
-        yield f"no test reaches {found.drivers:,} functions: half of them are assumed to be translated, by drivers"
+        functions = counted(found.drivers, "function")
+        yield f"no test reaches {functions}: half of them are assumed to be translated, by drivers"
     yield from basis_lines(found.stages, found.ratio, priced=found.priced, group=group)
     if found.budget:
         verdict = {True: "the estimate fits", False: "the estimate exceeds it", None: "unknown"}[found.budget.fits]

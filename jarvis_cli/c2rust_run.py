@@ -8,6 +8,7 @@ import typer
 from jarvis_cli.c2rust_fast import convert_project
 from jarvis_cli.c2rust_run_options import ProjectMove
 from jarvis_cli.progress import describe, rate_of
+from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names
@@ -62,7 +63,7 @@ def _declared(options: ProjectMove) -> tuple[str, ...]:
         _say(warning)
     if not options.dry_run:
         path = write_names(collected, root, options.out, _say)
-        _say(f"{len(collected.names):,} functions: {path}")
+        _say(f"{counted(len(collected.names), 'function')}: {path}")
     return collected.names
 
 

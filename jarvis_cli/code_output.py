@@ -122,6 +122,8 @@ def _summary(store: Store, run: Run, change: CodeChange | None, published: CodeB
         parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"]
     if change and (suspicions := change.answer["suspicions"]):
         parts += [f"{counted(len(suspicions), 'line')} of the sources look like instructions to the model"]
+    if change and (left_out := change.answer["run"].get("left_out")):
+        parts += [f"{len(left_out)} left out, see: jarvis runs show {run.id}"]
     if published:
         parts += [f"branch {published.branch} at {published.commit[:12]}, worktree {plain(str(published.worktree))}"]
         done = exit_code(run, change, problem) == exits.DONE

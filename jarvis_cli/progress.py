@@ -145,7 +145,7 @@ def current(stages: list[StageProgress]) -> list[StageProgress]:
 def describe(stage: StageProgress, rate: float, units: str = JOBS, say: Words = ENGLISH) -> str:
     """Return the progress of a stage in one line, with the time left if the rate is known; `units` names its jobs."""
     if not stage.jobs:
-        return say("no {units} yet", units=say(units))
+        return say("no {units} yet", units=say("jobs"))
     text, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {say(units)}", stage.jobs - stage.done - stage.failed
     text += _translated(stage, say) if stage.proofs else ""
     if stage.weight:

@@ -81,6 +81,7 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
             [] if runs.is_local(target_run) else unserved_queues.unserved(store, target_run.id, settings.lease_seconds)
         )
         waits = delays(store, target_run.id)
+        part["left_out"] = conversations.left_out_files(store, wiring.blobs_of(settings), target_run)
     if as_json:
         typer.echo(json.dumps(part | {"delays": waits}, indent=2))
         return exits.DONE
@@ -96,6 +97,8 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         progress = describe(stage, rate_of(stage), units_of(target_run, stage.name))
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {progress}")
     _show_conversations(talks, part)
+    for line in part["left_out"]:
+        typer.echo(f"{'left out':<14}{plain(line)}")
     _show_continuation(target_run, abandoned=part["abandoned"])
     for line in [*([unserved_queues.describe_missing(unserved)] if unserved else []), *waits]:
         typer.echo(plain(line))
@@ -128,7 +131,7 @@ def _show_conversations(talks: Sequence[tuple[int, str, str]], part: Mapping[str
     if len(talks) > MOST_LISTED:
         typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
     if model := part["model"]:
-        tokens = f"{model['calls']:,} answers, {model['prompt'] + model['completion']:,} tokens"
+        tokens = f"{counted(model['calls'], 'answer')}, {model['prompt'] + model['completion']:,} tokens"
         typer.echo(f"{'model':<14}{plain(model['group'])}: {tokens}, {cost_text(part['cost'])}")
     if budget := part.get("budget"):
         typer.echo(f"{'budget':<14}{budget['says']}")

@@ -28,9 +28,10 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.editors import editor_command, open_editor
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.export import write_whole
+from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.scan_input import Triage
-from jarvis_workers.service.scan_runs import ScanRun, find_scan
+from jarvis_workers.service.scan_runs import ScanRun, find_scan, is_complete
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
 from jarvis_workers.service.triage.filter import OPEN, Filter, matching
@@ -151,7 +152,8 @@ def show(place: TriageContext, criteria: Filter, *, as_json: bool) -> int:
     if as_json:
         typer.echo(json.dumps([_row(issue, judgements.get(issue.fingerprint)) for issue in findings], indent=2))
     elif not findings:
-        typer.echo(f"no finding matches {criteria}" if criteria else "the run has no findings", err=True)
+        says = f"no finding matches {criteria}" if criteria else "the run has no findings"
+        typer.echo(_nothing_listed(place, says), err=True)
     else:
         typer.echo(listing(findings, judgements))
         typer.echo(_counts(findings, judgements), err=True)
@@ -166,7 +168,8 @@ def run_session(place: TriageContext, criteria: Filter, *, everything: bool) -> 
     )
     if not open_ones:
         matched = f" that matches {criteria}" if criteria else ""
-        return _report_done(f"no findings are left to judge in run {place.run.id}{matched}; to see judged ones: --all")
+        says = f"no findings are left to judge in run {place.run.id}{matched}; to see judged ones: --all"
+        return _report_done(_nothing_listed(place, says))
     findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
     excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
 
@@ -208,6 +211,14 @@ def _listed(place: TriageContext) -> list[Issue]:
     if sheet.not_listed:
         typer.echo(f"not shown: {counted(sheet.not_listed, 'finding')} beyond the limit of the report", err=True)
     return sheet.findings
+
+
+def _nothing_listed(place: TriageContext, says: str) -> str:
+    """Return what `says` that nothing is listed; of a scan that is not complete, that it may lack findings."""
+    run = place.run
+    if is_complete(run, read_body(place.store, place.blobs, run).summary):
+        return says
+    return f"nothing is listed, but run {run.id} is {run.state} and may lack findings; see: jarvis runs show {run.id}"
 
 
 def _drive(

@@ -45,7 +45,14 @@ class JarvisError(Exception):
 
 
 class UsageError(JarvisError):
-    """The request is invalid: a wrong path, option or id."""
+    """The request is invalid: a wrong path, option or id.
+
+    The message is the `fact` and the `advice`, which is for users of commands; pages show the fact alone.
+    """
+
+    def __init__(self, fact: str, advice: str = "") -> None:
+        super().__init__(f"{fact}; {advice}" if advice else fact)
+        self.fact = fact
 
 
 class SettingsError(JarvisError):

@@ -86,24 +86,29 @@ class AgentLimits:
 
 @dataclass
 class AgentUsage:
-    """The requests, retries, tokens, dollars and seconds that a conversation has used so far."""
+    """The requests, retries, tokens, dollars and seconds that a conversation has used so far.
+
+    `cost` does not include the `unpriced` answers, which are those of a model without prices.
+    """
 
     asks: int = 0
     retries: int = 0
     usage: TokenUsage = field(default_factory=TokenUsage)
     cost: float = 0.0
+    unpriced: int = 0
     seconds: float = 0.0
 
     @property
     def known_cost(self) -> float | None:
         """The cost in dollars; None if it is unknown, because the model has no prices."""
-        return self.cost if self.cost or not self.usage.total else None
+        return None if self.unpriced else self.cost
 
     def add_reply(self, reply: Reply) -> None:
         self.asks += 1
         self.retries += max(reply.tries - 1, 0)
         self.usage += reply.usage
-        self.cost += reply.cost
+        self.cost += reply.cost or 0.0
+        self.unpriced += reply.cost is None
         self.seconds += reply.seconds
 
     def add_failure(self, tries: int) -> None:

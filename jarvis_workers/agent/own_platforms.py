@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from jarvis_workers.agent.plugins import ForeignError, call_foreign, leave_out, load_files
+from jarvis_workers.agent.plugins import ForeignError, LeaveOut, call_foreign, leave_out, load_files
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
@@ -26,9 +26,9 @@ NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platf
 ALSO = ("chat_until_success", "set_model_group", "upload_files", "save", "restore")
 
 
-def own_platforms(directories: Iterable[Path]) -> Iterator[tuple[str, Maker]]:
+def own_platforms(directories: Iterable[Path], leave_out: LeaveOut = leave_out) -> Iterator[tuple[str, Maker]]:
     """Yield the platforms that the files of the directories define, as pairs of `platform_name()` and factory."""
-    for path, module in load_files(directories):
+    for path, module in load_files(directories, leave_out):
         kinds = [kind for kind in vars(module).values() if _is_platform(kind, module)]
         if not kinds:
             leave_out(path, f"it has no class with {', '.join(NEEDED)}")

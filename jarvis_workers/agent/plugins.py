@@ -12,10 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from jarvis_workers.paths import plain
 from jarvis_workers.telemetry import warning
 
 MODULE_PREFIX = "jarvis_own_"
 CALLBACK = "after_tool_call_cb"
+# A report names no more.
+LEFT_OUT_MAX = 100
+LEFT_OUT_CHARACTERS = 500
 
 LeaveOut = Callable[[Path, str], None]
 
@@ -46,6 +50,22 @@ def leave_out(path: Path, why: str) -> None:
     warning("left out", path=str(path), says=why)
 
 
+class LeftOutFiles:
+    """Warns of each file that cannot be used, and collects a line about it for a report."""
+
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        self.lines = [*lines]
+
+    def __call__(self, path: Path, why: str) -> None:
+        leave_out(path, why)
+        self.add(f"{path}: {why}")
+
+    def add(self, line: str) -> None:
+        """Add a line, unless there are too many already."""
+        if len(self.lines) < LEFT_OUT_MAX:
+            self.lines.append(plain(line)[:LEFT_OUT_CHARACTERS])
+
+
 def load_files(directories: Iterable[Path], leave_out: LeaveOut = leave_out) -> Iterator[tuple[Path, ModuleType]]:
     """Load every Python file of the directories, in order; leave out those that cannot be loaded."""
     for directory in directories:
@@ -58,13 +78,13 @@ def load_files(directories: Iterable[Path], leave_out: LeaveOut = leave_out) -> 
                 leave_out(path, str(error))
 
 
-def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., Any]]:
+def after_tool_callbacks(directories: Iterable[Path], leave_out: LeaveOut = leave_out) -> Iterator[Callable[..., Any]]:
     """Yield listeners for AFTER_TOOL_CALL, each of which calls a user-defined callback with the agent.
 
     A file exports `after_tool_call_cb`, or else a function `get_after_tool_call_cb()` or
     `register_after_tool_call_cb()` that returns the callback.
     """
-    for path, module in load_files(directories):
+    for path, module in load_files(directories, leave_out):
         try:
             callback = _callback(module)
         except ForeignError as error:

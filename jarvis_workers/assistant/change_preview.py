@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jarvis_workers.tools.edit_workspace import ChangedFile
 from jarvis_workers.tools.edits import decode, is_binary, line_counts
+from jarvis_workers.words import ENGLISH
 
 # Seed 001, CodeAgent 3.3: larger changes of a file are only counted.
 MOST_LINES = 300
@@ -75,7 +76,7 @@ def _preview(change: FileDifference, file: ChangedFile) -> Iterator[str]:
     if change.status == "renamed":
         yield f"{change.path}: renamed from {change.old_path}"
     elif change.status == "removed":
-        yield f"{change.path}: removed ({change.removed:,} lines)"
+        yield f"{change.path}: removed ({ENGLISH.count(change.removed, 'line')})"
     elif any(content and is_binary(content) for content in file):
         yield f"{change.path}: {change.status}, binary: no difference can be shown"
     elif change.added + change.removed > MOST_LINES:

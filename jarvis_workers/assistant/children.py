@@ -26,6 +26,7 @@ def count_child(parent: Agent, child: Agent) -> None:
     spent.retries += more.retries
     spent.usage += more.usage
     spent.cost += more.cost
+    spent.unpriced += more.unpriced
     spent.seconds += more.seconds
     parent.executed.update(child.executed)
     parent.guard.suspicions += child.guard.suspicions

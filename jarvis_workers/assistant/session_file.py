@@ -45,6 +45,7 @@ class SavedSession(BaseModel):
     messages: tuple[Annotated[Message, AfterValidator(_admit)], ...] = Field(default=(), max_length=MESSAGES_MAX)
     usage: TokenUsage = TokenUsage()
     cost: float = Field(default=0.0, ge=0)
+    unpriced: int = Field(default=0, ge=0)
     user_data: Mapping[str, Any] = Field(default_factory=dict)
 
 
@@ -69,6 +70,7 @@ def save_session(agent: Agent, session_id: str, platform: str, model: str) -> st
         messages=tuple(session.messages[1:]),
         usage=spent.usage,
         cost=spent.cost,
+        unpriced=spent.unpriced,
         user_data=user_data,
     )
     # Lone surrogates, which a model may write, are no UTF-8, but may stand in JSON as escapes.
@@ -89,7 +91,7 @@ def restore_session(agent: Agent, saved: SavedSession) -> None:
     agent.session.restore([*saved.messages], turn=min(saved.turn, len(saved.messages) + 1), rounds=saved.rounds)
     agent.session.task = saved.prompt
     agent.session.user_data.update(saved.user_data)
-    agent.spent.usage, agent.spent.cost = saved.usage, saved.cost
+    agent.spent = replace(agent.spent, usage=saved.usage, cost=saved.cost, unpriced=saved.unpriced)
 
 
 def _problem(error: ValueError | RecursionError) -> str:

@@ -74,7 +74,7 @@ def begin_turn(agent: Agent) -> None:
     An earlier turn that ended without an answer, such as by a second Ctrl-C, gets a note as its answer.
     """
     agent.session.close_turn(UNANSWERED)
-    agent.spent = AgentUsage(usage=agent.spent.usage, cost=agent.spent.cost)
+    agent.spent = AgentUsage(usage=agent.spent.usage, cost=agent.spent.cost, unpriced=agent.spent.unpriced)
     agent.counts = AnswerCounts(agent.limits)
 
 

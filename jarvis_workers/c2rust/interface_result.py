@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from jarvis_workers.words import ENGLISH
+
 
 @dataclass(frozen=True, slots=True)
 class CrateTest:
@@ -62,7 +64,7 @@ class InterfaceResult:
         if self.outcome.error:
             tests = f"the crate DOES NOT BUILD: {self.outcome.error}"
         bodies = f"{len(self.functions) - len(self.missing):,} of {len(self.functions):,} functions have a body"
-        return f"{bodies}; {tests}; {self.unsafe_lines:,} lines of unsafe code"
+        return f"{bodies}; {tests}; {ENGLISH.count(self.unsafe_lines, 'line')} of unsafe code"
 
     def failures(self) -> Iterator[str]:
         """Yield what is not done, one line each."""

@@ -25,6 +25,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.words import ENGLISH
 
 # The tool that builds and tests the crate; the model cannot call it.
 CRATE_TOOL = "test_crate"
@@ -91,7 +92,7 @@ def translate_interface(agent: Agent, question: InterfaceQuestion, attempts: int
             message = fill_from(PROMPTS, "interface_again", problem=agent.guard.admit(problem[:DETAIL_MAX]))
     except AgentStopped as stop:
         return WrittenFiles(draft.best, number, f"{stop.reason}: {stop}")
-    return WrittenFiles(draft.best, number, f"not accepted in {number} answers; {problem}")
+    return WrittenFiles(draft.best, number, f"not accepted in {ENGLISH.count(number, 'answer')}; {problem}")
 
 
 class _Draft:

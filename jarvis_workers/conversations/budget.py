@@ -18,7 +18,7 @@ from jarvis_workers import telemetry
 from jarvis_workers.agent.limits import Reason
 from jarvis_workers.errors import AgentStopped, BudgetSpent
 from jarvis_workers.pipeline.store_retry import retry_store
-from jarvis_workers.ratelimit.budget import NAMES, PARTS, RunBudget, Unit, amount_of
+from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit, amount_of, noun_of
 from jarvis_workers.ratelimit.token_calibration import Calibration
 from jarvis_workers.store import budgets
 from jarvis_workers.store.budgets import AllowanceRequest, BudgetGrant
@@ -53,8 +53,8 @@ class SpendingCap:
             price = RunBudget(self.budget.unit, worst).amount
             raise AgentStopped(
                 Reason.COST,
-                f"the next answer may cost {price:g} {NAMES[self.budget.unit]}, and {self.budget.says(self.spent)}"
-                " of the stage's budget are spent",
+                f"the next answer may cost {price:g} {noun_of(self.budget.unit, price)},"
+                f" and {self.budget.says(self.spent)} of the stage's budget are spent",
             )
 
 

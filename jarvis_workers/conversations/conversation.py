@@ -12,6 +12,8 @@ from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.effects import Conversation
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
+from jarvis_workers.agent.plugins import LeftOutFiles
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript, read_line
 from jarvis_workers.conversations.deadline import pause_deadline
@@ -34,7 +36,10 @@ OpenScripts = Callable[[Path], SandboxedScripts | None]
 
 
 class JobConversation:
-    """An open conversation, created by `AgentRuntime.open`; `profiles` are those of its model groups."""
+    """An open conversation, created by `AgentRuntime.open`; `profiles` are those of its model groups.
+
+    `left_out` collects the files and servers of users that this process cannot use.
+    """
 
     def __init__(
         self,
@@ -48,6 +53,7 @@ class JobConversation:
         self.marks, self.platform, self.profiles = marks, stack.platform, stack.profiles
         self._log, self._stack, self._resources = log, stack, resources
         self._setup, self._open_scripts = setup, open_scripts
+        self.left_out = LeftOutFiles(setup.left_out)
         # free the messages at the end of the conversation, even if the caller still refers to this object
         resources.callback(vars(self).clear)
 
@@ -62,10 +68,20 @@ class JobConversation:
     async def server_tools(self) -> list[Tool]:
         """Start the configured MCP servers and return their tools; the servers end with the conversation."""
         configured = self._setup.configured
-        servers = await in_thread(servers_or_files, configured.servers, configured.tell)
-        running = McpServers(servers, configured.tell)
+
+        def tell(says: str) -> None:
+            configured.tell(says)
+            self.left_out.add(says)
+
+        servers = await in_thread(servers_or_files, configured.servers, tell)
+        running = McpServers(servers, tell)
         self._resources.callback(running.close)
         return await in_thread(running.open)
+
+    async def own_tools(self, agent: Callable[[], object]) -> list[Tool]:
+        """Load the users' tools; `agent` returns the agent that calls them."""
+        directories = [OWN_TOOLS, *self._setup.tools]
+        return await in_thread(list, own_tools(directories, agent, self.left_out))
 
     def web_search(self) -> list[Tool]:
         """Return the tool that searches the web; an empty list if no endpoint is configured."""

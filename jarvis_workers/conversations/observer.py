@@ -41,7 +41,7 @@ class ObservedCall:
     began: float
     seconds: float
     usage: TokenUsage = field(default=TokenUsage())
-    cost: float = 0.0
+    cost: float | None = None
     answered_by: str = ""
     finish: str = ""
     error: str = ""

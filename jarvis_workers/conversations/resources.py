@@ -7,7 +7,7 @@ from typing import Any
 
 from jarvis_workers.agent.events import Listener
 from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
-from jarvis_workers.agent.plugins import after_tool_callbacks
+from jarvis_workers.agent.plugins import LeftOutFiles, after_tool_callbacks
 from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.mcp_client.config import McpServer
 from jarvis_workers.platforms.answer_cache import AnswerStore
@@ -46,7 +46,7 @@ class AgentSetup:
     `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
     answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call;
     `observer` is notified of conversations, model calls and tool calls; `tools` are directories of users' tools,
-    `configured` tools for `agent` runs only.
+    `configured` tools for `agent` runs only; `left_out` has a line for each of the users' files that cannot be used.
     """
 
     providers: Providers
@@ -58,6 +58,7 @@ class AgentSetup:
     observer: Observer = NOBODY
     configured: ConfiguredTools = NO_TOOLS
     tools: tuple[Path, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def setup_of(
@@ -73,9 +74,10 @@ def setup_of(
 
     `callbacks` and `tools` are directories of users' plugins. Sources are unpacked below the directory `cache`.
     """
-    providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
+    left_out = LeftOutFiles()
+    providers = Providers({}, dict(own_platforms([OWN_MODELS], left_out)), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}
-    listeners = tuple(after_tool_callbacks(map(Path, callbacks)))
+    listeners = tuple(after_tool_callbacks(map(Path, callbacks), left_out))
     return AgentSetup(
         providers,
         groups,
@@ -84,4 +86,5 @@ def setup_of(
         observer=observer,
         configured=configured,
         tools=tuple(map(Path, tools)),
+        left_out=tuple(left_out.lines),
     )

@@ -46,6 +46,7 @@ def run_facts(talk: JobConversation, agent: Agent, tier: str) -> dict[str, Any]:
     return {
         "model": talk.platform.model,
         "sandbox": tier,
+        "left_out": talk.left_out.lines,
         "tokens": asdict(spent.usage),
         "cost": spent.known_cost,
         "seconds": round(spent.seconds, 3),

@@ -87,7 +87,7 @@ class PoolMetrics(Observer):
         used = {"prompt": call.usage.prompt, "prompt_cached": call.usage.cached, "completion": call.usage.completion}
         for kind, tokens in used.items():
             self._tokens.labels(call.model, kind).inc(tokens)
-        if call.cost:
+        if call.cost is not None:
             self._cost.labels(call.model).inc(call.cost)
 
     def throttled(self, model: str) -> None:

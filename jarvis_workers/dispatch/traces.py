@@ -119,8 +119,7 @@ class TraceObserver(Observer):
                 INPUT_TOKENS: call.usage.prompt,
                 OUTPUT_TOKENS: call.usage.completion,
             }
-            # Without prices, the cost of a call is unknown.
-            about |= {COST: call.cost} if call.cost or call.outcome == "cached" else {}
+            about |= {} if call.cost is None else {COST: call.cost}
         name, parent = f"chat {call.model}", job_span_id(call.job)
         self.record(
             EndedSpan(call.job.run_id, name, call.began, call.seconds, about, "client", parent=parent, error=call.error)

@@ -102,7 +102,7 @@ class LocalExecutor:
             self._fill()
         run = self._look(run_id)
         if run.executor != self.executor:
-            raise UsageError(f"run {run_id} was taken over by another process; see: jarvis runs watch {run_id}")
+            raise UsageError(f"run {run_id} was taken over by another process", f"see: jarvis runs watch {run_id}")
         if run.ended or run.state == "paused":
             self.stop(run_id)
             return run

@@ -1,7 +1,7 @@
 """The differences between providers as data: adding a provider is adding a row.
 
 `reasoning` states which reasoning of the model is sent back to it: none, that of the current turn, or all.
-Prices are in dollars per million tokens; unknown prices are 0, and a group's own prices take precedence.
+Prices are in dollars per million tokens; those that a group does not set are unknown.
 """
 
 from collections.abc import Mapping
@@ -52,16 +52,19 @@ class FrozenProfile(BaseModel):
 
 
 class Prices(FrozenProfile):
-    """Dollars per million tokens; `cached`: tokens from the prompt cache, `cache_write`: tokens added to it."""
+    """Dollars per million tokens; `cached`: tokens from the prompt cache, `cache_write`: tokens added to it.
 
-    input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    The prices of a free model are 0; without `input` and `output` they are unknown.
+    """
+
+    input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     cache_write: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    output: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     @property
     def are_set(self) -> bool:
-        return bool(self.input or self.output)
+        return self.input is not None or self.output is not None
 
 
 class Profile(FrozenProfile):

@@ -109,14 +109,17 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer and its metadata; `tries` is the number of times the request was sent, 0 for a cached answer."""
+    """An answer and its metadata; `tries` is the number of times the request was sent, 0 for a cached answer.
+
+    A `cost` of None is unknown, because the model has no prices.
+    """
 
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
     finish: str | None = None
     usage: TokenUsage = field(default=TokenUsage())
-    cost: float = 0.0
+    cost: float | None = None
     seconds: float = 0.0
     tries: int = 1
     model: str = ""

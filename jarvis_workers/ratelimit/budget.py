@@ -12,7 +12,7 @@ from typing import Literal
 Unit = Literal["usd", "tok", "s"]
 
 PARTS: dict[Unit, int] = {"usd": 1_000_000_000, "tok": 1, "s": 1000}
-NAMES: dict[Unit, str] = {"usd": "dollars", "tok": "tokens", "s": "seconds"}
+NAMES: dict[Unit, str] = {"usd": "dollar", "tok": "token", "s": "second"}
 SUFFIXES: dict[str, tuple[Unit, int]] = {
     "usd": ("usd", 1),
     "tok": ("tok", 1),
@@ -45,15 +45,16 @@ class RunBudget:
     def shows(self, parts: int) -> str:
         """Format an amount in integer subunits for display."""
         if self.unit == "tok":
-            return f"{parts:,} tokens"
-        return f"{self.in_units(parts):{'.4f' if self.unit == 'usd' else ',.0f'}} {NAMES[self.unit]}"
+            return f"{parts:,} {noun_of(self.unit, parts)}"
+        amount = f"{self.in_units(parts):{'.4f' if self.unit == 'usd' else ',.0f'}}"
+        return f"{amount} {noun_of(self.unit, float(amount.replace(',', '')))}"
 
     def says(self, spent: int) -> str:
         """Format `spent` and the cap for display; `spent` is in integer subunits."""
         if self.unit == "tok":
-            return f"{spent:,} of {self.cap:,} tokens"
+            return f"{spent:,} of {self.cap:,} {noun_of(self.unit, self.cap)}"
         digits = ".4f" if self.unit == "usd" else ",.0f"
-        return f"{self.in_units(spent):{digits}} of {self.amount:,g} {NAMES[self.unit]}"
+        return f"{self.in_units(spent):{digits}} of {self.amount:,g} {noun_of(self.unit, self.amount)}"
 
 
 def read_budget(text: str) -> RunBudget:
@@ -69,11 +70,16 @@ def read_budget(text: str) -> RunBudget:
     return RunBudget(unit, cap)
 
 
-def amount_of(unit: Unit, tokens: int, cost: float) -> int:
-    """Return the cost of an answer in integer subunits; `cost` is in dollars.
+def noun_of(unit: Unit, amount: float) -> str:
+    """Return the name of a unit for an amount of it."""
+    return f"{NAMES[unit]}{'' if amount == 1 else 's'}"
+
+
+def amount_of(unit: Unit, tokens: int, cost: float | None) -> int:
+    """Return the cost of an answer in integer subunits; `cost` is in dollars, and unknown costs count as 0.
 
     For a budget of time the cost is 0: time is not charged per answer.
     """
     if unit == "usd":
-        return round(cost * PARTS["usd"])
+        return round((cost or 0.0) * PARTS["usd"])
     return tokens if unit == "tok" else 0

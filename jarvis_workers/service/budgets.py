@@ -56,8 +56,8 @@ def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:
     if cap and (spent >= cap.cap or (budget is None and budgets.is_reason(run.reason))):
         command = "retry" if run.ended else "resume"
         raise UsageError(
-            f"run {run.id} has spent {cap.says(spent)}; raise the budget: jarvis"
-            f" runs {command} {run.id} --budget AMOUNT"
+            f"run {run.id} has spent {cap.says(spent)}",
+            f"raise the budget: jarvis runs {command} {run.id} --budget AMOUNT",
         )
 
 

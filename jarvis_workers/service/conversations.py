@@ -40,6 +40,12 @@ def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:
     return found
 
 
+def left_out_files(store: Store, blobs: Blobs, run: Run) -> list[str]:
+    """Return a line for each file and server of a user that the agent's run could not use."""
+    answer = read_answer(store, blobs, run) or {}
+    return list(answer.get("run", {}).get("left_out", ()))
+
+
 def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:
     """Return the conversations of a run: id, label and state."""
     with store.read() as session:

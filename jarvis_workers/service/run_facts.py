@@ -11,8 +11,8 @@ from jarvis_workers.store.values import Run, StageProgress
 # What a report repeats of options that are set, and of the choice of rules.
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
 SCOPE_FIELDS = ("narrowed", "altered")
-# Options that decide what a scan can find, besides `narrowing`; those of agents are absent from other runs.
-NARROWING_FIELDS = ("min_confidence", "discover", "max_findings")
+# Options that decide what a scan can find, besides `selection`; those of agents are absent from other runs.
+SELECTING_FIELDS = ("min_confidence", "discover", "max_findings")
 RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 
@@ -50,7 +50,7 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "snapshot": run.snapshot_id,
         "version": run.version,
         "rules": {name: getattr(options.rules, name) for name in RULE_FIELDS},
-        **({"narrowing": narrowing} if (narrowing := _narrowing(run, options)) else {}),
+        **({"selection": selection} if (selection := _selection(run, options)) else {}),
         **({"baseline": options.baseline["what"]} if options.baseline else {}),
         **({"triage": options.triage} if options.triage else {}),
         **{name: list(value) for name in SCOPE_FIELDS if (value := getattr(options, name))},
@@ -66,9 +66,9 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
     }
 
 
-def _narrowing(run: Run, options: SecOptions) -> dict[str, Any]:
-    more = {name: value for name in NARROWING_FIELDS if (value := run.options.get(name))}
-    return {**(options.narrowing or {}), **more}
+def _selection(run: Run, options: SecOptions) -> dict[str, Any]:
+    more = {name: value for name in SELECTING_FIELDS if (value := run.options.get(name))}
+    return {**(options.selection or {}), **more}
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:

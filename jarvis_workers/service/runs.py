@@ -31,19 +31,28 @@ PATIENCE_SECONDS = 600.0
 # Ages for deletion are days.
 DISAGREEMENT_SECONDS = 3600.0
 AGENT_SCAN = "sec.agent"
+SEE_LIST = "see: jarvis runs list"
 BLOB_GRACE_SECONDS = 24 * 3600.0
+
+
+class RunNotFound(UsageError):
+    """The results store has no such run; its address is for users of commands only."""
+
+    def __init__(self, prefix: str, where: str) -> None:
+        super().__init__(f'no run "{prefix}" in {where}', SEE_LIST)
+        self.fact = f'no run "{prefix}"'
 
 
 def find_run(store: Store, prefix: str) -> Run:
     """Return the run whose id starts with `prefix`, or the newest for "last"."""
     if not RUN_ID.fullmatch(prefix):
-        raise UsageError(f'"{plain(prefix)}" is not a run id; see: jarvis runs list')
+        raise UsageError(f'"{plain(prefix)}" is not a run id', SEE_LIST)
     with store.read() as session:
         candidates = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
     if not candidates and prefix == "last":
-        raise UsageError("there are no runs yet; start one with: jarvis sec fast")
+        raise UsageError("there are no runs yet", "start one with: jarvis sec fast")
     if not candidates:
-        raise UsageError(f'no run "{prefix}" in {store.where}; see: jarvis runs list')
+        raise RunNotFound(prefix, store.where)
     if len(candidates) > 1 and candidates[0].id != prefix:
         raise UsageError(
             f'"{prefix}" matches several runs, such as {candidates[0].id} and {candidates[1].id}; '
@@ -142,12 +151,13 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
     if run.state == "cancelled":
         raise UsageError(f"run {run.id} is cancelled; submit a new run")
     if run.ended:
-        raise UsageError(f"run {run.id} is {run.state}; nothing to resume (failed jobs: jarvis runs retry {run.id})")
+        raise UsageError(f"run {run.id} is {run.state}; nothing to resume", f"failed jobs: jarvis runs retry {run.id}")
     if run.state == "cancelling":
         raise UsageError(f"run {run.id} is being cancelled; submit a new run")
     if run.state != "paused" and not is_abandoned(store, run, lease_seconds):
         raise UsageError(
-            f"run {run.id} is being executed by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
+            f"run {run.id} is being executed by {run.executor.removeprefix(LOCAL)}",
+            f"see: jarvis runs watch {run.id}",
         )
     check_budget_left(store, run, budget)
     with store.write() as session:
@@ -181,7 +191,7 @@ def cancel(store: Store, run: Run, lease_seconds: float) -> Run:
     abandoned = run.state == "paused" or is_abandoned(store, run, lease_seconds)
     with store.write() as session:
         if not runs.cancel(session, run.id) and run.state != "cancelling":
-            raise UsageError(f"run {run.id} has ended already; see: jarvis runs show {run.id}")
+            raise UsageError(f"run {run.id} has ended already", f"see: jarvis runs show {run.id}")
         if abandoned:
             jobs.release_worker(session, run.executor.removeprefix(LOCAL))
         advance(session, run.id)
@@ -290,4 +300,4 @@ def prune_unused(store: Store, blobs: Blobs, now: float, grace_seconds: float = 
 def _lock_unchanged(session: "Session", run: Run) -> None:
     """Lock a run; raise UsageError if it has changed, so that only one of two concurrent commands resumes it."""
     if runs.lock(session, run.id) != run:
-        raise UsageError(f"run {run.id} has just changed; see: jarvis runs show {run.id}")
+        raise UsageError(f"run {run.id} has just changed", f"see: jarvis runs show {run.id}")

@@ -95,7 +95,7 @@ class ScanInput(RunInput):
             baseline=None if baseline is None else {**baseline.facts, **partial},
             triage=self.triage.named,
             build=self.build_blob,
-            narrowing=narrowing_of(selection) or None,
+            selection=selection_facts(selection) or None,
         )
 
     def insert(self, session: "Session", run_id: str) -> None:
@@ -107,7 +107,7 @@ class ScanInput(RunInput):
         judgements.attach(session, run_id, self.triage.more, stored=self.triage.stored)
 
 
-def narrowing_of(selection: Selection) -> dict[str, Any]:
+def selection_facts(selection: Selection) -> dict[str, Any]:
     """Return the options that select files, except named paths, where they differ from the defaults."""
     suffixes, usual = selection.suffixes, {b"." + suffix for suffix in EXTENSIONS}
     return {

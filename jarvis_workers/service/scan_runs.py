@@ -34,7 +34,7 @@ class NoScanYet(UsageError):
     """The store has no scan."""
 
     def __init__(self) -> None:
-        super().__init__("there is no scan yet; start one with: jarvis sec fast")
+        super().__init__("there is no scan yet", "start one with: jarvis sec fast")
 
 
 def is_scan_kind(kind: str) -> bool:

@@ -79,8 +79,8 @@ class StageMeasure:
             calls=round(times * habit.rounds),
             prompt=used.prompt,
             completion=used.completion,
-            prompt_cost=cost_of(TokenUsage(prompt=used.prompt), prices),
-            completion_cost=cost_of(TokenUsage(completion=used.completion), prices),
+            prompt_cost=cost_of(TokenUsage(prompt=used.prompt), prices) or 0.0,
+            completion_cost=cost_of(TokenUsage(completion=used.completion), prices) or 0.0,
             habit=habit,
             priced=prices.are_set,
         )

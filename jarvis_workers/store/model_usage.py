@@ -14,9 +14,9 @@ BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
 
 def cost_sum() -> ColumnElement[float | None]:
-    """The cost of calls in dollars; NULL if an answer was paid for whose model has no prices."""
-    unpriced = func.sum(case(((MODEL_CALL.c.tries > 0) & (MODEL_CALL.c.cost == 0.0), 1), else_=0))
-    return case((unpriced > 0, None), else_=cast(func.sum(MODEL_CALL.c.cost), Float(53)))
+    """The cost of calls in dollars; NULL if that of a call is unknown."""
+    cost = MODEL_CALL.c.cost
+    return case((func.count() > func.count(cost), None), else_=cast(func.sum(cost), Float(53)))
 
 
 def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:

@@ -23,5 +23,6 @@ REVISIONS = (
     "0020",
     "0021",
     "0022",
+    "0024",
 )
 VERSION_TABLE = "alembic_version"

@@ -255,7 +255,8 @@ class AnswerRow(SQLModel, table=True):
 class ModelCallRow(SQLModel, table=True):
     """A model call of a run: tokens, dollars, seconds. `tries` is 0 for a cached answer.
 
-    `estimated` is the estimated number of tokens of the prompt before the call, 0 if unknown.
+    A `cost` of NULL is unknown, because the model has no prices. `estimated` is the estimated number of tokens of the
+    prompt before the call, 0 if unknown.
     """
 
     __tablename__ = "model_call"
@@ -266,7 +267,7 @@ class ModelCallRow(SQLModel, table=True):
     prompt: int
     cached: int
     completion: int
-    cost: float
+    cost: float | None
     seconds: float
     tries: int
     estimated: int = Field(default=0, sa_column_kwargs={"server_default": "0"})

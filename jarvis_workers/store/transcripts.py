@@ -46,7 +46,8 @@ class Forgotten(NamedTuple):
 class ModelCall(NamedTuple):
     """The cost of a model call: tokens, dollars, seconds; `tries` is 0 for a cached answer.
 
-    `estimated` is the estimated number of tokens of the prompt before the call, 0 if unknown.
+    A `cost` of None is unknown, because the model has no prices. `estimated` is the estimated number of tokens of the
+    prompt before the call, 0 if unknown.
     """
 
     run_id: str
@@ -55,7 +56,7 @@ class ModelCall(NamedTuple):
     prompt: int
     cached: int
     completion: int
-    cost: float
+    cost: float | None
     seconds: float
     tries: int
     estimated: int = 0

@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
 from jarvis_workers.sec.report.html.page import asset
 from jarvis_workers.service.reports.gate import ScopesDiffer
+from jarvis_workers.service.runs import RunNotFound
 from jarvis_workers.service.scan_runs import NotAScan
 from jarvis_workers.web.access.guard import API, ProxyAwareSessions, guard
 from jarvis_workers.web.api.routes import SECURITY, routes
@@ -103,7 +104,7 @@ def _invalid(error: ValidationError) -> Response:
 
 
 def _status_of(error: JarvisError) -> int:
-    if isinstance(error, RunMissing):
+    if isinstance(error, RunMissing | RunNotFound):
         return 404
     if isinstance(error, NotAScan | ScopesDiffer):
         return 409

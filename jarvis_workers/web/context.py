@@ -48,12 +48,17 @@ class WebContext:
 
 
 def text_of(error: JarvisError) -> str:
-    """Return what readers may see of an error: addresses and paths of this server are only logged."""
-    if not isinstance(error, StoreError | SnapshotError):
-        return str(error)
+    """Return what readers may see of an error: addresses and paths of this server are only logged.
+
+    Advice on commands is left out.
+    """
+    if isinstance(error, UsageError):
+        return error.fact
     telemetry.warning("web", says=str(error))
-    what = "The results store" if isinstance(error, StoreError) else "The stored source or report"
-    return f"{what} cannot be read; the log of this server says why."
+    if isinstance(error, StoreError | SnapshotError):
+        what = "The results store" if isinstance(error, StoreError) else "The stored source or report"
+        return f"{what} cannot be read; the log of this server says why."
+    return "This server cannot do this now; its log says why."
 
 
 def context() -> WebContext:

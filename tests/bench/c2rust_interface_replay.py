@@ -33,7 +33,7 @@ C_FILE = re.compile(r"\{\{(\S+)\}\}\s*```c\n(.*?)\n```", re.DOTALL)
 QUESTION_FILE = re.compile(r"^File (\S+):$", re.MULTILINE)
 RESULT = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. (?:.*\n)*?(ok|FAILED|ignored)$", re.MULTILINE)
 SETTINGS = {"c2rust": {"build_seconds": LIMITS.build_seconds, "test_seconds": LIMITS.test_seconds}}
-FORM, CHECK = "not accepted in 1 answers; form: ", "not accepted in 1 answers; check: "
+FORM, CHECK = "not accepted in 1 answer; form: ", "not accepted in 1 answer; check: "
 
 
 class Direct(NamedTuple):

@@ -54,7 +54,7 @@ def test_people_are_told_what_the_estimate_lacks() -> None:
     found = replace(found, budget=BudgetFit(False, "b"))
     *_, unpriced, budget = shown = list(estimate_lines(found))
 
-    assert "NOT CHECKED: 2 units were not read; their functions are not in the estimate" in shown
+    assert "NOT CHECKED: 2 units, whose functions are not in the estimate" in shown
     assert "it is assumed that no function is replaced by a library" in shown
     assert "the edits of --improve are not included" in shown
     assert unpriced.startswith("cost not estimated")

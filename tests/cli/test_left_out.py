@@ -78,7 +78,7 @@ def test_the_first_line_of_a_conversation_counts_what_is_left_out(place: Jarvis)
 @pytest.mark.parametrize(
     "name", [name for name in BROKEN if "/tools/" in name or "/models/" in name or "callbacks" in name]
 )
-def test_a_task_tells_them_too(place: Jarvis, name: str) -> None:
+def test_a_task_tells_them_too_and_so_does_its_report(place: Jarvis, name: str) -> None:
     content, cause = BROKEN[name]
     file = place.place.parent / name
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -88,8 +88,12 @@ def test_a_task_tells_them_too(place: Jarvis, name: str) -> None:
         ended = place("agent", "-T", "x", "-p", "src", "-q", "--format", "json")
 
     told = [line for line in ended.err.splitlines() if "left out: " in line]
-    assert (ended.code, len(told), json.loads(ended.out)["answer"]["state"]) == (0, 1, "done"), ended.err
-    assert file.name in told[0] and cause in told[0]
+    answer = json.loads(ended.out)["answer"]
+    assert (ended.code, len(told), answer["state"]) == (0, 1, "done"), ended.err
+    (listed,) = [line for line in place("runs", "show", "last").out.splitlines() if line.startswith("left out ")]
+    for line in (told[0], listed, *answer["run"]["left_out"]):
+        assert file.name in line and cause in line
+    assert len(answer["run"]["left_out"]) == 1
 
 
 @pytest.mark.parametrize("name", ["data/tasks.yaml", "place/.jarvis/tasks.yaml"])

@@ -214,7 +214,7 @@ def test_a_run_that_another_command_works_on_is_not_taken_over(jarvis, tree):
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("resume", "is done; nothing to resume (failed jobs: jarvis runs retry "),
+        ("resume", "is done; nothing to resume; failed jobs: jarvis runs retry "),
         ("retry", "no job failed; submit again to check the files that the report lists as not checked"),
         ("cancel", "has ended already"),
     ],

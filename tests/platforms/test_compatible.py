@@ -211,6 +211,8 @@ def test_a_reply_knows_its_cost() -> None:
     assert reply.cost == pytest.approx((100 * 2 + 20 * 10) / 1e6)
     assert reply.model == "scripted"
     assert cost_of(TokenUsage(100, 10, 60), Prices(input=10, cached=1, output=20)) == pytest.approx(660 / 1e6)
+    assert cost_of(TokenUsage(100, 10, 60), Prices(input=0)) == 0.0
+    assert cost_of(TokenUsage(100, 10, 60), Prices()) is None
     assert cost_of(TokenUsage(100, 10, 60), Prices(input=10)) == pytest.approx(0.001)
 
 

@@ -39,6 +39,8 @@ def test_nothing_and_more_than_there_is_are_no_budgets(text: str) -> None:
     ("budget", "spent", "said"),
     [
         (RunBudget("usd", 5_000_000_000), 4_981_200_000, "4.9812 of 5 dollars"),
+        (RunBudget("usd", 1_000_000_000), 0, "0.0000 of 1 dollar"),
+        (RunBudget("tok", 1), 0, "0 of 1 token"),
         (RunBudget("tok", 200_000), 1_234, "1,234 of 200,000 tokens"),
         (RunBudget("s", 1_800_000), 61_499, "61 of 1,800 seconds"),
     ],

@@ -61,7 +61,7 @@ def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Sto
         runs.finish(session, ended, "incomplete")
         for run in (ended, gone):
             budgets.put(session, run, RunBudget("tok", 100))
-            paid = ModelCall(run, 0, "m", prompt=80, cached=0, completion=20, cost=0.0, seconds=1.0, tries=1)
+            paid = ModelCall(run, 0, "m", prompt=80, cached=0, completion=20, cost=None, seconds=1.0, tries=1)
             transcripts.save(session, [paid])
 
     def retry(budget: RunBudget | None = None) -> str:

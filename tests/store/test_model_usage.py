@@ -43,11 +43,11 @@ def test_the_cost_of_answers_without_prices_is_unknown(store: Store) -> None:
     priced = CALL._replace(run_id=job.run_id, job_id=job.id)
     cached = priced._replace(cost=0.0, tries=0)
     with store.write() as session:
-        transcripts.save(session, [priced, cached])
+        transcripts.save(session, [priced, priced._replace(cost=0.0), cached])
     with store.read() as session:
         assert transcripts.total(session, job.run_id).cost == 0.25
     with store.write() as session:
-        transcripts.save(session, [priced._replace(cost=0.0)])
+        transcripts.save(session, [priced._replace(cost=None)])
 
     with store.read() as session:
         assert transcripts.total(session, job.run_id).cost is None

@@ -68,6 +68,23 @@ def at_revision(store: Store, revision: str) -> Iterator[Connection]:
         migrate_to(connection, REVISIONS[-1])
 
 
+def test_migration_makes_costs_without_prices_unknown(store: Store) -> None:
+    columns = "run_id, job_id, model, prompt, cached, completion, cost, seconds, tries"
+    with at_revision(store, "0022") as connection:
+        connection.execute(
+            text("INSERT INTO snapshot (id, files, bytes, not_checked, created_at) VALUES ('s',0,0,0,1)")
+        )
+        run = "id, kind, state, root, root_raw, snapshot_id, executor, options, version, created_at"
+        values = "'r', 'agent', 'done', '/x', :raw, 's', 'local:w', '{}', '0', 1"
+        connection.execute(text(f"INSERT INTO run ({run}) VALUES ({values})"), {"raw": b"/x"})
+        for cost, tries in ((0, 1), (0, 0), (0.5, 2)):
+            values = f"'r', 1, 'm', 1, 0, 1, {cost}, 1, {tries}"
+            connection.execute(text(f"INSERT INTO model_call ({columns}) VALUES ({values})"))
+
+    with store.read() as session:
+        assert [*session.execute(text("SELECT cost FROM model_call ORDER BY id")).scalars()] == [None, 0.0, 0.5]
+
+
 def test_migration_turns_true_and_false_into_triage_states(store: Store) -> None:
     columns = 'fingerprint, rule, verdict, reason, "by", file, at'
     row = f"INSERT INTO judgement ({columns}) VALUES ('{{}}', 'gets', {{}}, '', '', '', 1)"

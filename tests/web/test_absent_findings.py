@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from flask import Flask
@@ -39,19 +39,32 @@ TAGS = re.compile(r"<(?:style|script).*?</(?:style|script)>|</?[a-z][^>]*>", re.
 NOT_CHECKED = re.compile(r"not.checked|incomplete|未检查|未能检查|没有检查", re.IGNORECASE)
 # Pages about the application, which name no run.
 STATIC = {"static", "openapi", "report_style", "health"}
+# Pages and answers about two runs.
+COMPARING = {"comparison.show", "api.compare"}
 RUNS = every_run()
-# In the quick set: every kind once, and every state of a scan and of another run.
-FEW = [run for run in RUNS if run.state == "incomplete" or run.kind in ("sec.fast", "code")]
+# In the quick set: every state of a scan, another kind of scan, and runs of other kinds.
+FEW = [run for run in RUNS if run.kind == "sec.fast" or (run.kind, run.state) == ("sec.agent", "incomplete")]
+FEW += [run for run in RUNS if run.kind in ("code", "c2rust.fast") and run.state == "done"]
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[tuple[Store, DirectoryBlobs]]:
-    """A store with all these runs, which no test changes."""
+class FilledStore(NamedTuple):
+    """A store with runs, which no test changes."""
+
+    store: Store
+    blobs: DirectoryBlobs
+    runs: list[StoredRun]
+
+
+@pytest.fixture(scope="module", params=[FEW, pytest.param(RUNS, marks=pytest.mark.slow)], ids=["few", "all"])
+def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path
+) -> Iterator[FilledStore]:
+    """A store with these runs."""
     place = tmp_path_factory.mktemp("filled")
     store = open_store(f"sqlite:///{shutil.copyfile(sqlite_template, place / 'jarvis.db')}")
     blobs = DirectoryBlobs(place / "blobs")
-    fill(store, blobs, place / "tree", RUNS)
-    yield store, blobs
+    fill(store, blobs, place / "tree", request.param)
+    yield FilledStore(store, blobs, request.param)
     store.close()
 
 
@@ -61,54 +74,56 @@ def test_there_are_kinds_states_and_outputs() -> None:
     assert {run.kind for run in RUNS if run.is_scan} >= {"sec.fast", "sec.agent", "sec.ranked"}
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_report_of_a_scan_that_is_not_complete_names_what_was_not_checked(
-    filled: tuple[Store, DirectoryBlobs], lang: str
-) -> None:
-    scans = [scan_of(find_run(filled[0], one.id)) for one in RUNS if one.is_scan]
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+def test_a_report_of_a_scan_that_is_not_complete_names_what_was_not_checked(filled: FilledStore, lang: str) -> None:
+    scans = [scan_of(find_run(filled.store, one.id)) for one in filled.runs if one.is_scan]
     for scan, form in product(scans, FORMATS):
         scan.options["lang"] = lang
-        text = reports.render(*filled, scan, form)
+        text = reports.render(filled.store, filled.blobs, scan, form)
         assert_silent(text, f"{scan.kind} {scan.state} as {form}")
         assert NOT_CHECKED.search(text), f"{scan.kind} {scan.state} as {form}: {text}"
 
 
-def test_no_other_run_has_a_report_of_findings(filled: tuple[Store, DirectoryBlobs]) -> None:
-    for one in RUNS:
-        run = find_run(filled[0], one.id)
+def test_no_other_run_has_a_report_of_findings(filled: FilledStore) -> None:
+    for one in filled.runs:
+        run = find_run(filled.store, one.id)
         if not one.is_scan:
             with pytest.raises(NotAScan, match=rf"run {one.id} is no scan \(kind {one.kind}\)"):
-                find_scan(filled[0], one.id)
-            assert TotalsCache().read(*filled, [run]) == {}
+                find_scan(filled.store, one.id)
+            assert TotalsCache().read(filled.store, filled.blobs, [run]) == {}
         elif one.state not in ("done", "incomplete"):
-            assert TotalsCache().read(*filled, [run]) == {}
+            assert TotalsCache().read(filled.store, filled.blobs, [run]) == {}
 
 
-def test_no_gate_passes(filled: tuple[Store, DirectoryBlobs]) -> None:
-    scans = [find_scan(filled[0], one.id) for one in RUNS if one.is_scan]
+def test_no_gate_passes(filled: FilledStore) -> None:
+    scans = [find_scan(filled.store, one.id) for one in filled.runs if one.is_scan]
 
-    outcomes = {evaluate_gate(*filled, scan, "low", base).outcome for scan in scans for base in (None, "last")}
+    outcomes = {
+        evaluate_gate(filled.store, filled.blobs, scan, "low", base).outcome
+        for scan in scans
+        for base in (None, "last")
+    }
 
     assert outcomes == {"incomplete"}
 
 
-def test_the_last_scan_is_a_scan(filled: tuple[Store, DirectoryBlobs]) -> None:
-    last = find_scan(filled[0], "last")
-    assert next(one for one in RUNS if one.id == last.id).is_scan
+def test_the_last_scan_is_a_scan(filled: FilledStore) -> None:
+    last = find_scan(filled.store, "last")
+    assert next(one for one in filled.runs if one.id == last.id).is_scan
 
 
-def test_a_webhook_counts_the_findings_of_scans_only(filled: tuple[Store, DirectoryBlobs]) -> None:
-    for one in RUNS:
-        sent = run_ended(*filled, find_run(filled[0], one.id))
+def test_a_webhook_counts_the_findings_of_scans_only(filled: FilledStore) -> None:
+    for one in filled.runs:
+        sent = run_ended(filled.store, filled.blobs, find_run(filled.store, one.id))
         if one.is_scan and one.state == "incomplete":
             assert sent["not_checked"] == 1
         else:
             assert (sent["findings"], sent["not_checked"]) == (None, None), one
 
 
-def test_metrics_have_no_number_of_findings(filled: tuple[Store, DirectoryBlobs]) -> None:
+def test_metrics_have_no_number_of_findings(filled: FilledStore) -> None:
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(StoreCollector(lambda: filled[0], 60.0))
+    registry.register(StoreCollector(lambda: filled.store, 60.0))
 
     text = generate_latest(registry).decode()
 
@@ -116,13 +131,11 @@ def test_metrics_have_no_number_of_findings(filled: tuple[Store, DirectoryBlobs]
     assert 'jarvis_runs{kind="code",state="done"} 1.0' in text
 
 
-@pytest.mark.parametrize("chosen", [FEW, pytest.param(RUNS, marks=pytest.mark.slow)], ids=["few", "all"])
-def test_no_page_and_no_answer_of_the_api_says_that_all_is_well(
-    filled: tuple[Store, DirectoryBlobs], chosen: list[StoredRun]
-) -> None:
-    app = application(*filled)
+def test_no_page_and_no_answer_of_the_api_says_that_all_is_well(filled: FilledStore) -> None:
+    app = application(filled.store, filled.blobs)
     client = signed_in(app)
-    asked = [(one, address) for one in chosen for address in addresses(app, one)]
+    asked = [(one, address) for one in filled.runs for address in addresses(app, one.id)]
+    asked += [(filled.runs[0], address) for address in addresses_of_lists(app)]
     for one, address in asked:
         answer = client.get(address)
         text = answer.get_data(as_text=True)
@@ -132,7 +145,7 @@ def test_no_page_and_no_answer_of_the_api_says_that_all_is_well(
             assert (answer.status_code, f"(kind {one.kind})" in text) == (409, True), (one, address, text)
         if answer.is_json:
             assert_incomplete(answer.json, f"{one} at {address}")
-    assert len(asked) >= 10 * len(chosen)
+    assert len(asked) >= 10 * len(filled.runs)
 
 
 def test_without_a_scan_last_is_refused(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> None:
@@ -178,8 +191,8 @@ def test_a_complete_scan_without_findings_passes(
     [
         {"paths": ["a.c"]},
         {"min_confidence": 0.9},
-        {"narrowing": {"include": ["*.h"]}},
-        {"narrowing": {"since": "HEAD~1"}},
+        {"selection": {"include": ["*.h"]}},
+        {"selection": {"since": "HEAD~1"}},
         {
             "rules": {
                 "off": ["unsafe_api"],
@@ -238,16 +251,25 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
         yield from objects(part)
 
 
-def addresses(app: Flask, one: StoredRun) -> Iterator[str]:
+def addresses(app: Flask, run_id: str) -> Iterator[str]:
     """The address of every page and answer about a run."""
+    values = {"run_id": run_id, "finding_id": "C000001", "job_id": 1, "action": "cancel"}
     with app.test_request_context():
-        for rule in app.url_map.iter_rules():
-            if "GET" in (rule.methods or ()) and rule.endpoint.partition(".")[2] not in STATIC | {""} | {
-                name for name in STATIC if name == rule.endpoint
-            }:
-                values = {"run_id": one.id, "finding_id": "C000001", "job_id": 1, "action": "cancel"}
-                chosen = {name: values[name] for name in rule.arguments}
-                address = app.url_for(rule.endpoint, **chosen)
-                yield address
-                if not rule.arguments:
-                    yield f"{address}?after={one.id}&before=r1"
+        for endpoint, arguments in endpoints(app):
+            if arguments:
+                yield app.url_for(endpoint, **{name: values[name] for name in arguments})
+            elif endpoint in COMPARING:
+                yield f"{app.url_for(endpoint)}?after={run_id}&before=r1"
+
+
+def addresses_of_lists(app: Flask) -> Iterator[str]:
+    """The address of every page and answer about all runs."""
+    with app.test_request_context():
+        for endpoint, arguments in endpoints(app):
+            if not arguments and endpoint not in COMPARING:
+                yield app.url_for(endpoint)
+
+
+def endpoints(app: Flask) -> list[tuple[str, set[str]]]:
+    rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())]
+    return [(rule.endpoint, rule.arguments) for rule in rules if rule.endpoint not in STATIC]

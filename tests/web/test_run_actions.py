@@ -93,7 +93,7 @@ def test_the_cost_of_runs_is_shown(client: FlaskClient, store: Store) -> None:
 
 
 def test_a_cost_without_prices_is_unknown(client: FlaskClient, store: Store) -> None:
-    call = ModelCall("one", 1, "m", prompt=900, cached=0, completion=100, cost=0.0, seconds=1.0, tries=1)
+    call = ModelCall("one", 1, "m", prompt=900, cached=0, completion=100, cost=None, seconds=1.0, tries=1)
     with store.write() as session:
         transcripts.save(session, [call])
 

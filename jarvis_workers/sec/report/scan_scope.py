@@ -49,7 +49,7 @@ def scope_of(part: Part) -> ScanScope:
 def _entries(part: Part) -> Iterator[tuple[str, Values]]:
     rules: Part = part.get("rules") or {}
     yield "paths", _paths(part)
-    for name, value in sorted((part.get("narrowing") or {}).items()):
+    for name, value in sorted((part.get("selection") or {}).items()):
         # The same revision means other files after each commit.
         own = (str(part.get("snapshot")),) if name == "since" else ()
         yield name.replace("_", " "), (*_values(value), *own)

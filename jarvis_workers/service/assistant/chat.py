@@ -15,7 +15,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, TOOL_FILTERED, EventBus
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
@@ -37,7 +37,7 @@ from jarvis_workers.assistant.turns import TurnRules, begin_turn, take_turn
 from jarvis_workers.errors import UsageError
 from jarvis_workers.mcp_client.server_files import servers_or_files
 from jarvis_workers.mcp_client.servers import open_servers
-from jarvis_workers.platforms.protocol import Message, Platform, TokenUsage
+from jarvis_workers.platforms.protocol import Message, Platform
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.private_files import private_key
 from jarvis_workers.sandbox.limits import Tier
@@ -129,7 +129,7 @@ class Chat:
             memories=self.knowledge.memories,
             methodologies=self.knowledge.methodologies,
         )
-        self.all_tools, self._left_out = tools_of(sources), sources.left_out
+        self.all_tools, self._left_out = tools_of(sources), sources.left_out.lines
         tools = _usable_tools(self._settings, options, self.all_tools)
         limits = limits_of(self._settings, options.definition, self.platform.profile.context)
         about = _about(options)
@@ -210,7 +210,7 @@ class Chat:
         """Forget the messages and the usage of the conversation."""
         self.agent.session.restore([], turn=1, rounds=0)
         self.agent.session.task = ""
-        self.agent.spent.usage, self.agent.spent.cost = TokenUsage(), 0.0
+        self.agent.spent = AgentUsage()
 
     def save(self) -> None:
         """Save the session; without a message there is nothing to save. Raises UsageError."""

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
-from jarvis_workers.agent.plugins import leave_out
+from jarvis_workers.agent.plugins import LeftOutFiles
 from jarvis_workers.assistant.autonomy import SCRIPT
 from jarvis_workers.assistant.memory.tools import memory_tools
 from jarvis_workers.assistant.methodology import save_methodology
@@ -42,7 +42,7 @@ class ToolSources:
     configured: ConfiguredTools
     servers: Sequence[Tool] = ()
     own: Sequence[Path] = (OWN_TOOLS,)
-    left_out: list[Path] = field(default_factory=list)
+    left_out: LeftOutFiles = field(default_factory=LeftOutFiles)
     memories: MemoryFiles | None = None
     methodologies: MethodologyFiles | None = None
 
@@ -57,12 +57,7 @@ def tools_of(sources: ToolSources) -> list[Tool]:
     tools += [save_methodology(sources.methodologies)] if sources.methodologies else []
     if url := sources.configured.search_url:
         tools.append(search_web(url, partial(fetch_document, key=sources.configured.search_key)))
-
-    def leave_out_file(path: Path, why: str) -> None:
-        sources.left_out.append(path)
-        leave_out(path, why)
-
-    return [*tools, sub_agent(), *sources.servers, *own_tools(sources.own, sources.agent, leave_out_file)]
+    return [*tools, sub_agent(), *sources.servers, *own_tools(sources.own, sources.agent, sources.left_out)]
 
 
 def usable(tools: list[Tool], names: Sequence[str] | None, where: str) -> list[Tool]:

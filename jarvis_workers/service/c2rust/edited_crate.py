@@ -17,6 +17,7 @@ from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.steps.c2rust import merge_bodies
 from jarvis_workers.steps.c2rust.check_edits import EditedCrate, check_edits
+from jarvis_workers.words import ENGLISH
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -55,7 +56,9 @@ class CheckedCrate:
                 yield f"{place}: REFUSED by {one.reason}"
             elif one.accepted:
                 gates = ", ".join(gate.gate for gate in one.gates if gate.passed)
-                yield f"{place}: passes ({gates})" + (f", {one.calls} calls compared with C" if one.calls else "")
+                yield f"{place}: passes ({gates})" + (
+                    f", {ENGLISH.count(one.calls, 'call')} compared with C" if one.calls else ""
+                )
             else:
                 yield f"{place}: NOT PROVEN: {one.reason}"
         yield from self.edits.problems
@@ -63,7 +66,7 @@ class CheckedCrate:
         for gate in self.crate:
             if gate.detail or not gate.passed:
                 yield f"{gate.gate}: {gate.detail or 'failed'}"
-        yield f"{self.edits.unchanged:,} functions unchanged since run {self.run}"
+        yield f"{ENGLISH.count(self.edits.unchanged, 'function')} unchanged since run {self.run}"
 
 
 def find_crate(crate: Path | None, project: Path) -> Path:

@@ -16,7 +16,7 @@ from jarvis_workers.steps.c2rust.merge_interface import RESULT
 from jarvis_workers.steps.c2rust.pipelines import INTERFACE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.words import cost_text
+from jarvis_workers.words import ENGLISH, cost_text
 
 FORMATS = ("text", "json")
 
@@ -44,7 +44,8 @@ def interface_lines(store: Store, blobs: Blobs, run: Run, most: int | None = Non
         yield f"  and {len(failures) - most:,} more"
     if model := part["model"]:
         tokens = model["prompt"] + model["completion"]
-        yield f"{model['group']}: {model['calls']:,} answers, {tokens:,} tokens, {cost_text(part['cost'])}"
+        answers = ENGLISH.count(model["calls"], "answer")
+        yield f"{model['group']}: {answers}, {tokens:,} tokens, {cost_text(part['cost'])}"
 
 
 def render_interface(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:

@@ -88,16 +88,18 @@ class OptimizeResult:
         """Yield the lines of the result for a terminal."""
         if self.report is None:
             return
-        found = self.report
+        found, count = self.report, ENGLISH.count
         before, after = (sum(_lines(one[side] or b"") for one in self.changes.values()) for side in (0, 1))
-        yield f"{ENGLISH.count(found.files_scanned, 'file')}, {len(self.changed):,} changed"
+        yield f"{count(found.files_scanned, 'file')}, {len(self.changed):,} changed"
         yield (
-            f"unsafe blocks: {found.unsafe_removed:,} removed, {found.unsafe_annotated:,} SAFETY comments added; "
+            f"unsafe blocks: {found.unsafe_removed:,} removed, "
+            f"{count(found.unsafe_annotated, 'SAFETY comment')} added; "
             f"lines in unsafe blocks: {before:,} before, {after:,} after"
         )
         yield (
-            f"{found.duplicates_tagged:,} duplicates, {found.visibility_downgraded:,} functions no longer public, "
-            f"{found.docs_added:,} comments for documentation; {found.cargo_checks:,} runs of cargo test"
+            f"{count(found.duplicates_tagged, 'duplicate')}, "
+            f"{count(found.visibility_downgraded, 'function')} no longer public, "
+            f"{count(found.docs_added, 'comment')} for documentation; {count(found.cargo_checks, 'run')} of cargo test"
         )
         if not self._options.model_group:
             yield "no model was asked"

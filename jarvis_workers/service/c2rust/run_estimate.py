@@ -28,6 +28,7 @@ from jarvis_workers.steps.c2rust.pipelines import DRY, RUN
 from jarvis_workers.steps.c2rust.run_options import MoveOptions
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import open_store
+from jarvis_workers.words import ENGLISH
 
 if TYPE_CHECKING:
     from jarvis_workers.service.request import RunInput, RunRequest
@@ -124,7 +125,7 @@ def estimate_run(
     stages = {one.name: one for one in stages_of(dry.store, run)}
     failed = sum(one.failed for one in stages.values())
     if run.state not in ("done", "incomplete") or failed:
-        raise UsageError(f"nothing was estimated: {run.reason or f'{failed} jobs failed'}")
+        raise UsageError(f"nothing was estimated: {run.reason or ENGLISH.count(failed, 'job') + ' failed'}")
     options = MoveOptions.of(run)
     planned = {name: dry.counts.of_stage(name) for name in ASSUMED if name in stages}
     unreached = sum(not one.is_cached for one in planned.get(DRIVER, ()))

@@ -11,9 +11,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agent.prompts import fill
-from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.analysis import add_analysis
 from jarvis_workers.assistant.memory.guidance import add_guidance
 from jarvis_workers.assistant.memory.saving import add_saving
@@ -79,7 +77,7 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
         tools += memory_tools(book) if book else []
         tools += [*talk.web_search(), *await talk.server_tools()]
         tools += [save_methodology(learned)] if work.options.use_analysis else []
-        tools += await in_thread(list, own_tools([OWN_TOOLS, *runtime.setup.tools], lambda: agents[0]))
+        tools += await talk.own_tools(lambda: agents[0])
         box = Toolbox(tools)
 
         def make(about: Definition, limits: AgentLimits) -> Agent:

@@ -4,7 +4,7 @@ The copy is new in every attempt. When a conversation resumes, its recorded edit
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition
 from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
-from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
 from jarvis_workers.assistant.code_task import GATE_TOOL, CodeOutcome, CodeTask, change_code, commit_message
@@ -91,7 +90,7 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         workspace = EditWorkspace(root, tuple(work.options.closed))
         with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
             book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
-            agent = await _agent(work, talk, workspace, book, runtime.setup.tools)
+            agent = await _agent(work, talk, workspace, book)
             outcome, stopped = None, None
             try:
                 hidden = [_gate_tool(runtime, root, work.options), *([memory_tags(book)] if book else [])]
@@ -123,9 +122,7 @@ def _gate_tool(runtime: AgentRuntime, root: Path, options: CodeOptions) -> Tool:
     return Tool(GATE_TOOL, "", {}, lambda _: None, lambda _: run_in_copy(runtime, root, options.gate, limits))
 
 
-async def _agent(
-    work: CodeWork, talk: JobConversation, workspace: EditWorkspace, book: StoredMemory | None, own: Sequence[Path]
-) -> Agent:
+async def _agent(work: CodeWork, talk: JobConversation, workspace: EditWorkspace, book: StoredMemory | None) -> Agent:
     """Return the agent with the tools that the options name. Raises StepFailed for a tool that is not there."""
     agents: list[Agent] = []
     root = workspace.root
@@ -134,7 +131,7 @@ async def _agent(
     tools = [*reading, *scripts, *edit_tools(workspace), sub_code_tool(), *talk.web_search()]
     tools += memory_tools(book) if book else []
     names = list(work.options.tools) or [tool.name for tool in tools]
-    users: list[Tool] = await in_thread(list, own_tools([OWN_TOOLS, *own], lambda: agents[0]))
+    users = await talk.own_tools(lambda: agents[0])
     present = Toolbox([*tools, *(tool for tool in users if tool.name not in {one.name for one in tools})])
     try:
         box = present.only(name for name in names if name in present.names or name not in OPTIONAL)

@@ -12,8 +12,6 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition
 from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.output_handler import OutputHandler
-from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
-from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.team import Team
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -68,7 +66,7 @@ async def converse(work: TeamWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         teams: list[Team] = []
         tools = [read_code(tree), search_code(tree), *talk.scripts(root)]
-        tools += await in_thread(list, own_tools([OWN_TOOLS, *runtime.setup.tools], lambda: teams[0].main))
+        tools += await talk.own_tools(lambda: teams[0].main)
         box = Toolbox(tools)
         team = _assemble(work.options, talk, box)
         teams.append(team)

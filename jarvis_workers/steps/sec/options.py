@@ -38,7 +38,7 @@ class SecOptions(RunOptions):
     describes the baseline in reports, `triage` names the file of triage verdicts. `build` is the blob of the macros and
     include directories with which files are compiled. `narrowed` are the settings by which the scan finds less than
     with the defaults, `altered` what the change under test narrows of its own scan, compared with its base.
-    `narrowing` are the options that select files, where they differ from the defaults.
+    `selection` are the options that select files, where they differ from the defaults.
     """
 
     min_confidence: float = 0.0
@@ -50,4 +50,4 @@ class SecOptions(RunOptions):
     build: str | None = None
     narrowed: Sequence[str] = field(default_factory=list)
     altered: Sequence[str] = field(default_factory=list)
-    narrowing: Mapping[str, Any] | None = None
+    selection: Mapping[str, Any] | None = None

@@ -16,7 +16,7 @@ from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.service.triage import history, queue
 from jarvis_workers.service.triage.file import REASON_MAX
-from jarvis_workers.web.context import RunMissing, context, current_identity, exact_scan
+from jarvis_workers.web.context import RunMissing, context, current_identity, exact_scan, text_of
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
 
 pages = Blueprint("findings", __name__, url_prefix="/runs/<run_id>/findings/<finding_id>")
@@ -44,7 +44,7 @@ def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
         else:
             save_verdict(context().store, issue, read_state(verdict), reason, current_identity())
     except UsageError as error:
-        page = render_template("finding.html", problem=str(error), reason=reason[:REASON_MAX], **facts)
+        page = render_template("finding.html", problem=text_of(error), reason=reason[:REASON_MAX], **facts)
         return page, 400
     following = facts["following"]
     target = following if request.form.get("then") == "next" and following else issue

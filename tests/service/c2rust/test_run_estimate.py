@@ -131,7 +131,7 @@ def test_known_answers_are_free(store: Store) -> None:
 @pytest.mark.parametrize(
     ("budget", "fits", "says"),
     [
-        ("1usd", True, "0.0955 of 1 dollars"),
+        ("1usd", True, "0.0955 of 1 dollar"),
         ("0.09usd", False, "0.0955 of 0.09 dollars"),
         ("100ktok", True, "53,500 of 100,000 tokens"),
         ("30min", None, "the time of a run is not estimated"),

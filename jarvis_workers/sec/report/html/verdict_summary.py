@@ -83,7 +83,8 @@ def model_usage(run: Part, say: Words) -> Iterator[Html]:
 
 def _charts(model: Part, say: Words) -> Iterator[Html]:
     if stages := model.get("by_stage"):
-        unit = "cost" if any(one.get("cost") for one in stages.values()) else "tokens"
+        costs = [one.get("cost") for one in stages.values()]
+        unit = "cost" if None not in costs and any(costs) else "tokens"
         rows = [_stage(name, one, unit, say) for name, one in stages.items()]
         unit = say("dollars") if unit == "cost" else say("tokens")
         yield _chart(say("By stage"), unit, bars(rows, f"{say('By stage')}: {unit}"))
@@ -96,8 +97,7 @@ def _charts(model: Part, say: Words) -> Iterator[Html]:
 
 def _stage(name: str, usage: Part, unit: str, say: Words) -> Bar:
     tokens = usage.get("prompt", 0) + usage.get("completion", 0)
-    cost = usage.get("cost") or 0.0
-    size, number = (cost, f"{cost:.4f}") if unit == "cost" else (tokens, f"{tokens:,}")
+    size, number = (usage["cost"], f"{usage['cost']:.4f}") if unit == "cost" else (tokens, f"{tokens:,}")
     text = "{stage}: {calls} answers, {tokens} tokens"
     title = say(text, stage=name, calls=f"{usage.get('calls', 0):,}", tokens=f"{tokens:,}")
     return Bar(title, number, [("plain", size)], {})
