@@ -22,8 +22,12 @@ from jarvis_workers.snapshots.selection import JARVIS_IGNORE
 from jarvis_workers.toolchain import git
 from jarvis_workers.toolchain.temporary import temporary_directory
 
-# Set by most CI services, by GitHub Actions, and by GitLab.
-SERVICES = ("CI", "GITHUB_ACTIONS", "GITLAB_CI")
+# Set by most CI services; by GitHub Actions, GitLab, Azure Pipelines, Jenkins, TeamCity and AWS CodeBuild.
+SERVICES = (
+    *("CI", "GITHUB_ACTIONS", "GITLAB_CI"),
+    *("TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID"),
+)
+UNSET = ("", "0", "false", "no", "off")
 # https://docs.github.com/en/actions/reference/variables-reference, https://docs.gitlab.com/ci/variables/predefined_variables/
 GITHUB_BRANCH = "GITHUB_BASE_REF"
 GITLAB_COMMIT, GITLAB_BRANCH = "CI_MERGE_REQUEST_DIFF_BASE_SHA", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
@@ -56,7 +60,7 @@ class WayTo(NamedTuple):
 
 def is_ci(environ: Mapping[str, str]) -> bool:
     """Return whether this is a job of a CI service, where the checkout may be a change of a stranger."""
-    return any(environ.get(name, "").lower() in ("true", "1") for name in SERVICES)
+    return any(environ.get(name, "").strip().lower() not in UNSET for name in SERVICES)
 
 
 def load_scan_settings(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.service.trusted_scope import is_ci
 from jarvis_workers.settings.scope import NARROWING
 from tests.cli.commands import COPY, Ended, Jarvis
 
@@ -176,8 +177,18 @@ def test_a_branch_of_the_fork_is_no_base_in_gitlab(project: Project, own: bool) 
         (PULL_REQUEST | {"GITHUB_BASE_REF": "--output=x"}, []),
         ({"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "0" * 40}, []),
         ({"CI": "true"}, []),
+        ({"JENKINS_URL": "https://ci.example.org/"}, []),
     ],
-    ids=["push", "shallow", "shallow-with-branches", "unknown", "an-option", "absent-commit", "other-service"],
+    ids=[
+        "push",
+        "shallow",
+        "shallow-with-branches",
+        "unknown",
+        "an-option",
+        "absent-commit",
+        "other-service",
+        "jenkins",
+    ],
 )
 def test_without_a_base_what_narrows_has_no_effect_and_is_named(
     project: Project, environ: dict[str, str], options: list[str]
@@ -193,6 +204,23 @@ def test_without_a_base_what_narrows_has_no_effect_and_is_named(
     ignored = "scan.exclude_dirs, rules.disable, report.min_confidence, .jarvisignore"
     why = "no base revision can be read here; to use them, set JARVIS_TRUSTED_CONFIG"
     assert f"jarvis: what narrows the scan in this checkout has no effect ({why}): {ignored}\n" in done.err
+
+
+@pytest.mark.parametrize(
+    ("environ", "known"),
+    [
+        *(({"CI": value}, True) for value in ("true", "True", "1", "yes", "woodpecker", "drone")),
+        *(({"CI": value}, False) for value in ("", " ", "false", "False", "0", "no", "off")),
+        ({"TF_BUILD": "True"}, True),
+        ({"JENKINS_URL": "https://ci.example.org/"}, True),
+        ({"TEAMCITY_VERSION": "2025.07 (build 1)"}, True),
+        ({"CODEBUILD_BUILD_ID": "project:1"}, True),
+        ({"PATH": "/bin"}, False),
+    ],
+    ids=str,
+)
+def test_a_job_of_a_ci_service_is_known_by_its_variables(environ: dict[str, str], known: bool) -> None:
+    assert is_ci(environ) is known
 
 
 def test_a_first_commit_has_no_base(project: Project) -> None:
