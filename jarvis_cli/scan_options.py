@@ -154,9 +154,14 @@ class ScanOptions:
     @property
     def deciding_files(self) -> tuple[str, ...]:
         """The files and directories, by name, that decide what is reported."""
-        places = [*(self.paths or ()), *(self.path or ())] or ["."]
-        own_rules = [f"{place}/.jarvis/rules" for place in places]
-        return tuple(filter(None, (self.baseline, self.triage, *(own_rules if self.project_rules else ()))))
+        names = [name for name in (self.baseline, self.triage) if name]
+        if not self.project_rules:
+            return tuple(names)
+        from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415
+        from jarvis_workers.service.targets import target_of  # noqa: PLC0415
+
+        root = target_of([*(self.paths or ()), *(self.path or ())], self.root).root
+        return (*names, str(Path(root) / RULES_DIRECTORY))
 
     @property
     def is_plain(self) -> bool:

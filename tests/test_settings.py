@@ -1,12 +1,17 @@
 """The settings: which place wins, what is refused, and in what words."""
 
+import json
+from operator import attrgetter
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import Origin, Settings, load_settings, origins
+from jarvis_workers.settings.field_types import SettingPath
 from tests.settings_files import trust_file
 
 
@@ -267,3 +272,33 @@ def test_a_tick_that_outlasts_a_lease_is_refused(tmp_path):
 def test_an_address_with_a_nul_is_refused(tmp_path):
     with pytest.raises(SettingsError, match='"store_url" contains a NUL'):
         read(tmp_path, store_url="sqlite:///a\0b")
+
+
+def paths_of(model, above=""):
+    for name, field in model.model_fields.items():
+        types = (field.annotation, *get_args(field.annotation))
+        yield from ([above + name] if Path in types or SettingPath in types else [])
+        for one in types:
+            if isinstance(one, type) and issubclass(one, BaseModel):
+                yield from paths_of(one, f"{above}{name}.")
+
+
+@pytest.mark.parametrize("name", list(paths_of(Settings)))
+def test_each_setting_that_is_a_path_can_be_set_in_a_file_and_by_a_variable(tmp_path, name):
+    variable = {"JARVIS_" + name.replace(".", "__").upper(): "~/a"}
+    values = "~/a"
+    for part in reversed(name.split(".")):
+        values = {part: values}
+    assert attrgetter(name)(read(tmp_path, variable)) == Path.home() / "a"
+
+    yaml(tmp_path, json.dumps(values))
+    trust_file(tmp_path / "jarvis.yaml", tmp_path)
+    settings = load_settings({}, environ={"JARVIS_DATA_DIR": str(tmp_path)}, directory=tmp_path)
+
+    assert attrgetter(name)(settings) == (tmp_path if name == "data_dir" else Path.home() / "a")
+
+
+def test_the_settings_that_are_paths():
+    assert set(paths_of(Settings)) == {
+        *("data_dir", "sec.notes", "notify.webhook_secret_file", "web.users_file", "web.tokens_file"),
+    }

@@ -22,29 +22,45 @@ from jarvis_workers.snapshots.selection import JARVIS_IGNORE
 from jarvis_workers.toolchain import git
 from jarvis_workers.toolchain.temporary import temporary_directory
 
-# Set by most CI services, by GitHub Actions, and by GitLab.
-SERVICES = ("CI", "GITHUB_ACTIONS", "GITLAB_CI")
+# Set by most CI services; by GitHub Actions, GitLab, Azure Pipelines, Jenkins, TeamCity and AWS CodeBuild.
+SERVICES = (
+    *("CI", "GITHUB_ACTIONS", "GITLAB_CI"),
+    *("TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID"),
+)
+UNSET = ("", "0", "false", "no", "off")
 # https://docs.github.com/en/actions/reference/variables-reference, https://docs.gitlab.com/ci/variables/predefined_variables/
 GITHUB_BRANCH = "GITHUB_BASE_REF"
 GITLAB_COMMIT, GITLAB_BRANCH = "CI_MERGE_REQUEST_DIFF_BASE_SHA", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-DELETED = b"D"
 NO_BASE = f"no base revision can be read here; to use them, set {TRUSTED_CONFIG}"
 TEMPORARY = "jarvis-scope"
 NAMES_MAX = 10
+# As Linux itself follows.
+LINKS_MAX = 40
 
 
 class Base(NamedTuple):
-    """The settings of the base revision, and the files below `top` that the change adds or edits."""
+    """The settings of the base revision, and the entries below `top` that the change adds, edits or deletes."""
 
     settings: Settings
-    changed: frozenset[bytes]
+    changed: Mapping[bytes, git.Modes]
     top: Path
+
+
+class WayTo(NamedTuple):
+    """The way to a file or directory: each entry on it, links among them, and its end, which need not exist."""
+
+    steps: frozenset[Path]
+    end: Path
+
+    def is_changed_by(self, path: Path) -> bool:
+        """Return whether a change of an entry may change what is at the end."""
+        return path in self.steps or path.is_relative_to(self.end)
 
 
 def is_ci(environ: Mapping[str, str]) -> bool:
     """Return whether this is a job of a CI service, where the checkout may be a change of a stranger."""
-    return any(environ.get(name, "").lower() in ("true", "1") for name in SERVICES)
+    return any(environ.get(name, "").strip().lower() not in UNSET for name in SERVICES)
 
 
 def load_scan_settings(
@@ -113,7 +129,7 @@ def _read_base(flags: Mapping[str, object], directory: Path, environ: Mapping[st
         changes = git.changes_since(borrowed, commit)
     except (UsageError, SettingsError, ValueError):
         return None
-    return Base(settings, frozenset(path for path, letter in changes.items() if letter != DELETED), borrowed.top)
+    return Base(settings, changes, borrowed.top)
 
 
 def _base_revision(environ: Mapping[str, str]) -> str | None:
@@ -130,10 +146,69 @@ def _base_revision(environ: Mapping[str, str]) -> str | None:
 
 
 def _altered_files(base: Base, directory: Path, named: Sequence[str]) -> Iterator[str]:
-    """Yield the files that decide what is scanned or reported, and that the change adds or edits."""
+    """Yield the files that decide what is scanned or reported, and that the change adds, edits, deletes or redirects.
+
+    The files of a submodule are not listed as changes: with its commit, each one there may have changed.
+    """
     top = base.top.resolve()
-    places = [(directory / Path(one).expanduser()).resolve() for one in (*named, *base.settings.rules.paths)]
-    for path in sorted(base.changed):
+    deciding = [directory / Path(one).expanduser() for one in (*named, *base.settings.rules.paths)]
+    ways = [way for place in deciding for way in _ways(place)]
+    for name in (YAML_FILE, TOML_FILE):
+        ways += _ways_of_linked_settings(directory / name, top, base.changed)
+    for path, modes in sorted(base.changed.items()):
         full = top / os.fsdecode(path)
-        if full.name == JARVIS_IGNORE or any(full.is_relative_to(place) for place in places):
+        if full.name == JARVIS_IGNORE or any(way.is_changed_by(full) for way in ways):
             yield shown(path)
+        elif modes.after == git.SUBMODULE:
+            yield from (shown(os.fsencode(file.relative_to(top))) for file in _ignore_files_below(full))
+
+
+def _ways_of_linked_settings(file: Path, top: Path, changed: Mapping[bytes, git.Modes]) -> Iterator[WayTo]:
+    """Yield the way to a settings file that is a link, or was one in the base, where links are not followed."""
+    modes = changed.get(os.fsencode(os.path.relpath(file.parent.resolve() / file.name, top)))
+    if _target(file) or (modes and modes.before == git.SYMBOLIC_LINK):
+        yield _way(file)
+
+
+def _ways(place: Path) -> Iterator[WayTo]:
+    """Yield the way to a file or directory, and those to the links in the directory."""
+    way = _way(place)
+    yield way
+    try:
+        yield from [_way(one) for one in way.end.iterdir() if one.is_symlink()]
+    except (OSError, ValueError):
+        return
+
+
+def _way(place: Path) -> WayTo:
+    """Follow a path by its entries; unlike by `resolve`, links on it and a missing end are not lost."""
+    steps, end = [], Path("/")
+    parts = list(reversed(place.absolute().parts))
+    links = 0
+    while parts:
+        part = parts.pop()
+        step = end.parent if part == ".." else end / part
+        steps.append(step)
+        target = _target(step) if links < LINKS_MAX else None
+        if target is None:
+            end = step
+        else:
+            links += 1
+            parts += reversed(target.parts)
+    return WayTo(frozenset(steps), end)
+
+
+def _target(link: Path) -> Path | None:
+    """Return the target of a link; None for anything else, such as a name that is too long."""
+    try:
+        return link.readlink()
+    except (OSError, ValueError):
+        return None
+
+
+def _ignore_files_below(directory: Path) -> Iterator[Path]:
+    """Yield the ignore files of a submodule, and of the submodules in it."""
+    for place, directories, files in os.walk(directory):
+        directories.sort()
+        if JARVIS_IGNORE in files:
+            yield Path(place, JARVIS_IGNORE)

@@ -171,7 +171,7 @@ class NotifySettings(FrozenSettings):
     """The address that is notified of the end of each run, and the file with the signing key (docs/web.md)."""
 
     webhook_url: Annotated[str, Field(pattern=WEBHOOK_URL, max_length=2000)] | None = None
-    webhook_secret_file: Path | None = None
+    webhook_secret_file: SettingPath | None = None
 
 
 class WebSettings(FrozenSettings):
@@ -183,8 +183,8 @@ class WebSettings(FrozenSettings):
     """
 
     auth: Literal["token", "basic", "proxy"] = "token"
-    users_file: Path | None = None
-    tokens_file: Path | None = None
+    users_file: SettingPath | None = None
+    tokens_file: SettingPath | None = None
     hosts: Names = ()
     trusted_proxies: Names = ()
     user_header: str = "X-Forwarded-User"

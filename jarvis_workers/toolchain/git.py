@@ -27,6 +27,7 @@ FETCHED_BRANCH = re.compile(r"[0-9a-f]+\t\tbranch '([^'\s]{1,200})' of ")
 USUAL_BRANCHES = ("main", "master")
 HEAD_BRANCH = re.compile(r"ref: refs/heads/([^'\s]{1,200})\tHEAD\n")
 REGULAR_FILE = b"100"
+SYMBOLIC_LINK, SUBMODULE = b"120000", b"160000"
 PASSED_VARIABLES = (
     *("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "GIT_SSL_CAINFO"),
     *("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"),
@@ -174,15 +175,24 @@ def merge_base(borrowed: Borrowed) -> str:
     return _git(command, borrowed.environ).decode().strip()
 
 
-def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, bytes]:
-    """Return the files that differ between a commit and the checked-out commit, with git's letter for the change."""
+class Modes(NamedTuple):
+    """What an entry was and is, such as b"100644", SYMBOLIC_LINK or SUBMODULE; b"000000" is none."""
+
+    before: bytes
+    after: bytes
+
+
+def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, Modes]:
+    """Return the entries that differ between a commit and the checked-out commit, by path from the top."""
     if borrowed.head is None:
         return {}
     check_count(borrowed.place, commit, borrowed.bounds, borrowed.environ)
     check_count(borrowed.place, borrowed.head, borrowed.bounds, borrowed.environ)
-    compare = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", commit, borrowed.head]
+    compare = ["diff-tree", "-r", "-z", "--no-renames", "--raw", commit, borrowed.head]
     fields = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
-    return dict(zip(fields[1::2], fields[::2], strict=False))
+    # Each entry is b":100644 120000 HASH HASH LETTER", and its path.
+    modes = (Modes(*field.removeprefix(b":").split()[:2]) for field in fields[:-1:2])
+    return dict(zip(fields[1::2], modes, strict=False))
 
 
 def file_at(borrowed: Borrowed, commit: str, path: bytes) -> bytes | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.service.trusted_scope import SERVICES
 from tests.cli.commands import Jarvis
 
 
@@ -14,7 +15,8 @@ def jarvis(
     tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Jarvis:
     """Run commands in an empty directory, with a separate store, in English, with only the settings of the test."""
-    for name in [name for name in os.environ if name.startswith(("JARVIS_", "GITHUB_", "GITLAB_", "CI"))]:
+    own = ("JARVIS_", "GITHUB_", "GITLAB_", "CI", *SERVICES)
+    for name in [name for name in os.environ if name.startswith(own)]:
         monkeypatch.delenv(name)
     place = tmp_path / "place"
     place.mkdir()

@@ -129,6 +129,29 @@ def test_nothing_leaves_before_an_approval(clone: Jarvis, listener: Listener, co
     assert listener.received == []
     assert "Traceback" not in ended.err
     assert command[:2] in (("config", "show"),) or "jarvis config trust" in ended.err
+    # A command that refuses the file (`jarvis.yaml:LINE: ...`) has shown nothing about its settings.
+    assert "jarvis.yaml:" not in ended.err
+    assert ended.code == 0 or command[:2] != ("sec", "fast")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("secret", [{}, {"webhook_secret_file": "../secret"}], ids=["unsigned", "signed"])
+def test_a_scan_of_a_clone_notifies_its_webhook_only_after_an_approval(
+    jarvis: Jarvis, listener: Listener, secret: dict[str, str]
+) -> None:
+    (jarvis.place.parent / "secret").write_text(FILE_KEY)
+    notify = {"webhook_url": f"http://127.0.0.1:{listener.port}/hook", **secret}
+    jarvis.tree(".", {"src/a.c": COPY, "jarvis.yaml": json.dumps({"notify": notify})})
+
+    scanned = jarvis("sec", "fast", "src", "--fail-on", "high")
+    received = list(listener.received)
+    jarvis("config", "trust")
+    jarvis("sec", "fast", "src", "--fail-on", "high")
+
+    assert (scanned.code, received) == (1, []), scanned.err
+    assert "src/a.c:1" in scanned.out and "jarvis config trust" in scanned.err
+    assert listener.received[0].startswith(b"POST /hook ")
+    assert (b"signature" in listener.received[0].lower()) is bool(secret)
 
 
 @pytest.mark.slow

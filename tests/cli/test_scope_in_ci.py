@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.service.trusted_scope import is_ci
 from jarvis_workers.settings.scope import NARROWING
 from tests.cli.commands import COPY, Ended, Jarvis
 
@@ -117,7 +118,6 @@ def test_a_file_that_is_added_renamed_or_deleted_and_narrows_the_scan_is_reporte
         {"jarvis.yaml": "report: {min_confidence: 0.1}\n"},
         {"jarvis.yaml": "processes: 1\nreport: {min_confidence: 0.2}\n"},
         {".gitignore": "src\n"},
-        {".jarvisignore": None},
     ],
 )
 def test_a_change_that_narrows_nothing_passes(project: Project, after: dict[str, str | None]) -> None:
@@ -177,8 +177,18 @@ def test_a_branch_of_the_fork_is_no_base_in_gitlab(project: Project, own: bool) 
         (PULL_REQUEST | {"GITHUB_BASE_REF": "--output=x"}, []),
         ({"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "0" * 40}, []),
         ({"CI": "true"}, []),
+        ({"JENKINS_URL": "https://ci.example.org/"}, []),
     ],
-    ids=["push", "shallow", "shallow-with-branches", "unknown", "an-option", "absent-commit", "other-service"],
+    ids=[
+        "push",
+        "shallow",
+        "shallow-with-branches",
+        "unknown",
+        "an-option",
+        "absent-commit",
+        "other-service",
+        "jenkins",
+    ],
 )
 def test_without_a_base_what_narrows_has_no_effect_and_is_named(
     project: Project, environ: dict[str, str], options: list[str]
@@ -194,6 +204,23 @@ def test_without_a_base_what_narrows_has_no_effect_and_is_named(
     ignored = "scan.exclude_dirs, rules.disable, report.min_confidence, .jarvisignore"
     why = "no base revision can be read here; to use them, set JARVIS_TRUSTED_CONFIG"
     assert f"jarvis: what narrows the scan in this checkout has no effect ({why}): {ignored}\n" in done.err
+
+
+@pytest.mark.parametrize(
+    ("environ", "known"),
+    [
+        *(({"CI": value}, True) for value in ("true", "True", "1", "yes", "woodpecker", "drone")),
+        *(({"CI": value}, False) for value in ("", " ", "false", "False", "0", "no", "off")),
+        ({"TF_BUILD": "True"}, True),
+        ({"JENKINS_URL": "https://ci.example.org/"}, True),
+        ({"TEAMCITY_VERSION": "2025.07 (build 1)"}, True),
+        ({"CODEBUILD_BUILD_ID": "project:1"}, True),
+        ({"PATH": "/bin"}, False),
+    ],
+    ids=str,
+)
+def test_a_job_of_a_ci_service_is_known_by_its_variables(environ: dict[str, str], known: bool) -> None:
+    assert is_ci(environ) is known
 
 
 def test_a_first_commit_has_no_base(project: Project) -> None:
@@ -253,6 +280,138 @@ def test_names_that_a_change_adds_do_not_control_the_terminal_and_are_few(projec
     done = project.scan(PULL_REQUEST)
 
     assert done.code == 3 and "\x1b" not in done.err and "and 2 more" in done.err, done.err
+
+
+def link(place: Path, name: str, target: str) -> None:
+    """Replace a file or directory by a link."""
+    if (place / name).exists():
+        git(place, "rm", "-rq", name)
+    (place / name).symlink_to(target)
+    commit(place, {})
+
+
+OWN, OTHER = "[]\n", "[] # others\n"
+RULES = {"jarvis.yaml": "rules: {paths: [rules]}\n", "rules/a.yaml": OWN, "rules/b.yaml": OTHER}
+ONE = {**RULES, "jarvis.yaml": "rules: {paths: [rules/a.yaml]}\n", "more/a.yaml": "[]\n"}
+NESTED = {".jarvisignore": "gen*\n", "src/.jarvisignore": "!gen1.c\n"}
+
+
+@pytest.mark.parametrize(
+    ("base", "changed", "links", "named"),
+    [
+        (RULES, {"rules/a.yaml": None}, {}, "rules/a.yaml"),
+        (RULES, {"rules/a.yaml": None, "a.yaml": OWN}, {}, "rules/a.yaml"),
+        ({**RULES, "more/a.yaml": "[]\n"}, {}, {"rules": "more"}, "rules"),
+        (ONE, {}, {"rules/a.yaml": "../more/a.yaml"}, "rules/a.yaml"),
+        (ONE, {}, {"rules": "more"}, "rules"),
+        (NESTED, {"src/.jarvisignore": None}, {}, "src/.jarvisignore"),
+        (NESTED, {}, {"src/.jarvisignore": "clean.c"}, "src/.jarvisignore"),
+    ],
+    ids=["deleted", "moved", "directory-linked", "file-linked", "file-in-linked", "ignore-deleted", "ignore-linked"],
+)
+def test_a_deciding_file_that_is_deleted_moved_or_redirected_is_reported(
+    project: Project, base: dict[str, str], changed: dict[str, str | None], links: dict[str, str], named: str
+) -> None:
+    project.change({**CLEAN, **base}, {**changed, "a.c": ""})
+    for name, target in links.items():
+        link(project.origin, name, target)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done.code == 3 and f"{ALTERS}{named}" in done.line, done
+
+
+@pytest.mark.parametrize(
+    ("path", "changed"),
+    [
+        ("rules", {"real/a.yaml": OTHER}),
+        ("rules", {"real/a.yaml": None}),
+        ("real", {"other.yaml": OWN}),
+        ("up/../real", {"real/a.yaml": OTHER}),
+    ],
+    ids=["edited", "deleted", "link-in-directory", "written-with-dots"],
+)
+def test_files_behind_links_of_the_base_decide(project: Project, path: str, changed: dict[str, str | None]) -> None:
+    base = {**CLEAN, "jarvis.yaml": f"rules: {{paths: [{path}]}}\n", "real/a.yaml": OWN, "real/b.yaml": "[]\n"}
+    commit(project.origin, {**base, "other.yaml": OTHER, "up/x.c": ""})
+    link(project.origin, "rules", "real")
+    link(project.origin, "real/c.yaml", "../other.yaml")
+    project.change({"b.c": ""}, changed)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done.code == 3 and f"{ALTERS}{next(iter(changed))}" in done.line, done
+
+
+@pytest.mark.parametrize("option", ["--baseline", "--triage"])
+@pytest.mark.parametrize("redirected", ["state", "state/known"])
+def test_a_redirected_baseline_or_triage_file_is_reported(project: Project, option: str, redirected: str) -> None:
+    known = {"--baseline": '{"issues": []}', "--triage": "version: 1\njudgements: []\n"}[option]
+    project.change({**CLEAN, "state/known": known, "state/x": "", "other/known": known}, {"a.c": ""})
+    link(project.origin, redirected, "other" if redirected == "state" else "../other/known")
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, option, "state/known", "-q")
+
+    assert done.code == 3 and f"{ALTERS}{redirected}" in done.line, done
+
+
+@pytest.mark.parametrize("where", [["src"], ["--root", ".", "src"], ["src/clean.c", "src/b.c"]])
+def test_rules_of_the_project_that_the_change_deletes_are_reported(project: Project, where: list[str]) -> None:
+    top = "src" if where == ["src"] else "."
+    rules = f"{top}/.jarvis/rules"
+    project.change(
+        {**CLEAN, "src/b.c": "", f"{rules}/a.yaml": OWN, f"{rules}/b.yaml": OTHER}, {f"{rules}/a.yaml": None}
+    )
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--project-rules", "-q", *where)
+
+    assert done.code == 3 and f"{ALTERS}{rules.removeprefix('./')}/a.yaml" in done.line, done
+
+
+def test_a_settings_file_that_is_a_link_in_the_base_decides(project: Project) -> None:
+    commit(project.origin, {**CLEAN, "conf.yaml": "report: {min_confidence: 0.0}\n"})
+    link(project.origin, "jarvis.yaml", "conf.yaml")
+    project.change({"b.c": ""}, {"conf.yaml": "report: {min_confidence: 0.4}\n"})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done.code == 3 and f"{ALTERS}conf.yaml" in done.line, done
+
+
+@pytest.mark.parametrize(
+    ("files", "settings", "named"),
+    [
+        ({".jarvisignore": "*.c\n"}, "", "lib/.jarvisignore"),
+        ({"deep/.jarvisignore": "*.c\n"}, "", "lib/deep/.jarvisignore"),
+        ({"rules/a.yaml": OTHER}, "rules: {paths: [lib/rules]}\n", "lib"),
+        ({"rules/a.yaml": None}, "rules: {paths: [lib/rules]}\n", "lib"),
+        ({"other.c": ""}, "", None),
+    ],
+    ids=["ignore", "ignore-below", "rules", "rules-deleted", "sources"],
+)
+def test_the_new_commit_of_a_submodule_brings_deciding_files(
+    project: Project, tmp_path: Path, files: dict[str, str | None], settings: str, named: str | None
+) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    commit(library, {"a.c": "int a;\n", "rules/a.yaml": OWN, "rules/b.yaml": OTHER})
+    git(project.origin, "submodule", "--quiet", "add", f"file://{library}", "lib")
+    project.change({**CLEAN, "jarvis.yaml": settings}, {"b.c": ""})
+    commit(library, files)
+    git(project.origin / "lib", "pull", "-q")
+    commit(project.origin, {})
+    project.check_out("--recurse-submodules")
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done.code == (3 if named else 0), done
+    assert named is None or f"{ALTERS}{named}" in done.err, done
 
 
 def test_outside_of_ci_nothing_changes(project: Project) -> None:

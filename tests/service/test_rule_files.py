@@ -114,8 +114,8 @@ def test_the_line_of_a_problem_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("3", ' is 3; expected a list of rules under the key "rules"'),
-        ("rules: {}", " is {'rules': {}}; expected a list"),
+        ("3", ': expected a list of rules under the key "rules"'),
+        ("rules: {}", ': expected a list of rules under the key "rules"'),
         ("- 3", ":1: rule 1: should be a mapping of names to values"),
         ("a: [b", ":1: expected ',' or ']'"),
         ("!!python/object/apply:os.system [ls]", ":1: could not determine a constructor"),
@@ -130,6 +130,11 @@ def test_the_line_of_a_problem_is_named(tmp_path):
 )
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, says):
     assert refused(tmp_path, text).startswith(says)
+
+
+@pytest.mark.parametrize("text", ["sesame\n", "key: sesame\n", "rules: sesame\n", "rules: {sesame: 1}\n"])
+def test_the_content_of_a_file_without_rules_is_not_shown(tmp_path, text):
+    assert refused(tmp_path, text) == ': expected a list of rules under the key "rules"'
 
 
 def test_a_regular_expression_is_checked_where_it_can_be_used(tmp_path):

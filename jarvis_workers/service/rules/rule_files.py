@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.reprs import short
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.service.rules.rule_rows import ProjectRule
 from jarvis_workers.service.rules.taint_rows import NESTED_KEYS, TaintRuleRow, is_taint_row, patterns_in
@@ -77,9 +76,8 @@ def _rules(file: Path) -> Iterator[dict[str, Any]]:
     is_named = isinstance(document, dict) and list(document) == ["rules"]
     rows = document["rules"] if is_named and isinstance(document, dict) else document
     if not isinstance(rows, list):
-        raise UsageError(
-            f'{shown_path(file)} is {short.repr(document)}; expected a list of rules under the key "rules"'
-        )
+        # The settings of a clone may name any file of this machine, whose content is not to be shown.
+        raise UsageError(f'{shown_path(file)}: expected a list of rules under the key "rules"')
     if len(rows) > RULES_MAX:
         raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, limit {RULES_MAX}; remove some")
     for number, row in enumerate(rows):
