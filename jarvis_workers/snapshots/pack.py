@@ -15,7 +15,7 @@ from typing import NamedTuple
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.committed_files import CommittedFiles
 from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
-from jarvis_workers.snapshots.exclusion_reasons import LINK_WITHIN_THE_TREE
+from jarvis_workers.snapshots.exclusion_reasons import LFS_POINTER, LINK_WITHIN_THE_TREE
 from jarvis_workers.snapshots.include_closure import IncludeClosure
 from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
 from jarvis_workers.snapshots.safe_read import Read, read_file
@@ -24,6 +24,8 @@ from jarvis_workers.snapshots.shards import ShardWriter
 from jarvis_workers.snapshots.walk import walk
 
 PROGRESS_EVERY = 256
+# The first line of a pointer file, which a checkout without Git LFS has in place of the file (its specification, v1).
+LFS_POINTER_START = b"version https://git-lfs.github.com/spec/v1\n"
 
 Progress = Callable[[int, int], None]
 
@@ -151,6 +153,9 @@ class _Packing:
         content = read_file(file.directory, file.name, self._limit, read=self._read)
         if isinstance(content, str):
             self._not_checked.append((file.path, content))
+            return
+        if content.startswith(LFS_POINTER_START):
+            self._not_checked.append((file.path, LFS_POINTER))
             return
         if self._committed:
             self._committed.compare(file.path, content)

@@ -192,6 +192,13 @@ def test_a_file_that_is_too_large_is_not_checked(
     assert snapshot.not_checked == ((b"a.c", "too large: 1,001 bytes, limit 1,000"),)
 
 
+def test_a_pointer_of_git_lfs_is_not_checked(tmp_path: Path, grow, chosen: Selection, blobs: DirectoryBlobs) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"
+    snapshot = pack(grow(tmp_path / "tree", {"a.c": pointer, "b.c": f"/* {pointer} */"}), chosen, blobs)
+
+    assert snapshot.not_checked == ((b"a.c", exclusion_reasons.LFS_POINTER),)
+
+
 def test_what_cannot_be_read_is_in_the_snapshot_by_name(
     public_path: Path, grow, chosen: Selection, as_nobody: Callable[[], AbstractContextManager[None]]
 ) -> None:
