@@ -42,12 +42,13 @@ class Evaluation(NamedTuple):
     missing: int = 0
     unsafe: int = 0
     answers: int = 0
-    dollars: float = 0.0
+    dollars: float | None = 0.0
 
     @property
     def line(self) -> str:
         tests = f"{self.shown[0]} of {self.shown[1]} | {self.hidden[0]} of {self.hidden[1]}"
-        rest = f"{self.missing} | {self.unsafe} | {self.answers} | {self.dollars:.4f}"
+        cost = "unknown" if self.dollars is None else f"{self.dollars:.4f}"
+        rest = f"{self.missing} | {self.unsafe} | {self.answers} | {cost}"
         return f"| {self.name} | {'yes' if self.builds else 'NO'} | {tests} | {rest} |"
 
 
@@ -154,8 +155,10 @@ def summary(found: Sequence[Evaluation]) -> Iterator[str]:
         whole = sum(one[0] == one[1] for one in pairs if one[1])
         word = "held-out" if name == "hidden" else name
         yield f"{passed} of {total} {word} tests pass; all of them in {whole} of {sum(bool(one[1]) for one in pairs)}"
-    dollars, answers = sum(one.dollars for one in found), sum(one.answers for one in found)
-    yield f"{sum(one.unsafe for one in found)} lines of unsafe code; {answers} answers; {dollars:.4f} dollars"
+    prices = [one.dollars for one in found if one.dollars is not None]
+    cost = f"{sum(prices):.4f} dollars" if len(prices) == len(found) else "cost unknown"
+    answers = sum(one.answers for one in found)
+    yield f"{sum(one.unsafe for one in found)} lines of unsafe code; {answers} answers; {cost}"
 
 
 def lines(c_projects: Path, crates: Path, names: Iterable[str], options: Sequence[str]) -> Iterator[str]:
