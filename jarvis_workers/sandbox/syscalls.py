@@ -23,7 +23,7 @@ lookup_dcookie:212:18 lremovexattr:198:15 lsetxattr:189:6 memfd_create:319:279 m
 migrate_pages:256:238 mmap:9:222 modify_ldt:154:- mount:165:40 mount_setattr:442:442 move_mount:429:429
 move_pages:279:239 mq_open:240:180 mq_unlink:241:181 msgctl:71:187 msgget:68:186 msgrcv:70:188 msgsnd:69:189
 name_to_handle_at:303:264 open:2:- open_by_handle_at:304:265 open_tree:428:428 openat2:437:437 openat:257:56
-perf_event_open:298:241 personality:135:92 pidfd_getfd:438:438 pidfd_send_signal:424:424 pivot_root:155:41 prctl:157:167
+perf_event_open:298:241 personality:135:92 pidfd_getfd:438:438 pidfd_send_signal:424:424 pivot_root:155:41
 prlimit64:302:261 process_madvise:440:440 process_mrelease:448:448 process_vm_readv:310:270 process_vm_writev:311:271
 ptrace:101:117 quotactl:179:60 quotactl_fd:443:443 reboot:169:142 removexattr:197:14 request_key:249:218
 rt_sigqueueinfo:129:138 rt_tgsigqueueinfo:297:240 sched_setaffinity:203:122 sched_setattr:314:274 sched_setparam:142:118

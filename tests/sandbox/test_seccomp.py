@@ -89,8 +89,6 @@ def test_the_numbers_are_the_kernel_s(name: str) -> None:
         ("splice", (), calls.NOT_THERE),
         ("io_setup", (), calls.NOT_THERE),
         ("seccomp", (), calls.NOT_THERE),
-        ("prctl", (22, 2), calls.NOT_VALID),
-        ("prctl", (15,), calls.ALLOW),
         ("personality", (0xFFFFFFFF,), calls.ALLOW),
         ("personality", (0x0040000,), calls.ALLOW),
         ("personality", (0x0400000,), calls.NOT_PERMITTED),

@@ -268,7 +268,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     row = next(row for row in read_rows(pipeline.blobs, payload.index) if row.path == b"lib/release.c")
     hit = ["flow_double_free", 5, 0.9, "", [[None, 5, "freed again"]]]
     key = f"{row.key}-{sha256(b'lib').hexdigest()[:8]}"
-    gap = ["release", 3, "it needs more steps than it may take"]
+    gap = ["release", 3, "it takes too many steps"]
     said = {key: [[[[hit], [gap]], [], None], names.answers(row.calls), ""]}
     FlowCache(pipeline.cache, space("flow")).put([(key, row.path)], said)
 
@@ -278,7 +278,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     assert body["summary"]["not_checked"] == [
         {
             "file": "lib/release.c",
-            "reason": "data-flow rules did not run on release to its end (line 3): it needs more steps than it may take",
+            "reason": "data-flow rules did not run on release to its end (line 3): it takes too many steps",
         }
     ]
 

@@ -224,10 +224,6 @@ def filter_its_own_calls(_: Target) -> bool:
     return _in_a_child(lambda: _filter_calls(lambda steps: call("seccomp", 1, 0, steps)))
 
 
-def filter_its_own_calls_in_the_old_way(_: Target) -> bool:
-    return _in_a_child(lambda: _filter_calls(lambda steps: call("prctl", 22, 2, steps, 0, 0)))
-
-
 def _filter_calls(install: Callable[[bytes], int]) -> None:
     allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000), 8)
     call("prctl", 38, 1, 0, 0, 0)
