@@ -73,7 +73,7 @@ def shown(name: str, one: Score, report: Mapping[str, Any]) -> str:
         f"  undecided {one.risky.get('undecided', 0) + one.harmless.get('undecided', 0)}"
         f"  review {one.risky.get('review', 0) + one.harmless.get('review', 0)}"
         f"  without finding {one.without_finding}"
-        f"  calls {model.get('calls', 0)}  tokens {tokens:,}  cost {report['run'].get('cost', 0.0):.4f} usd"
+        f"  calls {model.get('calls', 0)}  tokens {tokens:,}  cost {_dollars(report['run'].get('cost'))}"
     )
 
 
@@ -88,6 +88,10 @@ def _outcome(label: Label, issues: Iterable[Mapping[str, Any]]) -> str | None:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"{cost:.4f} usd"
 
 
 def _percent(share: float | None) -> str:
