@@ -107,14 +107,6 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module")
-def calm(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The report of a local run to which nothing happens."""
-    with command(tmp_path_factory.mktemp("calm"), "sec", "fast", "-p", str(tree)) as quiet:
-        assert quiet.ends()[0] == 0
-        return quiet.body()
-
-
 @pytest.fixture
 def poisoned(tmp_path: Path) -> Path:
     """A tree with a file that takes so long that one can aim."""

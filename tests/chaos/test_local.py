@@ -30,14 +30,6 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module")
-def calm(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The report of a run to which nothing happens."""
-    with command(tmp_path_factory.mktemp("calm"), "sec", "fast", "-p", str(tree)) as quiet:
-        assert quiet.ends()[0] == 0
-        return quiet.body()
-
-
 @pytest.fixture
 def sqlite(tmp_path: Path, open_stores: Callable[..., Store]) -> Callable[[], Store]:
     """Open the store of the commands under test."""

@@ -16,8 +16,8 @@ import pytest
 
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
-from tests.chaos.commands import command, until
 from tests.chaos.commands import scan_of as progress_of
+from tests.chaos.commands import until
 from tests.chaos.fleet import Fleet, fleet_of
 from tests.chaos.outages import OUTAGES, lasting, mounted
 from tests.chaos.test_fleet import ONE_EACH, SEEDS, assert_nothing_is_left, last_run, report
@@ -41,14 +41,6 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("outages") / "tree"
     make_tree(root, FILES)
     return root
-
-
-@pytest.fixture(scope="module")
-def calm(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The report of a local run without outages."""
-    with command(tmp_path_factory.mktemp("calm"), "sec", "fast", "-p", str(tree)) as quiet:
-        assert quiet.ends()[0] == 0
-        return quiet.body()
 
 
 @pytest.fixture
