@@ -99,7 +99,7 @@ class AgentUsage:
     seconds: float = 0.0
 
     @property
-    def known_cost(self) -> float | None:
+    def dollars(self) -> float | None:
         """The cost in dollars; None if it is unknown, because the model has no prices."""
         return None if self.unpriced else self.cost
 

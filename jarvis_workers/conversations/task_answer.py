@@ -48,6 +48,6 @@ def run_facts(talk: JobConversation, agent: Agent, tier: str) -> dict[str, Any]:
         "sandbox": tier,
         "left_out": talk.left_out.lines,
         "tokens": asdict(spent.usage),
-        "cost": spent.known_cost,
+        "cost": spent.dollars,
         "seconds": round(spent.seconds, 3),
     }

@@ -67,7 +67,7 @@ def usage_of(processes: Iterable[int], own: Sequence[str] = ()) -> ProcessUsage:
         if REMOVED in maps:
             _add_removed(mappings, maps, below)
         try:
-            for file in _held_files(facts.place):
+            for file in _files_in_use(facts.place):
                 if stat.S_ISSOCK(file.st_mode) or stat.S_ISFIFO(file.st_mode):
                     kernel_memory[file.st_ino] = SOCKET_BYTES if stat.S_ISSOCK(file.st_mode) else PIPE_BYTES
                 elif not file.st_nlink and (stat.S_ISREG(file.st_mode) or stat.S_ISDIR(file.st_mode)):
@@ -111,7 +111,7 @@ def _add_removed(mappings: dict[int, int], maps: bytes, below: tuple[bytes, ...]
             mappings[int(inode)] = max(size, mappings.get(int(inode), 0))
 
 
-def _held_files(place: str) -> Iterator[os.stat_result]:
+def _files_in_use(place: str) -> Iterator[os.stat_result]:
     """Yield the open files of a process, its directory and its program."""
     with suppress(FileNotFoundError, ProcessLookupError):
         for name in ("cwd", "exe", *(f"fd/{number}" for number in os.listdir(f"{place}/fd"))):

@@ -42,7 +42,7 @@ class DirectModel:
     def spent(self) -> str:
         """What all conversations so far have used, for users."""
         asks, tokens = sum(one.asks for one in self._spent), sum(one.usage.total for one in self._spent)
-        costs = [one.known_cost for one in self._spent]
+        costs = [one.dollars for one in self._spent]
         cost = None if None in costs else sum(filter(None, costs))
         return f"{asks:,} {'answer' if asks == 1 else 'answers'}, {tokens:,} tokens, {cost_text(cost)}"
 

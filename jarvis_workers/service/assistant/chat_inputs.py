@@ -74,7 +74,7 @@ class Inputs:
         if result and result.summary:
             self.tell(result.summary)
         spent = self.chat.agent.spent
-        paid = None if spent.known_cost is None else spent.cost - cost
+        paid = None if spent.dollars is None else spent.cost - cost
         took = f"{spent.usage.total - tokens:,} tokens, {cost_text(paid)}"
         self.tell(f"[{took}, {time.monotonic() - began:.1f} s]")
         return result
@@ -176,7 +176,7 @@ class Inputs:
         usage, session = self.chat.agent.spent.usage, self.chat.agent.session
         return (
             f"{usage.total:,} tokens ({usage.prompt:,} in, {usage.cached:,} of them cached, {usage.completion:,} out),"
-            f" {cost_text(self.chat.agent.spent.known_cost)}; the next request has about {session.tokens:,} tokens"
+            f" {cost_text(self.chat.agent.spent.dollars)}; the next request has about {session.tokens:,} tokens"
         )
 
     def _save(self) -> str:
