@@ -1,8 +1,8 @@
 """Steps of the database's clock: set by a person, by NTP, by a standby that takes over, by a restored virtual machine.
 
-After a step back, times of before lie in the future. No lease may last longer than its length from now, and nobody was
-seen later than now: the elected controller bounds both, so that whoever is alive has a lease to say so, and whoever is
-not is recovered after it. A step forward is indistinguishable from a sleep, which the controller excuses.
+After a step back, stored times lie in the future. The elected controller clamps leases to their length from now, and
+heartbeats to now: live holders have one lease to renew, and jobs of dead holders are recovered after it. A step forward
+cannot be told from a suspension, by which the controller extends all leases.
 """
 
 from sqlalchemy import ColumnElement, func, select, update

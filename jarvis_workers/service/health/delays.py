@@ -7,7 +7,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, StageProgress
 
 LEAST_AHEAD_SECONDS = 2.0
-STEP_REMEDY = "a worker or a waiting command mends that within a lease"
+STEP_REMEDY = "a running worker or waiting command corrects this within one lease"
 
 
 def delays(store: Store, run_id: str) -> list[str]:
