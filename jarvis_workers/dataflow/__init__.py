@@ -84,19 +84,19 @@ class FunctionSelection:
             if is_listed and starts[place] in self._marks:
                 function["marks"] = self._marks[starts[place]]
 
-    def gaps(self, functions: list[dict[str, Any]], unsearched: int | None) -> list[tuple[str, int, str]]:
+    def gaps(self, functions: list[dict[str, Any]], unsearched: int | None) -> list[list[str | int]]:
         """Return the functions worth analyzing that cannot be analyzed, or not all of them: name, line and reason.
 
         Those behind the offset `unsearched` are not known, and named together.
         """
-        gaps = [
-            (b"".join(one.name.split()).decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG)
+        gaps: list[list[str | int]] = [
+            [b"".join(one.name.split()).decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG]
             for one in self._too_long
         ]
         roots = [one for one in functions if one["root"] or "marks" in one]
-        gaps += [(one["name"], one["line"], one["gap"]) for one in roots if "gap" in one]
+        gaps += [[one["name"], one["line"], one["gap"]] for one in roots if "gap" in one]
         if unsearched is not None:
-            gaps.append((REST, self._text.count(b"\n", 0, unsearched) + 1, f"it is behind {MANY_MARKS}"))
+            gaps.append([REST, self._text.count(b"\n", 0, unsearched) + 1, f"it is behind {MANY_MARKS}"])
         return gaps
 
 

@@ -226,7 +226,7 @@ def test_files_of_several_questions_are_merged(jarvis: Jarvis, interface: Path) 
 
     assert ended.code == 3
     assert "3 of 4 functions have a body; 2 of 2 tests pass" in ended.out
-    assert "src/more.rs:1: more: not accepted in 1 answers; check: src/more.rs:1: E0425" in ended.out
+    assert "src/more.rs:1: more: not accepted in 1 answer; check: src/more.rs:1: E0425" in ended.out
 
 
 def test_the_directory_of_the_interface_is_never_written(jarvis: Jarvis, interface: Path) -> None:

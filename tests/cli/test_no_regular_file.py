@@ -35,7 +35,6 @@ COMMANDS = {
     "team.yaml": ("team", "-T", "x", "-c", "team.yaml"),
     "values.yaml": ("k8s", "render", "sec", "--source", "/x", "--name", "x", "--values", "values.yaml"),
     "compile_commands.json": ("c2rust", "scan", "-p", "src", "--compile-commands", "compile_commands.json"),
-    "key": ("agent", "-T", "x", "-p", "src"),
 }
 
 
@@ -52,9 +51,6 @@ def test_what_is_no_regular_file_is_one_line(
         monkeypatch.setenv("JARVIS_RULES__PATHS", name)
     if name == "store":
         monkeypatch.setenv("JARVIS_STORE_URL_FILE", name)
-    if name == "key":
-        for variable, value in {"MODEL": "m", "API_KEY_FILE": name, "BASE_URL": "http://127.0.0.1:1"}.items():
-            monkeypatch.setenv(f"OPENAI_{variable}", value)
     ended = jarvis(*COMMANDS[name])
 
     assert ended.code in (2, 3), (ended.out, ended.err)

@@ -240,6 +240,7 @@ def test_a_paused_run_is_cancelled_and_keeps_its_report(jarvis, paused):
 def test_what_failed_is_tried_again_and_only_that(jarvis, tree):
     run = jarvis.submit(tree, paused=True)
     shards = hide_blobs(jarvis)
+    jarvis.submit(jarvis.tree("other", {"c.c": COPY * 2}), paused=True)  # without any blob, jobs wait for the store
     broken = jarvis("runs", "resume", run, "-q")
     assert broken.code == 2
     assert broken.line.endswith("set JARVIS_BLOBS_URL to the value used at submission, or submit the tree again")

@@ -1,5 +1,6 @@
 """Model groups: which model is meant, what its key is, and that no secret is ever told."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,8 @@ def test_an_address_finds_its_profile_and_a_group_may_change_it() -> None:
 def test_a_key_stands_in_the_group_a_variable_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(f"{SECRET}\n")
     (tmp_path / "empty").write_text("\n")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
 
     def key(environ: dict[str, str] | None = None, **about: str) -> str:
         return ModelGroup.model_validate({"model": "m", **about}).key(environ or {})
@@ -85,7 +88,7 @@ def test_a_key_stands_in_the_group_a_variable_or_a_file(tmp_path: Path) -> None:
     assert key(api_key_file=str(tmp_path / "key")) == SECRET
     assert key({"OPENAI_API_KEY": SECRET}) == SECRET
     assert key({"OPENAI_API_KEY": SECRET}, base_url="http://localhost:8000/v1") == "none"
-    files = ({"api_key_file": str(tmp_path / name)} for name in ("no", "empty"))
+    files = ({"api_key_file": str(tmp_path / name)} for name in ("no", "empty", "pipe", "device", "."))
     for wrong in ({"api_key_env": "MY_KEY"}, *files):
         with pytest.raises(SettingsError):
             key(**wrong)

@@ -247,7 +247,7 @@ def test_functions_that_were_not_searched_are_named_by_scan_and_data_flow_analys
     braces = "more than 1,000,000 braces and conditional directives"
     assert scan(content).problem == f"{braces}; functions are checked only as far as line 1000004"
     assert flow is not None
-    assert flow["gaps"] == [("the rest of the file", 1_000_004, f"it is behind {braces}")]
+    assert flow["gaps"] == [["the rest of the file", 1_000_004, f"it is behind {braces}"]]
 
 
 @pytest.mark.slow
