@@ -202,7 +202,8 @@ def fleet_of(
 ) -> Iterator[Fleet]:
     """Start workers without shared files; all their processes are killed at the end."""
     with proxy_to(database.socket) as to_database, proxy_to(bell.port) as to_broker:
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")} | {
+        own = "JARVIS_", "GITHUB_", "GITLAB_", "CI"
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(own)} | {
             "JARVIS_BROKER_URL": f"redis://127.0.0.1:{to_broker.port}/0",
             "JARVIS_STORE_URL": database.url_of(to_database.port, str(store.engine.url)),
             "JARVIS_BLOBS_URL": str(home / "blobs"),

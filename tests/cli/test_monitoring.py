@@ -76,7 +76,13 @@ def unhealthy_rules(address: str) -> list[str]:
 
 
 def set_model(jarvis: Jarvis, server: ModelServer) -> None:
-    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": API_KEY}
+    group = {
+        "model": "m",
+        "base_url": server.url,
+        "profile": "openai",
+        "api_key": API_KEY,
+        "prices": {"input": 1, "output": 2},
+    }
     write_settings(jarvis.place, {"models": {"local": group}, "model_group": "local"})
 
 

@@ -433,7 +433,7 @@ def test_runs_are_told_apart_by_branch_commit_and_label(jarvis):
     assert "  topic aaaaaaaaa" in line
     assert "v1 rc" in line
     assert "checkout      topic aaaaaaaaa" in jarvis("runs", "show", "last").out
-    assert "v1 rc, topic aaaaaaaaa, sec.fast, done" in jarvis("runs", "diff", "last", "last").out
+    assert "v1 rc, topic aaaaaaaaa+unknown, sec.fast, done" in jarvis("runs", "diff", "last", "last").out
     assert json.loads((jarvis.place / "r.json").read_text())["run"]["checkout"]["branch"] == "topic"
     assert "at most 60 characters" in jarvis("runs", "label", "last", "x" * 61).line
     jarvis("runs", "label", "last", "")

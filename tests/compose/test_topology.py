@@ -5,7 +5,7 @@ import json
 import os
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -80,11 +80,12 @@ def visit(page: Browser, address: str, users: str) -> None:
     page.visit(f"http://{address}", {"Authorization": basic(users)})
 
 
-def shows(page: Browser, expression: str) -> None:
-    """Wait until an expression holds in a page that may load itself again meanwhile."""
+def shows(page: Browser, expression: str, reload: Callable[[], None] = lambda: None) -> None:
+    """Wait until an expression holds in a page that loads itself again meanwhile, or that `reload` loads again."""
 
     def holds() -> bool:
         with suppress(AssertionError):  # between two pages
+            reload()
             return bool(page.ask(expression))
         return False
 
@@ -126,8 +127,11 @@ def watch_the_jobs_of_agents(started: Topology, tree: Path, page: Browser, gate:
     command = started.run("sec", "agent", "-p", "/src", "--detach", "-q", source=tree)
     run = command.communicate(timeout=PATIENCE_SECONDS * crowd())[0].decode().strip()
 
-    visit(page, f"{flower}/tasks?sort=received", started.secret("flower_users"))
-    shows(page, "/sec\\.verify[^]*STARTED/.test(document.body.innerText)")
+    def visit_flower() -> None:
+        visit(page, f"{flower}/tasks?sort=received", started.secret("flower_users"))
+        page.wait_for("document.querySelector('#tasks-table tbody tr[id]')")
+
+    shows(page, "/sec\\.verify[^]*STARTED/.test(document.body.innerText)", visit_flower)
     keep(page, "flower-started")
     visit(page, f"{site}/runs/{run}", f"admin:{started.secret('web_password')}")
     shows(page, "document.querySelector('#live[data-poll]') && /verify[^]*running/.test(document.body.innerText)")
@@ -135,8 +139,7 @@ def watch_the_jobs_of_agents(started: Topology, tree: Path, page: Browser, gate:
     gate.set()
     shows(page, "document.querySelector('#live') && !document.querySelector('#live[data-poll]')")
     keep(page, "page-done")
-    visit(page, f"{flower}/tasks?sort=received", started.secret("flower_users"))
-    shows(page, "/sec\\.verify[^]*SUCCESS/.test(document.body.innerText)")
+    shows(page, "/sec\\.verify[^]*SUCCESS/.test(document.body.innerText)", visit_flower)
     keep(page, "flower-done")
 
 
@@ -156,7 +159,8 @@ def test_an_installation_runs_agents_and_can_be_watched(
     watch_the_jobs_of_agents(started, tree, page, gate)
     refuse_who_is_not_signed_in(started)
     prometheus = f"http://{started.address('prometheus')}"
-    until(lambda: not without_data(prometheus))
+    # Without prices, no cost is known.
+    until(lambda: all("cost_dollars" in one.query for one in without_data(prometheus)))
 
 
 @pytest.mark.long
