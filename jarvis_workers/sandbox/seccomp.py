@@ -17,6 +17,8 @@ REFUSE = 0x00050000
 KILL = 0x80000000
 NOT_PERMITTED = REFUSE | errno.EPERM
 NOT_THERE = REFUSE | errno.ENOSYS
+# Of such files: callers such as grep then read and write.
+NOT_FOR_FILE = REFUSE | errno.EINVAL
 NO_SUCH_DEVICE_CALL = REFUSE | errno.ENOTTY
 NOT_SUPPORTED = REFUSE | errno.EOPNOTSUPP
 DONE_NOTHING = REFUSE | 0
@@ -122,7 +124,7 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("sendmsg", NOT_PERMITTED, (Test(0, STATUS_DESCRIPTOR, same=False),)),
         SyscallRule("sendmmsg", NOT_PERMITTED),
         SyscallRule("landlock_create_ruleset landlock_add_rule landlock_restrict_self", NOT_SUPPORTED),
-        SyscallRule("splice tee", NOT_THERE),
+        SyscallRule("splice tee", NOT_FOR_FILE),
         # A thread with open files of its own.
         SyscallRule("clone", NOT_PERMITTED, (Test(0, NEW_THREAD, mask=NEW_THREAD | SHARED_FILES),)),
         SyscallRule("io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents", NOT_THERE),

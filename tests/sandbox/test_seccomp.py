@@ -86,7 +86,7 @@ def test_the_numbers_are_the_kernel_s(name: str) -> None:
         ("sendmsg", (calls.STATUS_DESCRIPTOR,), calls.ALLOW),
         ("sendmmsg", (calls.STATUS_DESCRIPTOR,), calls.NOT_PERMITTED),
         ("landlock_add_rule", (), calls.NOT_SUPPORTED),
-        ("splice", (), calls.NOT_THERE),
+        ("splice", (), calls.NOT_FOR_FILE),
         ("io_setup", (), calls.NOT_THERE),
         ("seccomp", (), calls.NOT_THERE),
         ("personality", (0xFFFFFFFF,), calls.ALLOW),
