@@ -1,6 +1,7 @@
 """Distinguish trouble of this machine from faults of the work: memory, descriptors, threads, space, failing disks."""
 
 import errno
+import os
 from collections.abc import Iterator
 
 from jarvis_workers.errors import HostExhausted, ModelError
@@ -14,6 +15,10 @@ HOST_ERRNOS = frozenset(
     }
 )
 NO_THREAD = "can't start new thread"
+# What an import says if the loader has no memory or descriptor for a library.
+NOT_LOADED = ("failed to map segment", *(os.strerror(number) for number in sorted(HOST_ERRNOS)))
+# An extension module that has no memory for its own error.
+NO_EXCEPTION = "without exception set", "without setting an exception"
 CAUSES_MAX = 20
 
 
@@ -24,6 +29,10 @@ def host_exhausted(error: BaseException) -> HostExhausted | None:
             return cause
         if isinstance(cause, MemoryError):
             return HostExhausted("this machine or process is out of memory")
+        if isinstance(cause, ImportError) and any(words in str(cause) for words in NOT_LOADED):
+            return HostExhausted(f"this machine or process cannot load a library: {cause}")
+        if isinstance(cause, SystemError) and any(words in str(cause) for words in NO_EXCEPTION):
+            return HostExhausted(f"this process is out of memory: {cause}")
         if isinstance(cause, OSError) and cause.errno in HOST_ERRNOS:
             return HostExhausted(f"this machine or its disk is in trouble: {cause.strerror}{_where(cause)}")
         if isinstance(cause, RuntimeError) and NO_THREAD in str(cause):

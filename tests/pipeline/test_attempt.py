@@ -51,7 +51,15 @@ def test_what_is_no_fault_of_the_job_releases_it(error: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [MemoryError(), OSError(errno.EMFILE, "Too many open files"), RuntimeError("can't start new thread")]
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.EMFILE, "Too many open files"),
+        RuntimeError("can't start new thread"),
+        ImportError("/x/_binding.abi3.so: failed to map segment from shared object"),
+        ImportError("/x/_binding.abi3.so: cannot open shared object file: Too many open files"),
+        SystemError("error return without exception set"),
+    ],
 )
 def test_a_lack_of_this_machine_releases_the_job(error: Exception) -> None:
     def fail() -> Commit:
@@ -60,6 +68,10 @@ def test_a_lack_of_this_machine_releases_the_job(error: Exception) -> None:
     for execute in (lambda: raising(error), fail):
         outcome = attempt(execute)
         assert isinstance(outcome, Released) and isinstance(outcome.error, HostExhausted)
+
+
+def test_a_missing_module_is_a_fault_of_the_job() -> None:
+    assert isinstance(attempt(lambda: raising(ImportError("No module named 'x'"))), Failed)
 
 
 def test_a_model_server_that_cannot_be_reached_is_no_lack_of_this_machine() -> None:
