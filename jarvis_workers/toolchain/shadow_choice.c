@@ -17,6 +17,8 @@
 #define OBSERVED_BYTES 256
 #define VECTORS_OBSERVED 4
 #define ADDRESS_BITS 47
+#define LOWEST_ADDRESS ((uint64_t)1 << 32) /* of programs that are independent of their position */
+#define HIGHEST_ADDRESS ((uint64_t)1 << 48)
 
 static int add_feature(struct watch *watch, uint64_t place, uint64_t magnitude)
 {
@@ -32,11 +34,6 @@ static uint64_t magnitude(uint64_t value, int bits)
 {
     int length = value ? 64 - __builtin_clzll(value) : 0, rest = length > bits ? length - bits : 0;
     return (uint64_t)rest << bits | value >> rest;
-}
-
-static int is_address(uint64_t word)
-{
-    return word >> (ADDRESS_BITS - 1) == 1;
 }
 
 static int is_on_stack(uint64_t address, const char *stack)
@@ -60,6 +57,28 @@ static uint64_t end_of(uint64_t address, const char *stack)
     return 0;
 }
 
+static int may_be_address(uint64_t word)
+{
+    return word >= LOWEST_ADDRESS && word < HIGHEST_ADDRESS;
+}
+
+static int is_mapped(uint64_t address)
+{
+    int saved = errno;
+    unsigned char resident;
+    int mapped = !mincore((void *)(address & ~(uint64_t)(PAGE - 1)), 1, &resident) || errno != ENOMEM;
+    errno = saved;
+    return mapped;
+}
+
+/* Two integers may look like an address, as may a short text, or an integer beside what is left of an old address. */
+static int is_pointer(uint64_t word, const char *stack)
+{
+    if (!may_be_address(word))
+        return 0;
+    return in_reserve(word) ? in_heap((const void *)word) : end_of(word, stack) || is_mapped(word);
+}
+
 static int add_memory(struct watch *watch, uint64_t place, uint64_t address, const char *stack, int depth)
 {
     uint64_t end = end_of(address, stack), word, bytes = end > address ? end - address : 0;
@@ -69,7 +88,7 @@ static int add_memory(struct watch *watch, uint64_t place, uint64_t address, con
     for (uint64_t at = 0; at + 8 <= bytes && at < OBSERVED_BYTES; at += 8) {
         uint64_t inside = (place + at + 2) * 31;
         memcpy(&word, (void *)(address + at), sizeof word);
-        if (is_address(word)) {
+        if (is_pointer(word, stack)) {
             is_new |= add_feature(watch, inside, ADDRESS_BITS);
             is_new |= depth && add_memory(watch, inside * 31, word, stack, depth - 1);
         } else if (!(word >> ADDRESS_BITS) || !is_on_stack(address, stack)) { /* a canary is random */
@@ -90,8 +109,9 @@ static int is_new_kind(struct watch *watch, const struct frame *frame, const cha
         watch->features = pages(FEATURE_BYTES);
     for (int at = 0; at < watch->registers; at++) {
         uint64_t word = argument_of(frame, at), place = ((uint64_t)at + 1) << 32;
-        is_new |= add_feature(watch, place, is_address(word) ? ADDRESS_BITS : magnitude(word, 3));
-        is_new |= is_address(word) && add_memory(watch, place + 1, word, stack, 1);
+        int leads_on = is_pointer(word, stack);
+        is_new |= add_feature(watch, place, leads_on ? ADDRESS_BITS : magnitude(word, 3));
+        is_new |= leads_on && add_memory(watch, place + 1, word, stack, 1);
     }
     for (uint64_t at = 0; at < VECTORS_OBSERVED; at++)
         is_new |= add_feature(watch, at, frame->vector[at][0] >> 52);

@@ -12,12 +12,13 @@
 #define MOST_FAILURES 4
 #define MOST_FAILING 96
 #define MOST_MEMBERS 128
-#define NO_PLACE (-1)
 #define MOST_ENDLESS 2
 #define MOST_DIFFERENT_VARIED 16
 #define MOST_ALLOCATED ((size_t)64 << 20)
 #define MOST_PATH_LENGTH 2
 #define VARIED_BYTES 256
+#define NEAR_BYTES 8
+#define NEAR_DOUBLINGS 6 /* up to VARIED_BYTES */
 #define MICROSECONDS_C 250000
 #define MICROSECONDS_RUST 5000000
 #define VARIATION_BYTES 96
@@ -33,7 +34,7 @@ static struct {
     long most;
     uint64_t seed, command_line;
     const struct watch *watch;
-    const struct frame *frame;
+    struct frame *frame;
     struct outcome *outcome;
 } variation;
 
@@ -91,7 +92,18 @@ __attribute__((format(printf, 1, 2))) static void add_text(const char *format, .
     va_end(facts);
 }
 
-static uint64_t other_value(uint64_t value, size_t bytes)
+/* Addresses differ between runs and builds: they are described by the argument that has them. */
+static void add_value(uint64_t value)
+{
+    for (int at = 0; value && at < variation.watch->registers; at++)
+        if (argument_of(variation.frame, at) == value && is_pointer(value, stack_of(variation.frame))) {
+            add_text(" = argument %d", at);
+            return;
+        }
+    add_text(" = %ld", (long)value);
+}
+
+static uint64_t draw_value(uint64_t value, size_t bytes)
 {
     uint64_t mask = bytes == 8 ? ~(uint64_t)0 : ((uint64_t)1 << 8 * bytes) - 1;
     const uint64_t values[] = {0, 1, value + 1, value - 1, value + 1, value - 1, mask, mask >> 1, value / 2, draw(16),
@@ -100,9 +112,18 @@ static uint64_t other_value(uint64_t value, size_t bytes)
     const struct watch *watch = variation.watch;
     if (watch->constant_count && draw(2))
         return watch->constants[draw(watch->constant_count)] & mask;
-    if (watch->registers && !draw(8))
-        return argument_of(variation.frame, (int)draw((uint64_t)watch->registers)) & mask;
+    if (watch->registers && !draw(8)) {
+        uint64_t argument = argument_of(variation.frame, (int)draw((uint64_t)watch->registers));
+        if (bytes == sizeof argument || !is_pointer(argument, stack_of(variation.frame)))
+            return argument & mask;
+    }
     return values[draw(sizeof values / sizeof *values)] & mask;
+}
+
+static uint64_t other_value(uint64_t value, size_t bytes)
+{
+    uint64_t other = draw_value(value, bytes);
+    return other == value ? value ^ 1 : other;
 }
 
 static int is_writable(uint64_t address, const char *stack)
@@ -119,17 +140,21 @@ static uint64_t text_length(const unsigned char *bytes, uint64_t room)
     return 0;
 }
 
-static int vary_word(char *place, size_t bytes, uint64_t offset, const char *path)
+static void vary_word(char *place, size_t bytes, uint64_t offset, const char *path)
 {
     uint64_t word = 0;
     memcpy(&word, place, bytes);
     uint64_t other = other_value(word, bytes);
     memcpy(place, &other, bytes);
-    add_text("%s%lu = %ld", path, (unsigned long)offset, (long)other);
-    return other != word;
+    add_text("%s%lu", path, (unsigned long)offset);
+    add_value(other);
 }
 
-/* Draws a member that the function accesses, or any word; returns 0 if there is none. */
+/* Draws a member that the function accesses, or any word; returns 0 if there is none.
+ *
+ * Only of blocks is it known where they end: elsewhere the words that follow may belong to no object, and those at the
+ * pointer and near it are drawn more often.
+ */
 static int draw_place(uint64_t address, uint64_t end, uint64_t *offset, size_t *bytes)
 {
     static const size_t sizes[] = {4, 4, 8, 1};
@@ -143,7 +168,8 @@ static int draw_place(uint64_t address, uint64_t end, uint64_t *offset, size_t *
         *bytes = access->bytes, *offset = access->offset + index * access->stride;
         return *offset + *bytes <= room;
     }
-    room = room < VARIED_BYTES || (in_reserve(address) && !draw(4)) ? room : VARIED_BYTES;
+    uint64_t most = in_reserve(address) ? (draw(4) ? VARIED_BYTES : room) : NEAR_BYTES << draw(NEAR_DOUBLINGS);
+    room = room < most ? room : most;
     *bytes = sizes[draw(4)];
     *offset = draw(3) && room >= *bytes ? draw(room / *bytes) * *bytes : 0;
     return room >= *bytes;
@@ -172,7 +198,7 @@ static void list_members(struct members *all, struct member path, uint64_t addre
             continue;
         path.offset[path.length] = offset;
         memcpy(&word, (char *)address + offset / 8 * 8, sizeof word);
-        if (access->bytes == sizeof word && is_address(word)) {
+        if (access->bytes == sizeof word && is_pointer(word, stack)) {
             if (path.length++ < MOST_PATH_LENGTH)
                 list_members(all, path, word, stack);
             path.length--;
@@ -189,14 +215,15 @@ static int vary_member(uint64_t pointer, const char *stack)
     struct members all = {.count = 0};
     list_members(&all, (struct member){0}, pointer, stack);
     if (!all.count)
-        return NO_PLACE;
+        return 0;
     const struct member *member = all.member + draw(all.count);
     for (int at = 0; at < member->length; at++)
         add_text("%s%lu", at ? ">" : "+", (unsigned long)member->offset[at]);
-    return vary_word((char *)member->address, member->bytes, member->offset[member->length], member->length ? ">" : "+");
+    vary_word((char *)member->address, member->bytes, member->offset[member->length], member->length ? ">" : "+");
+    return 1;
 }
 
-/* Changes a word of the memory that a pointer leads to; constants are copied first. */
+/* Changes a word of the memory that a pointer leads to; constants are copied first. Returns 0 if no memory is known. */
 static int vary_memory(uint64_t *pointer, const char *stack, int length)
 {
     const char *path = length ? ">" : "+";
@@ -206,7 +233,7 @@ static int vary_memory(uint64_t *pointer, const char *stack, int length)
     if (room >= sizeof word)
         memcpy(&word, (char *)*pointer, sizeof word);
     /* The first bytes of a structure may look like a text. */
-    if (!is_address(word) && (!variation.watch->access_count || !draw(4)))
+    if (!is_pointer(word, stack) && (!variation.watch->access_count || !draw(4)))
         text = text_length((unsigned char *)*pointer, room);
     if (text)
         offset = draw(text);
@@ -222,16 +249,17 @@ static int vary_memory(uint64_t *pointer, const char *stack, int length)
     word = 0;
     if (*pointer + whole + sizeof word <= end)
         memcpy(&word, (char *)*pointer + whole, sizeof word);
-    if (text || !is_address(word))
-        return vary_word((char *)*pointer + offset, bytes, offset, path);
+    if (text || !is_pointer(word, stack)) {
+        if (may_be_address(word) && bytes == sizeof word) /* an integer, and half of an old address */
+            bytes /= 2;
+        vary_word((char *)*pointer + offset, bytes, offset, path);
+        return 1;
+    }
     add_text("%s%lu", path, (unsigned long)whole);
-    int varied = 1;
-    if (length < MOST_PATH_LENGTH && draw(4))
-        varied = vary_memory(&word, stack, length + 1);
-    else
+    if (length == MOST_PATH_LENGTH || !draw(4) || !vary_memory(&word, stack, length + 1))
         word = 0, add_text(" = 0");
     memcpy((char *)*pointer + whole, &word, sizeof word);
-    return varied;
+    return 1;
 }
 
 static int vary_floating(struct frame *frame)
@@ -266,19 +294,19 @@ static int vary_arguments(const struct watch *watch, struct frame *frame)
         return vary_floating(frame);
     if (!watch->registers)
         return 0;
-    int number = (int)draw((uint64_t)watch->registers), varied = 1;
+    int number = (int)draw((uint64_t)watch->registers);
+    size_t bytes = argument_bytes(watch, number);
     uint64_t word = argument_of(frame, number), other = word;
+    int leads_on = bytes == sizeof word && is_pointer(word, stack_of(frame));
     add_text("argument %d", number);
-    if (is_address(word) && draw(8)) {
-        varied = draw(2) ? vary_member(word, stack_of(frame)) : NO_PLACE;
-        varied = varied == NO_PLACE ? vary_memory(&other, stack_of(frame), 0) : varied;
-    } else {
-        other = is_address(word) ? 0 : other_value(word, argument_bytes(watch, number));
-        varied = other != word;
-        add_text(" = %ld", (long)other);
+    if (!leads_on || !draw(8)) {
+        other = leads_on ? 0 : other_value(word, bytes);
+        add_value(other);
+    } else if (!(draw(2) && vary_member(word, stack_of(frame))) && !vary_memory(&other, stack_of(frame), 0)) {
+        return 0;
     }
     set_argument(frame, number, other);
-    return varied;
+    return 1;
 }
 
 /* Ends this process after some CPU time: a varied call may loop for ever. */

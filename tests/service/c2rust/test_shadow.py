@@ -219,7 +219,10 @@ def test_a_call_with_another_kind_of_argument_is_compared(built: Built):
     assert built.run("right", "rare")[2].differences == ()
 
 
-VARIED = [("checked", {"result"}), ("filled", {"ended"}), ("guarded", {"result"}), ("behind", {"result"})]
+VARIED = [
+    *[("checked", {"result"}), ("filled", {"ended"}), ("guarded", {"result"}), ("behind", {"result"})],
+    *[("paired", {"result"}), ("worded", {"result"})],
+]
 
 
 @pytest.mark.parametrize(("name", "kinds"), VARIED)
@@ -241,6 +244,12 @@ def test_calls_of_the_program_are_compared_after_many_differences_of_varied_ones
     assert any(one.call > 100 and not one.variation for one in differences)
 
 
+def test_variations_name_an_address_by_the_argument_that_has_it(built: Built):
+    variations = {one.variation for one in built.run("wrong", "same", vary=96)[2].differences}
+
+    assert variations == {"argument 0 = 0", "argument 1 = argument 0"}
+
+
 def test_variations_differ_between_command_lines(built: Built):
     one, other = (
         [difference.variation for difference in built.run("wrong", "checked", *words, vary=96)[2].differences]
@@ -251,7 +260,11 @@ def test_variations_differ_between_command_lines(built: Built):
 
 
 @pytest.mark.parametrize(
-    "name", ["checked", "filled", "guarded", "behind", "tree", "append", "jump", "quit", "has_room"]
+    "name",
+    [
+        *["checked", "filled", "guarded", "behind", "paired", "worded", "same", "tree", "append", "jump", "quit"],
+        "has_room",
+    ],
 )
 def test_varied_calls_of_a_right_body_show_no_difference_and_change_nothing(built: Built, name: str):
     code, output, log = built.run("right", name, *arguments_of(name), vary=96)

@@ -67,6 +67,9 @@ int in_range(const int *p) { return *p >= 0 && *p < 100; }
 double keep(double v) { return kept = v; }
 double stray(double (*f)(void)) { return f(); }
 int guarded(const char *what) { return *what == 'x' ? 9 : what[1] == 0; }
+int paired(const int *p) { return *p >= 0; }
+int worded(const char *what) { return !*what || what[3] == 'd'; }
+int same(const int *p, const int *q) { return p == q; }
 
 int rare(const int *p) { return *p > 60000 ? 2 : 1; }
 
@@ -132,6 +135,9 @@ int main(int argc, char **argv)
     CASE(in_range) for (int i = 0; i < 200; i++) got += in_range(&i);
     CASE(stray) { keep(3.5); stray((double (*)(void))keep); }
     CASE(guarded) for (int i = 0; i < 3; i++) got += guarded("abc");
+    CASE(paired) { int *p = malloc(2 * sizeof *p); p[0] = 7, p[1] = 20000; got = paired(p); free(p); } /* as one word, like an address */
+    CASE(worded) { char *word = malloc(8); strcpy(word, "abcdef"), word[7] = 0; got = worded(word); free(word); }
+    CASE(same) { int value = 7; for (int i = 0; i < 3; i++) got += same(&value, 0); }
     CASE(rare) for (int i = 0; i < 2000; i++) { int value = i == 1500 ? 70000 : 3; got += rare(&value); }
     CASE(forked) { if (!fork()) { add(1, 2); exit(0); } int s; wait(&s); got = add(1, 2); }
     CASE(tree) { for (int i = 0; i < 20; i++) push(i); got = each(twice, 3) + add(1, 2) + list->value; }

@@ -58,6 +58,9 @@ int jvr_in_range(const int *p) { return *(const unsigned *)p < 100; }
 double keep(double v);
 double jvr_stray(double (*f)(void)) { keep(1.25); return f(); }
 int jvr_guarded(const char *what) { if (what[0] == 'x') return 9; return !what[1]; }
+int jvr_paired(const int *p) { return !(*p < 0); }
+int jvr_worded(const char *what) { return what[0] == 0 || what[3] == 'd'; }
+int jvr_same(const int *p, const int *q) { return q == p; }
 int jvr_rare(const int *p) { return 1 + (*p > 60000); }
 extern int program__clip(int), clip_next(int);
 int jvr_clip_both(int n) { return program__clip(n) + clip_next(n); }
