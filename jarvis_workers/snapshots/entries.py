@@ -33,10 +33,11 @@ class LeftOut(NamedTuple):
 
 
 class OtherFiles(NamedTuple):
-    """Names in a directory, which is empty or ends with a slash, that are no sources but may be included by some."""
+    """Names in a directory, which is empty or ends with a slash, of files that are no sources, and of all links."""
 
     directory: bytes
     names: tuple[bytes, ...]
+    links: tuple[bytes, ...] = ()
 
 
 Outcome = FileFound | NotChecked | Excluded | LeftOut | OtherFiles

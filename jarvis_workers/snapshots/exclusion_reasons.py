@@ -3,6 +3,8 @@
 import errno
 import stat
 
+from jarvis_workers.paths import plain, shown
+
 LINK_WITHIN_THE_TREE = "link within the tree"
 EXCLUDED_DIRECTORY = "excluded directory"
 EXCLUDED = "excluded by --exclude"
@@ -24,7 +26,8 @@ TOO_DEEP = "nested too deeply: its path is longer than 65,536 bytes"
 TOO_MANY_INCLUDES = "more than 20,000 #include lines; files that the others include may not be checked"
 TOO_MANY_INCLUDED = "too many files without a source suffix are included, or too deeply; not all of them were checked"
 INCLUDED_RUST = "includes a file named .rs, which is checked as Rust, not as C"
-INCLUDED_FROM_OUTSIDE = "included from outside of the root"
+INCLUDED_FROM_OUTSIDE = "included from outside of the scanned paths"
+INCLUDED_FROM_OWN = "included from .jarvis, which is never scanned"
 
 _BY_ERRNO = {
     errno.EACCES: NO_PERMISSION,
@@ -49,6 +52,13 @@ def ignored_by_file(name: str) -> str:
 def included_by_macro(name: bytes | None) -> str:
     """Return the reason for a file that `#include NAME` includes; None stands for further macros."""
     return f"included by the macro {name.decode('ascii', 'replace')}" if name else "included by other macros"
+
+
+def included_from(directory: bytes | None) -> str:
+    """Return the reason for a file that a source includes from an excluded directory; None stands for further ones."""
+    if directory is None:
+        return "included from other excluded directories"
+    return f"included from the excluded directory {plain(shown(directory))} (name it on the command line to scan it)"
 
 
 def too_large(size: int, limit: int) -> str:

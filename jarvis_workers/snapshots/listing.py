@@ -55,12 +55,13 @@ def _add(listing: Listing, entry: os.DirEntry[str], selection: Selection) -> Non
         listing.names.append(name + b"/")
         return
     is_source = selection.is_source(name)
-    if selection.follow_includes and not is_source:
-        listing.others.append(name)
     if entry.is_symlink():
         listing.links.add(name)
         listing.names.append(name)
-    elif is_source:
+        return
+    if selection.follow_includes and not is_source:
+        listing.others.append(name)
+    if is_source:
         if not entry.is_file(follow_symlinks=False):
             listing.special[name] = _kind_of(entry)
         listing.names.append(name)

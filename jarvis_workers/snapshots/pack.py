@@ -146,6 +146,8 @@ class _Packing:
                 self._not_checked.append((path, reason))
             case Excluded(path, reason):
                 self._excluded.append((path, reason))
+                if self._closure:
+                    self._closure.add_excluded(path)
             case LeftOut(reason, files):
                 self._left_out[reason] += files
 

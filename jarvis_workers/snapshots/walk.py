@@ -184,8 +184,8 @@ class _TreeWalk:
             return
         add_named(listing, descriptor, self._selection.steps.get(self._path[:-1], ()))
         add_named(listing, descriptor, self._selection.reached_in.get(self._path[:-1], ()))
-        if listing.others:
-            yield OtherFiles(self._path, tuple(listing.others))
+        if self._selection.follow_includes and (listing.others or listing.links):
+            yield OtherFiles(self._path, tuple(listing.others), tuple(listing.links))
         if self._reads_gitignore and self._is_repository(listing):
             self._enter_repository(level)
         if listing.ignore_files:

@@ -1,4 +1,4 @@
-"""Find the files that a C or C++ source includes, however the directive is written.
+"""Find the files that a C or C++ source includes, also as C++20 header units, however the directive is written.
 
 Spliced lines, comments, digraphs and trigraphs are read as a preprocessor reads them. Conditions are not evaluated, and
 a directive in a comment counts: a name too many costs a look for a file, a name too few hides code. Most files are read
@@ -6,7 +6,7 @@ by one fast expression; only those with unusual forms are read in full.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,15 +14,17 @@ from jarvis_workers.source.encoding import BYTE_ORDER_MARKS, HEAD_BYTES, as_utf8
 
 # More directives than this in one file are not read.
 INCLUDES_MAX = 20_000
-KEYWORDS = (b"include", b"import")
+IMPORT = b"import"
+KEYWORDS = (b"include", IMPORT)
 BLANK = frozenset(b" \t\v\f")
+LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 # `#`, blanks, and the ends of comments and of the digraph and the trigraph of `#`.
 BEFORE_KEYWORD = BLANK | frozenset(b"#/:=")
 COMMENT, NEXT = re.compile(rb"[ \t\v\f]*+/\*"), re.compile(rb"_next(?![0-9A-Za-z_$])")
-# What follows the keyword, but for comments; a macro ends its line, or has arguments or a comment.
+# What follows the keyword, but for comments; a macro ends its line or declaration, or has arguments or a comment.
 NAMED = (
     rb'(?:_next)?(?:[ \t\v\f]*+"([^"\n]{1,1000})"|[ \t\v\f]*+<([^>\n]{1,1000})>'
-    rb"|[ \t\v\f]++([A-Za-z_$][0-9A-Za-z_$]{0,999}+)(?=[ \t]*+(?:[\r\n(]|/[/*]|\Z)))"
+    rb"|[ \t\v\f]++([A-Za-z_$][0-9A-Za-z_$]{0,999}+)(?=[ \t]*+(?:[\r\n(;]|/[/*]|\Z)))"
 )
 PLAIN = re.compile(NAMED)
 # Without a group: `#` or the keyword with anything else behind it, which may be a comment or a spliced line.
@@ -54,7 +56,7 @@ class IncludedNames(NamedTuple):
 
 
 def included_names(content: bytes) -> IncludedNames:
-    """Return what the directives #include, #include_next and #import of a file name."""
+    """Return what the directives #include, #include_next and #import of a file, and `import` of header units name."""
     if content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
         content = as_utf8(content)
     text = content
@@ -62,10 +64,12 @@ def included_names(content: bytes) -> IncludedNames:
     if directives is None:
         text = _spliced(content)
         directives = list(islice(_directives(text), INCLUDES_MAX + 1))
-    names = dict.fromkeys(directives[:INCLUDES_MAX])
-    if any(one.macro for one in names):
-        names = dict.fromkeys(_without_macros(text, names))
-    return IncludedNames(tuple(names), complete=len(directives) <= INCLUDES_MAX)
+    units = list(islice(_header_units(text), INCLUDES_MAX + 1))
+    names = dict.fromkeys(_without_macros(text, dict.fromkeys(directives[:INCLUDES_MAX])))
+    # A name that is no macro of the file is one of a module, which is no file.
+    imported = _without_macros(text, dict.fromkeys(units[:INCLUDES_MAX]))
+    names |= dict.fromkeys(one for one in imported if not one.macro)
+    return IncludedNames(tuple(names), complete=max(len(directives), len(units)) <= INCLUDES_MAX)
 
 
 def _usual_directives(text: bytes) -> list[IncludedName] | None:
@@ -81,19 +85,35 @@ def _usual_directives(text: bytes) -> list[IncludedName] | None:
 
 def _directives(text: bytes) -> Iterator[IncludedName]:
     for keyword in KEYWORDS:
-        at = text.find(keyword)
-        while at >= 0:
-            end = at + len(keyword)
-            if text[at - 1] in BEFORE_KEYWORD and _is_directive(text, at):
-                plain = PLAIN.match(text, end)
-                if plain is not None:
-                    end, kind = plain.end(), plain.lastindex or 0
-                    yield IncludedName(plain[kind], kind == QUOTED, kind == MACRO)
-                else:
-                    end, name = _after_comments(text, end)
-                    if name is not None:
-                        yield name
-            at = text.find(keyword, end)
+        yield from _names_after(text, keyword, _starts_directive)
+
+
+def _header_units(text: bytes) -> Iterator[IncludedName]:
+    return _names_after(text, IMPORT, _starts_word)
+
+
+def _names_after(text: bytes, keyword: bytes, starts: Callable[[bytes, int], bool]) -> Iterator[IncludedName]:
+    at = text.find(keyword)
+    while at >= 0:
+        end = at + len(keyword)
+        if starts(text, at):
+            plain = PLAIN.match(text, end)
+            if plain is not None:
+                end, kind = plain.end(), plain.lastindex or 0
+                yield IncludedName(plain[kind], kind == QUOTED, kind == MACRO)
+            else:
+                end, name = _after_comments(text, end)
+                if name is not None:
+                    yield name
+        at = text.find(keyword, end)
+
+
+def _starts_directive(text: bytes, at: int) -> bool:
+    return text[at - 1] in BEFORE_KEYWORD and _is_directive(text, at)
+
+
+def _starts_word(text: bytes, at: int) -> bool:
+    return at == 0 or text[at - 1] not in LETTERS
 
 
 def _spliced(content: bytes) -> bytes:
@@ -141,6 +161,10 @@ def _after_comments(text: bytes, at: int) -> tuple[int, IncludedName | None]:
 def _without_macros(text: bytes, names: Iterable[IncludedName]) -> Iterator[IncludedName]:
     """Replace each macro that the file itself defines as a name by that name."""
     values: dict[bytes, list[IncludedName]] = {}
+    names = list(names)
+    if not any(one.macro for one in names):
+        yield from names
+        return
     for macro, quoted, angled in NAME_MACRO.findall(text):
         values.setdefault(macro, []).append(IncludedName(quoted or angled, quoted=bool(quoted)))
     for one in names:

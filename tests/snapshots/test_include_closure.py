@@ -14,13 +14,16 @@ from jarvis_workers.snapshots.entries import LeftOut, NotChecked, OtherFiles
 from jarvis_workers.snapshots.exclusion_reasons import (
     EXCLUDED,
     INCLUDED_FROM_OUTSIDE,
+    INCLUDED_FROM_OWN,
     INCLUDED_RUST,
+    LINK_BROKEN,
     LINK_OUT,
-    LINK_TO_NO_SOURCE,
+    LINK_WITHIN_THE_TREE,
     NOT_INCLUDED,
     TOO_MANY_INCLUDED,
     ignored_by_file,
     included_by_macro,
+    included_from,
     too_large,
 )
 from jarvis_workers.snapshots.include_closure import IncludeClosure
@@ -132,19 +135,19 @@ def test_an_included_file_that_the_selection_excludes_is_counted(
 def test_included_files_that_cannot_be_read_are_named(
     tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
 ) -> None:
-    names = ("pipe.inc", "large.inc", "link.inc", "out.inc")
+    names = ("pipe.inc", "large.inc", "broken.inc", "out.inc")
     lines = "".join(f'#include "{name}"\n' for name in names)
     tree = grow(tmp_path / "tree", {"a.c": lines, "large.inc": "x" * 2_000, "target.inc": CODE})
     grow(tmp_path, {"secret.inc": '#include "target.inc"\n'})
     os.mkfifo(tree / "pipe.inc")
-    (tree / "link.inc").symlink_to("target.inc")
+    (tree / "broken.inc").symlink_to("nowhere.inc")
     (tree / "out.inc").symlink_to("../secret.inc")
     snapshot = pack(tree, replace(followed, max_file_bytes=1_000), blobs)
 
     assert paths(blobs, snapshot) == ["a.c"]
     assert sorted(snapshot.not_checked) == [
+        (b"broken.inc", LINK_BROKEN),
         (b"large.inc", too_large(2_000, 1_000)),
-        (b"link.inc", LINK_TO_NO_SOURCE),
         (b"out.inc", LINK_OUT),
         (b"pipe.inc", "named pipe, not a regular file"),
     ]
@@ -161,6 +164,140 @@ def test_macros_and_files_outside_of_the_root_are_counted_and_files_that_are_not
     assert paths(blobs, snapshot) == ["a.c", "x.rs"]
     assert snapshot.left_out == {included_by_macro(b"CONFIG"): 1, INCLUDED_FROM_OUTSIDE: 1}
     assert snapshot.not_checked == ((b"a.c", INCLUDED_RUST),)
+
+
+def test_a_file_that_is_included_by_an_absolute_path_below_the_root_is_packed(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    names = (tmp_path / "tree/x.inc", tmp_path / "link/sub/../y.inc", tmp_path / "link/none.inc", "/usr/z.inc")
+    lines = "".join(f'#include "{name}"\n' for name in names)
+    tree = grow(tmp_path / "tree", {"a.c": lines, "x.inc": CODE, "y.inc": CODE, "sub/b.h": "", "usr/w.inc": ""})
+    (tmp_path / "link").symlink_to("tree")
+
+    for root in (tree, tmp_path / "link"):
+        snapshot = pack(root, followed, blobs)
+        assert paths(blobs, snapshot) == ["a.c", "sub/b.h", "x.inc", "y.inc"]
+        assert (snapshot.not_checked, snapshot.left_out) == ((), {INCLUDED_FROM_OUTSIDE: 2})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "link/x.inc"',
+        '#include "../src/link/x.inc"',
+        "#include <link/x.inc>",
+        '#include "link/../other/x.inc"',
+        '#include "x.link"',
+        "#include <x.link>",
+        '#include "again/link/x.inc"',
+    ],
+)
+def test_a_file_that_is_included_through_a_link_is_packed_once_at_its_real_path(
+    line: str, tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    code = {"src/a.c": f'{line}\n#include "../deep/other/x.inc"\n', "deep/other/x.inc": CODE, "other/x.inc": ""}
+    tree = grow(tmp_path / "tree", code)
+    (tree / "src/link").symlink_to("../deep/other")
+    (tree / "src/x.link").symlink_to("link/x.inc")
+    (tree / "src/again").symlink_to("../src")
+    snapshot = pack(tree, followed, blobs)
+
+    assert paths(blobs, snapshot) == ["src/a.c", "deep/other/x.inc"]
+    assert (snapshot.not_checked, snapshot.left_out) == ((), {LINK_WITHIN_THE_TREE: 3})
+
+
+def test_links_that_lead_out_of_the_root_are_not_followed(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    tree = grow(tmp_path / "tree", {"a.c": '#include "away/x.inc"\n#include <away/back/y.inc>\n', "y.inc": CODE})
+    grow(tmp_path / "out", {"x.inc": CODE})
+    (tree / "away").symlink_to("../out")
+    (tmp_path / "out/back").symlink_to("../tree")
+    snapshot = pack(tree, followed, blobs)
+
+    assert paths(blobs, snapshot) == ["a.c", "y.inc"]
+    assert snapshot.not_checked == ((b"away", LINK_OUT),)
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "more", "directory"),
+    [
+        ('#include "../build/x.h"', {}, {}, "build"),
+        ('#include "build/x.h"', {}, {}, "build"),
+        ("#include <sub/x.inc>", {"exclude": ("sub/",)}, {}, "lib/sub"),
+        ("#include <gen/x.inc>", {}, {".gitignore": "gen/\n"}, "gen"),
+        ("#include <gen/sub/x.hpp>", {}, {".jarvisignore": "gen\n"}, "include/gen"),
+        ('#include "link.inc"', {}, {}, "vendor"),
+        ('#include "ROOT/vendor/x.h"', {}, {}, "vendor"),
+    ],
+)
+def test_files_that_are_included_from_excluded_directories_are_counted_by_directory(
+    line: str,
+    options: dict[str, tuple[str, ...]],
+    more: dict[str, str],
+    directory: str,
+    tmp_path: Path,
+    grow: Grow,
+    blobs: DirectoryBlobs,
+    followed: Selection,
+) -> None:
+    included = ("build/x.h", "lib/sub/x.inc", "gen/x.inc", "include/gen/sub/x.hpp", "vendor/x.h")
+    code = {"src/a.c": line.replace("ROOT", str(tmp_path / "tree")) + '\n#include "build/none.h"\n'}
+    tree = grow(tmp_path / "tree", {**code, **dict.fromkeys(included, CODE), **more})
+    (tree / "src/link.inc").symlink_to("../vendor/x.h")
+    snapshot = pack(tree, replace(followed, **options), blobs)  # type: ignore[arg-type]
+
+    left_out = {why: files for why, files in snapshot.left_out.items() if why != LINK_WITHIN_THE_TREE}
+    assert left_out == {included_from(directory.encode()): 1}
+    assert os.fsencode(directory) in dict(snapshot.excluded)
+    assert snapshot.not_checked == ()
+
+
+def test_an_excluded_directory_that_is_named_is_scanned(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    lines = '#include "vendor/a/x.inc"\n#include "vendor/b/x.inc"\n#include "other/x.inc"\n'
+    files = dict.fromkeys(("vendor/a/x.inc", "vendor/b/x.inc", "other/x.inc"), CODE)
+    tree = grow(tmp_path / "tree", {"src/a.c": lines, **files})
+    snapshot = pack(tree, replace(followed, paths=(b"src", b"vendor/a")), blobs)
+
+    assert paths(blobs, snapshot) == ["src/a.c", "vendor/a/x.inc"]
+    assert snapshot.left_out == {INCLUDED_FROM_OUTSIDE: 2}
+
+
+def test_a_file_that_is_included_from_outside_of_the_named_paths_is_counted(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    tree = grow(tmp_path / "tree", {"src/a.c": '#include "../lib/x.inc"\n', "lib/x.inc": CODE})
+    snapshot = pack(tree, replace(followed, paths=(b"src",)), blobs)
+
+    assert paths(blobs, snapshot) == ["src/a.c"]
+    assert snapshot.left_out == {INCLUDED_FROM_OUTSIDE: 1}
+
+
+@pytest.mark.parametrize("name", [".jarvis/x.inc", "../.jarvis/x.h", "link"])
+def test_a_file_in_our_own_directory_that_is_included_is_not_checked(
+    name: str, tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    code = {"src/a.c": f'#include "{name}"\n', ".jarvis/x.inc": CODE, ".jarvis/x.h": CODE}
+    tree = grow(tmp_path / "tree", code)
+    (tree / "src/link").symlink_to("../.jarvis/x.inc")
+    snapshot = pack(tree, followed, blobs)
+
+    assert snapshot.not_checked == ((b".jarvis/x.h" if name.endswith("h") else b".jarvis/x.inc", INCLUDED_FROM_OWN),)
+
+
+def test_only_some_excluded_directories_are_listed_by_name(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    most = include_closure.LISTED_MAX
+    headers = [f"x{number:02}\x1b/a.h" for number in range(most + 5)]
+    lines = "".join(f'#include "../{header}"\n' for header in headers)
+    tree = grow(tmp_path / "tree", {"src/a.c": lines, **dict.fromkeys(headers, CODE)})
+    left_out = pack(tree, replace(followed, exclude=("x*/",)), blobs).left_out
+
+    named = "included from the excluded directory x%02d\\x1b (name it on the command line to scan it)"
+    assert left_out == {named % number: 1 for number in range(most)} | {included_from(None): 5}
 
 
 def test_an_unchanged_source_includes_as_well(
@@ -192,7 +329,7 @@ def test_more_files_than_the_bound_are_reported() -> None:
 
 def test_only_some_macros_are_listed_by_name() -> None:
     closure = IncludeClosure(Selection(frozenset({b".c"})))
-    most = include_closure.MACROS_LISTED
+    most = include_closure.LISTED_MAX
     closure.add_source(b"a.c", b"".join(b"#include M%02d\n" % number for number in range(most + 5)))
 
     assert list(closure.remarks())[-2:] == [

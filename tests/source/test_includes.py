@@ -28,6 +28,11 @@ from jarvis_workers.source.includes import INCLUDES_MAX, IncludedName, included_
         '#if 0\n#include "a.inc"\n#endif',
         '\f#include "a.inc"',
         '#include/**/_next\n#include/* */"a.inc"',
+        'import "a.inc";',
+        'export import "a.inc" [[x]];',
+        ';import /* a */ /* b */"a.inc";',
+        'imp\\\nort "a.inc";',
+        '#define NAME "a.inc"\nimport NAME;',
     ],
 )
 def test_every_form_of_a_directive_is_read(text: str) -> None:
@@ -42,20 +47,32 @@ def test_text_in_other_encodings_is_read(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['include "a"', 'x include "a"', '#includes "a"', "// see #include lines above", "#pragma a"]
+    "text",
+    [
+        'include "a"',
+        'x include "a"',
+        '#includes "a"',
+        "// see #include lines above",
+        "#pragma a",
+        '#embed "a"',
+        'reimport "a"',
+        "import std;",
+        "import a.b:c;",
+    ],
 )
 def test_what_is_no_directive_names_nothing(text: str) -> None:
     assert included_names(text.encode()).names == ()
 
 
 def test_angle_brackets_and_macros_are_told_apart() -> None:
-    content = b"#include <a>\n#include NAME\n#include TEXT(x)\n#define B <b>\n#include B\n"
+    content = b"#include <a>\n#import NAME\n#include TEXT(x)\n#define B <b>\n#include B\nimport <c>;\n"
 
     assert included_names(content).names == (
         IncludedName(b"a"),
         IncludedName(b"NAME", macro=True),
         IncludedName(b"TEXT", macro=True),
         IncludedName(b"b"),
+        IncludedName(b"c"),
     )
 
 
@@ -67,7 +84,19 @@ def test_a_file_with_too_many_directives_is_not_complete() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["#include/*", "*/include", "#include", "#/**/include", '#include "', "# \\\n", "??/\n#"]
+    "piece",
+    [
+        "#include/*",
+        "*/include",
+        "#include",
+        "#/**/include",
+        '#include "',
+        "# \\\n",
+        "??/\n#",
+        "import/*",
+        "import",
+        "import a",
+    ],
 )
 def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
     assert len(included_names((piece * 100_000).encode()).names) <= 1
