@@ -160,8 +160,18 @@ class ScanOptions:
         from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415
         from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
-        root = target_of([*(self.paths or ()), *(self.path or ())], self.root).root
+        root = target_of(self.names, self.root).root
         return (*names, str(Path(root) / RULES_DIRECTORY))
+
+    @property
+    def names(self) -> list[str]:
+        """The files and directories to scan, or a repository URL."""
+        return [*(self.paths or ()), *(self.path or ())]
+
+    @property
+    def globs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The globs that files must match, and those that they must not match."""
+        return tuple(self.include or ()), tuple(self.exclude or ())
 
     @property
     def is_plain(self) -> bool:
@@ -192,8 +202,14 @@ def flags_of(options: ScanOptions) -> dict[str, object]:
 def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
     """Return the settings of a scan. Raises UsageError."""
     from jarvis_workers.service.trusted_scope import load_scan_settings  # noqa: PLC0415
+    from jarvis_workers.service.unscanned_sources import ScanPaths  # noqa: PLC0415
 
-    settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files)
+    settings = load_scan_settings(
+        flags,
+        directory=Path.cwd(),
+        named=options.deciding_files,
+        scan=ScanPaths(options.names, options.root, *options.globs),
+    )
     if options.detach and settings.place == "local":
         raise UsageError(
             "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "

@@ -111,7 +111,7 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
     return scan_small_tree(
         settings,
         _target(options),
-        _globs(options),
+        options.globs,
         language_of(options.lang),
         delivery,
         parse_labels(options.label or ()),
@@ -204,7 +204,7 @@ def _read(
     labels = parse_labels(options.label or ())
     name = check_name(options.name) if options.name is not None else None
     command = ScanCommand(
-        _target(options), _globs(options), scan_input, options.baseline, options.since, labels=labels, name=name
+        _target(options), options.globs, scan_input, options.baseline, options.since, labels=labels, name=name
     )
     if not options.quiet and (notice := settings.scope.notice or scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
@@ -235,8 +235,4 @@ def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":
 def _target(options: ScanOptions) -> "ScanTarget":
     from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
-    return target_of([*(options.paths or ()), *(options.path or ())], options.root)
-
-
-def _globs(options: ScanOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(options.include or ()), tuple(options.exclude or ())
+    return target_of(options.names, options.root)

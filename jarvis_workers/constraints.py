@@ -1,6 +1,8 @@
 """What a value in a file should be, in plain words: the messages of pydantic name its own types and steps."""
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -29,6 +31,9 @@ REQUIREMENTS = {
     "missing": "is missing",
     "extra_forbidden": "is not a known key",
 }
+# The zone of an IPv6 address may follow a plain percent sign: [fe80::1%eth0].
+IPV6 = re.compile(r"\[[^\[\]@/]*\]")
+NO_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 PREFIXES = ("Value error, ", "Input ", "String ")
 
 
@@ -49,6 +54,21 @@ def requirement(wrong: "ErrorDetails") -> str:
     for prefix in PREFIXES:
         says = says.removeprefix(prefix)
     return says
+
+
+def percent_error(address: str) -> str | None:
+    """Return what is wrong with the percent-encoding of an address; None if nothing.
+
+    Parsers of addresses do not tell: they leave such text as it is, or replace it (RFC 3986, section 2.1).
+    """
+    text = IPV6.sub("", address)
+    if NO_ESCAPE.search(text):
+        return "a % is not followed by two hexadecimal digits; write %25 for the character %"
+    try:
+        unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return "what is percent-encoded is not UTF-8"
+    return None
 
 
 def _shown(value: object) -> object:

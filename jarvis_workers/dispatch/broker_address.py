@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
+from jarvis_workers.constraints import percent_error
 from jarvis_workers.errors import BrokerRefused
 
 SETTING = "JARVIS_BROKER_URL"
@@ -137,6 +138,8 @@ def _split(part: str) -> SplitResult:
         usable = not parts.fragment and parts.port != 0 and "@" not in (parts.hostname or "")
     except ValueError as error:
         raise _wrong(f"the host or port cannot be read; {ENCODE}") from error
+    if problem := percent_error(part):
+        raise _wrong(problem)
     if not usable or any(character.isspace() or not character.isprintable() for character in part):
         raise _wrong(f"the host or port cannot be read; {ENCODE}")
     return parts

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import SettingsError, UsageError
 from jarvis_workers.paths import listing, plain, shown
+from jarvis_workers.service.scan_request import selection_of
 from jarvis_workers.service.sources import DEFAULT_BOUNDS
+from jarvis_workers.service.unscanned_sources import ScanPaths, unscanned_sources
 from jarvis_workers.settings import TOML_FILE, TRUSTED_CONFIG, YAML_FILE, ScopeNotes, Settings, load_settings
 from jarvis_workers.settings.scope import narrowed_settings, with_values_of
 from jarvis_workers.snapshots.selection import JARVIS_IGNORE
@@ -39,12 +41,16 @@ NAMES_MAX = 10
 LINKS_MAX = 40
 
 
+# A scan of the whole directory.
+WHOLE = ScanPaths()
+
+
 class Base(NamedTuple):
-    """The settings of the base revision, and the entries below `top` that the change adds, edits or deletes."""
+    """The settings of the base revision, and the entries that the change adds, edits or deletes, from the top."""
 
     settings: Settings
     changed: Mapping[bytes, git.Modes]
-    top: Path
+    revision: git.Borrowed
 
 
 class WayTo(NamedTuple):
@@ -69,6 +75,7 @@ def load_scan_settings(
     directory: Path,
     environ: Mapping[str, str] = os.environ,
     named: Sequence[str] = (),
+    scan: ScanPaths = WHOLE,
 ) -> Settings:
     """Load the settings of a scan; `named` are files and directories that decide what is reported.
 
@@ -87,10 +94,14 @@ def load_scan_settings(
             return settings.with_scope(_without(ignored, trusted, directory, f"{TRUSTED_CONFIG} decides"))
         if base := _read_base(flags, directory, environ, place):
             narrowed = narrowed_settings(settings, base.settings)
-            altered = (*narrowed, *_altered_files(base, directory, named))
+            settings = with_values_of(base.settings, settings, narrowed)
+            files = sorted(
+                {*_altered_files(base, directory, named, scan), *_unscanned(base, directory, scan, settings)}
+            )
+            altered = (*narrowed, *map(shown, files))
             names = plain(listing(altered, NAMES_MAX))
             notice = f"this change alters what is scanned: {names}; its base decides" if altered else None
-            return with_values_of(base.settings, settings, narrowed).with_scope(ScopeNotes(altered, notice))
+            return settings.with_scope(ScopeNotes(altered, notice))
         ignored = [*narrowed_settings(settings, unset)]
         return with_values_of(unset, settings, ignored).with_scope(_without(ignored, unset, directory, NO_BASE))
 
@@ -129,7 +140,7 @@ def _read_base(flags: Mapping[str, object], directory: Path, environ: Mapping[st
         changes = git.changes_since(borrowed, commit)
     except (UsageError, SettingsError, ValueError):
         return None
-    return Base(settings, changes, borrowed.top)
+    return Base(settings, changes, borrowed._replace(commit=commit))
 
 
 def _base_revision(environ: Mapping[str, str]) -> str | None:
@@ -145,22 +156,29 @@ def _base_revision(environ: Mapping[str, str]) -> str | None:
     return f"refs/remotes/origin/{branch}" if branch and is_own else None
 
 
-def _altered_files(base: Base, directory: Path, named: Sequence[str]) -> Iterator[str]:
+def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Sequence[bytes]:
+    selection = selection_of(settings, scan.include, scan.exclude)
+    return unscanned_sources(base.revision, base.changed, scan, directory, selection)
+
+
+def _altered_files(base: Base, directory: Path, named: Sequence[str], scan: ScanPaths) -> Iterator[bytes]:
     """Yield the files that decide what is scanned or reported, and that the change adds, edits, deletes or redirects.
 
     The files of a submodule are not listed as changes: with its commit, each one there may have changed.
     """
-    top = base.top.resolve()
+    top = base.revision.top.resolve()
+    on_the_way = frozenset[Path]().union(*(_way(place).steps for place in scan.places(directory)))
     deciding = [directory / Path(one).expanduser() for one in (*named, *base.settings.rules.paths)]
     ways = [way for place in deciding for way in _ways(place)]
     for name in (YAML_FILE, TOML_FILE):
         ways += _ways_of_linked_settings(directory / name, top, base.changed)
     for path, modes in sorted(base.changed.items()):
         full = top / os.fsdecode(path)
-        if full.name == JARVIS_IGNORE or any(way.is_changed_by(full) for way in ways):
-            yield shown(path)
+        is_redirected = modes.redirects and full in on_the_way
+        if is_redirected or full.name == JARVIS_IGNORE or any(way.is_changed_by(full) for way in ways):
+            yield path
         elif modes.after == git.SUBMODULE:
-            yield from (shown(os.fsencode(file.relative_to(top))) for file in _ignore_files_below(full))
+            yield from (os.fsencode(file.relative_to(top)) for file in _ignore_files_below(full))
 
 
 def _ways_of_linked_settings(file: Path, top: Path, changed: Mapping[bytes, git.Modes]) -> Iterator[WayTo]:

@@ -40,7 +40,14 @@ def connect(
         raise ValueError("do not put credentials in the URL; docs/sources.md describes where they belong")
     if scheme in ("s3", "s3a"):
         return _s3(place, limits, environ)
-    files, root = fsspec.core.url_to_fs(url)
+    if scheme in ("http", "https"):
+        raise ValueError(f"not an object store; expected s3://BUCKET/PREFIX, or s3://…?endpoint_url={scheme}://HOST")
+    if not scheme:
+        raise ValueError("it has no scheme; expected s3://BUCKET/PREFIX or gs://BUCKET/PREFIX")
+    try:
+        files, root = fsspec.core.url_to_fs(url)
+    except OSError as error:
+        raise ValueError(f"its client does not start: {error.strerror or error}") from error
     return files, root.rstrip("/")
 
 
@@ -51,8 +58,6 @@ def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[
     region = parameters.get("region") or environ.get("AWS_REGION")
     if not path.partition("/")[0]:
         raise ValueError("no bucket; expected s3://BUCKET/PREFIX")
-    if endpoint:
-        _check_endpoint(endpoint)
     config: dict[str, Any] = {
         "connect_timeout": limits.connect_seconds,
         "read_timeout": limits.read_seconds,
@@ -62,6 +67,8 @@ def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[
     }
     from s3fs import S3FileSystem  # noqa: PLC0415  (an extra)
 
+    if endpoint:
+        _check_endpoint(endpoint)
     files = S3FileSystem(
         endpoint_url=endpoint,
         client_kwargs={"region_name": region} if region else {},
@@ -93,6 +100,9 @@ def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
 
 
 def _check_endpoint(endpoint: str) -> None:
+    from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url  # noqa: PLC0415  (with s3fs)
+
     parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+    wrong = parts.scheme not in ("http", "https") or "@" in parts.netloc or parts.query
+    if wrong or not (is_valid_endpoint_url(endpoint) or is_valid_ipv6_endpoint_url(endpoint)):
         raise ValueError("the endpoint URL should be https://HOST[:PORT] or http://…, without credentials")

@@ -32,6 +32,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
+from jarvis_workers.constraints import percent_error
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.extras import advice
 from jarvis_workers.private_files import make_private_directory, touch_private
@@ -196,6 +197,9 @@ def database_address(url: str) -> URL:
         ) from error
     if address.drivername not in DRIVERS:
         raise StoreError(f'JARVIS_STORE_URL: "{address.drivername}" is not supported; use sqlite or postgresql')
+    problem = percent_error(url) if not address.drivername.startswith("sqlite") else None
+    if problem:
+        raise StoreError(f"JARVIS_STORE_URL: {problem}")
     if "@" in (address.host or ""):
         raise StoreError("JARVIS_STORE_URL: percent-encode special characters of the password: %40 for @, %2F for /")
     address = address.set(drivername=DRIVERS[address.drivername])

@@ -181,6 +181,16 @@ class Modes(NamedTuple):
     before: bytes
     after: bytes
 
+    @property
+    def redirects(self) -> bool:
+        """Whether there is or was a symbolic link, or a submodule has taken a place."""
+        return SYMBOLIC_LINK in self or (self.after == SUBMODULE != self.before)
+
+    @property
+    def loses_file(self) -> bool:
+        """Whether a regular file is deleted, or something else has taken its place."""
+        return self.before.startswith(REGULAR_FILE) and not self.after.startswith(REGULAR_FILE)
+
 
 def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, Modes]:
     """Return the entries that differ between a commit and the checked-out commit, by path from the top."""

@@ -345,6 +345,117 @@ def test_files_behind_links_of_the_base_decide(project: Project, path: str, chan
     assert done.code == 3 and f"{ALTERS}{next(iter(changed))}" in done.line, done
 
 
+def move(place: Path, old: str, new: str) -> None:
+    """Move a file or directory, as git does."""
+    (place / new).parent.mkdir(parents=True, exist_ok=True)
+    git(place, "mv", old, new)
+    commit(place, {})
+
+
+BODY = "".join(f"int f{number}(void) {{ return {number}; }}\n" for number in range(9))
+LIBRARY = {"src/body.c": BODY, "src/more.c": "int more;\n", "clean/clean.c": "int a;\n", "lib/b.c": "int b;\n"}
+IGNORED = {**LIBRARY, ".jarvisignore": "gen*\n", "gen1/old.c": "".join(reversed(BODY.splitlines(keepends=True)))}
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "target"),
+    [
+        (["src"], "src", "clean"),
+        (["src", "lib"], "src", "clean"),
+        (["--root", ".", "src"], "src", "clean"),
+        ([], "src", "clean"),
+        ([], "src/body.c", "../clean/clean.c"),
+        (["src"], "src/body.c", "../clean/clean.c"),
+    ],
+)
+def test_a_scanned_directory_or_file_that_becomes_a_link_is_reported(
+    project: Project, where: list[str], old: str, target: str
+) -> None:
+    project.change(LIBRARY, {"new.c": ""})
+    link(project.origin, old, target)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert (done.code, done.line.split("; ")[0]) == (3, f"jarvis: {ALTERS}{old}")
+
+
+@pytest.mark.parametrize("where", [[], ["src"]])
+@pytest.mark.parametrize("before", ["link", "directory"])
+def test_a_link_to_the_scanned_directory_that_is_redirected_or_removed_is_reported(
+    project: Project, where: list[str], before: str
+) -> None:
+    commit(project.origin, {"real/body.c": BODY, "clean/clean.c": "int a;\n"})
+    link(project.origin, "src", "real")
+    project.change({"more.c": ""}, {"new.c": ""})
+    (project.origin / "src").unlink()
+    if before == "link":
+        link(project.origin, "src", "clean")
+    else:
+        commit(project.origin, {"src/clean.c": "int a;\n"})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert done == (Ended(3, "", f"jarvis: {ALTERS}src\n") if where else Ended(0, "", ""))
+
+
+@pytest.mark.parametrize(
+    ("where", "old", "new", "named"),
+    [
+        ([], "src", "vendor", "src/body.c, src/more.c"),
+        ([], "src/body.c", "src/build/body.c", "src/body.c"),
+        ([], "src/body.c", "src/body.txt", "src/body.c"),
+        ([], "src/body.c", "gen2/body.c", "src/body.c"),
+        (["--exclude", "tests"], "src/body.c", "tests/body.c", "src/body.c"),
+        (["--include", "src"], "src/body.c", "lib/body.c", "src/body.c"),
+        (["lib", "src"], "src/body.c", "other/body.c", "src/body.c"),
+        ([], "src/body.c", "other/body.c", None),
+        ([], "gen1", "gen2", None),
+        ([], "vendor/body.c", "vendor/other.c", None),
+        (["lib"], "src/body.c", "vendor/new.c", None),
+        (["src", "lib"], "src/body.c", "lib/body.c", None),
+    ],
+)
+def test_a_source_that_is_moved_to_where_the_scan_does_not_look_is_reported(
+    project: Project, where: list[str], old: str, new: str, named: str | None
+) -> None:
+    project.change({**IGNORED, "vendor/body.c": BODY.upper()}, {"new.c": ""})
+    move(project.origin, old, new)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert done == (Ended(3, "", f"jarvis: {ALTERS}{named}\n") if named else Ended(0, "", ""))
+
+
+@pytest.mark.parametrize("where", [[], ["src"]])
+def test_a_submodule_in_place_of_a_scanned_directory_is_reported(
+    project: Project, tmp_path: Path, where: list[str]
+) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    commit(library, {"clean.c": "int a;\n"})
+    project.change(LIBRARY, {"new.c": ""})
+    git(project.origin, "rm", "-rq", "src")
+    git(project.origin, "submodule", "--quiet", "add", f"file://{library}", "src")
+    commit(project.origin, {})
+    project.check_out("--recurse-submodules")
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert (done.code, done.line) == (3, f"jarvis: {ALTERS}src")
+
+
+def test_a_change_that_deletes_sources_or_adds_links_passes(project: Project) -> None:
+    project.change(LIBRARY, {"src/body.c": None, "lib/b.c": None})
+    link(project.origin, "docs", "clean")
+    project.check_out()
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high", "-q") == Ended(0, "", "")
+
+
 @pytest.mark.parametrize("option", ["--baseline", "--triage"])
 @pytest.mark.parametrize("redirected", ["state", "state/known"])
 def test_a_redirected_baseline_or_triage_file_is_reported(project: Project, option: str, redirected: str) -> None:

@@ -38,6 +38,12 @@ WRONG = {
     "sentinel://:secret@a/0?master_name=m;sentinel://:other@b/0": "the same user and password",
     "sentinel://a/0?master_name=m;sentinel://b/0?master_name=m": '"master_name" is given more than once',
     "redis://127.0.0.1 :1/0": "the host or port cannot be read",
+    "redis://%zz@h": "a % is not followed by two hexadecimal digits; write %25 for the character %",
+    "redis://:secret%@h": "a % is not followed by two hexadecimal digits",
+    "rediss://h/0?ssl_ca_certs=/a%2": "a % is not followed by two hexadecimal digits",
+    "redis+socket:///run/%zz.sock": "a % is not followed by two hexadecimal digits",
+    "sentinel://a/0?master_name=m;sentinel://%2/0": "a % is not followed by two hexadecimal digits",
+    "redis://:secret%ff@h": "what is percent-encoded is not UTF-8",
 }
 
 
@@ -51,6 +57,11 @@ def test_a_wrong_address_is_refused_in_one_line_without_its_password(url: str) -
     assert WRONG[url] in said
     assert "\n" not in said
     assert not any(secret in said for secret in ("cret@", ":secret", "other"))
+
+
+@pytest.mark.parametrize("zone", ["%eth0", "%25eth0"])
+def test_the_zone_of_an_address_may_follow_a_percent_sign(zone: str) -> None:
+    assert parse_broker_address(f"redis://[fe80::1{zone}]/0").hosts == (("fe80::1%eth0", 6379),)
 
 
 def both_clients(url: str, server: Redis, database: int) -> None:

@@ -142,6 +142,11 @@ def assert_unavailable(url: str) -> None:
         ("postgresql://db/jarvis?sslmode=require&sslmode=disable", '"sslmode" is given 2 times'),
         ("postgresql://db/jarvis?prepare_threshold=x", 'prepare_threshold="x" is neither'),
         ("postgresql://me:se@same@db/jarvis", "percent-encode special characters of the password"),
+        ("postgresql://%zz@db/jarvis", "a % is not followed by two hexadecimal digits; write %25 for the character %"),
+        ("postgresql://me:sesame%@db/jarvis", "a % is not followed by two hexadecimal digits"),
+        ("postgres://db/%zz", "a % is not followed by two hexadecimal digits"),
+        ("postgresql://db/jarvis?application_name=%z", "a % is not followed by two hexadecimal digits"),
+        ("postgresql://me:%ff@db/jarvis", "what is percent-encoded is not UTF-8"),
     ],
 )
 def test_an_address_that_cannot_be_a_store_is_refused(url: str, said: str) -> None:
@@ -155,6 +160,12 @@ def test_a_password_is_not_shown() -> None:
     with pytest.raises(StoreUnavailable) as problem:
         open_store("postgresql://me:sesame@127.0.0.1:1/jarvis")
     assert "sesame" not in str(problem.value)
+
+
+def test_the_file_of_a_store_may_have_a_percent_sign_in_its_name(tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path}/%zz.db").close()
+
+    assert (tmp_path / "%zz.db").exists()
 
 
 def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
