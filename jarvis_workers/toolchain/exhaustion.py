@@ -27,16 +27,25 @@ def host_exhausted(error: BaseException) -> HostExhausted | None:
     for cause in _causes(error):
         if isinstance(cause, HostExhausted):
             return cause
-        if isinstance(cause, MemoryError):
-            return HostExhausted("this machine or process is out of memory")
-        if isinstance(cause, ImportError) and any(words in str(cause) for words in NOT_LOADED):
-            return HostExhausted(f"this machine or process cannot load a library: {cause}")
-        if isinstance(cause, SystemError) and any(words in str(cause) for words in NO_EXCEPTION):
-            return HostExhausted(f"this process is out of memory: {cause}")
-        if isinstance(cause, OSError) and cause.errno in HOST_ERRNOS:
-            return HostExhausted(f"this machine or its disk is in trouble: {cause.strerror}{_where(cause)}")
-        if isinstance(cause, RuntimeError) and NO_THREAD in str(cause):
-            return HostExhausted("this machine or process cannot start another thread")
+        if lack := _lack(cause):
+            return HostExhausted(lack)
+    return None
+
+
+def _lack(cause: BaseException) -> str | None:
+    """Return what this machine lacks according to an error."""
+    says = str(cause)
+    match cause:
+        case MemoryError():
+            return "this machine or process is out of memory"
+        case OSError() if cause.errno in HOST_ERRNOS:
+            return f"this machine or its disk is in trouble: {cause.strerror}{_where(cause)}"
+        case RuntimeError() if NO_THREAD in says:
+            return "this machine or process cannot start another thread"
+        case ImportError() if any(words in says for words in NOT_LOADED):
+            return f"this machine or process cannot load a library: {says}"
+        case SystemError() if any(words in says for words in NO_EXCEPTION):
+            return f"this process is out of memory: {says}"
     return None
 
 
