@@ -38,7 +38,7 @@ IDENTIFIER = lazy(rb"\s*+([A-Za-z_]\w*+)\s*+")
 DIRECTIVES = lazy(rb"(?m)^[ \t]*+#" + LOGICAL_LINE)
 # The initializer of a default argument.
 BRACED = lazy(rb"=[^{};()]*+(?P<braces>\{[^{};]*+\})")
-GROUPS_MAX = 8
+GROUPS_MAX, DEFAULTS_MAX = 8, 4
 
 # Name, its offset, and the span of the parameters.
 Head = tuple[bytes, int, tuple[int, int]]
@@ -140,11 +140,7 @@ def split_head(text: bytes, start: int, place: int) -> Head | None:
     rest = text[start:place]
     if not 0 < len(rest) < HEAD_MAX or (rest.strip() and rest.count(b")") <= rest.count(b"(")):
         return None
-    floor = place - HEAD_MAX if place > HEAD_MAX else 0
-    while floor and (line_end := text.find(b"\n", floor, place)) >= 0:
-        floor = line_end + 1
-        if not is_spliced(text, line_end):
-            break
+    floor = _declaration_start(text, place)
     code = DIRECTIVES.sub(_blanked, text[floor:place])
     code = BRACED.sub(_without_braces, code)
     if code.rstrip().endswith((b"=", b",", b"(")):
@@ -154,6 +150,28 @@ def split_head(text: bytes, start: int, place: int) -> Head | None:
         return None
     name, at, (first, last) = head
     return name, floor + at, (floor + first, floor + last)
+
+
+def _declaration_start(text: bytes, place: int) -> int:
+    """Return the end of the last edge before a brace, except those of the braces of default arguments."""
+    floor = place - HEAD_MAX if place > HEAD_MAX else 0
+    while floor and (line_end := text.find(b"\n", floor, place)) >= 0:
+        floor = line_end + 1
+        if not is_spliced(text, line_end):
+            break
+    start = _last_edge(text, floor, place)
+    for _ in range(DEFAULTS_MAX):
+        if text[start - 1 : start] != b"}" or (opened := text.rfind(b"{", floor, start)) < 0:
+            break
+        before = _last_edge(text, floor, opened)
+        if text.find(b"=", before, opened) < 0:
+            break
+        start = before
+    return start
+
+
+def _last_edge(text: bytes, floor: int, end: int) -> int:
+    return max(floor, *(text.rfind(edge, floor, end) + 1 for edge in EDGES))
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:

@@ -213,14 +213,16 @@ def _closed(at: _Place, end: int) -> Function:
 
 def _window(text: bytes, place: int) -> int:
     """Return the start of the declaration that ends at a brace."""
-    start = place - HEAD_MAX if place > HEAD_MAX else 0
-    for edge in EDGES:
-        offset = text.rfind(edge, start, place)
-        start = offset + 1 if offset >= 0 else start
-    directive = text.rfind(b"\n#", start, place) if text.find(b"#", start, place) >= 0 else -1
-    is_directive = directive >= 0 or (start == 0 and text.startswith(b"#"))
-    line = LINE.match(text, directive + 1, place) if is_directive else None
-    return line.end() if line else start
+    floor = place - HEAD_MAX if place > HEAD_MAX else 0
+    start = max(floor, *(text.rfind(edge, floor, place) + 1 for edge in EDGES))
+    directive = text.rfind(b"\n#", floor, place)
+    if directive < 0 and (floor or not text.startswith(b"#")):
+        return start
+    line = LINE.match(text, directive + 1, place)
+    if line is None or line.end() <= start:
+        return start
+    # The edge may be in the directive. If the brace is, too, the function is in a macro.
+    return line.end() if directive + 1 >= start or line.end() < place else start
 
 
 def _rust_head(text: bytes, start: int, place: int) -> Head | None:

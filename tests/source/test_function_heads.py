@@ -38,6 +38,7 @@ C_HEADS = {
     "#ifdef X\nint head(int a)\n#else\nint head(void)\n#endif\n{": "head",
     "int head(int a)\n#ifdef X\n__attribute__((cold))\n#endif\n{": "head",
     "typeof(int) HEAD(void) {": "HEAD",
+    "#define CHECK(a) \\\n  save(a); \\\n  restore(a))\n\nint head (int a) {": "head",
 }
 CPP_HEADS = {
     "auto head() -> std::function<void(int)> {": "head",
