@@ -41,7 +41,7 @@ def _modules(package: str, path: list[str]) -> tuple[str, ...]:
 DECIDING_FILES = {
     "jarvis_workers.dataflow": _modules("jarvis_workers.dataflow", __path__),
     "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
-    "jarvis_workers.source": ("call_patterns.py", "functions.py", "lex.py"),
+    "jarvis_workers.source": ("call_patterns.py", "function_heads.py", "functions.py", "lex.py", "macro_heads.py"),
     "jarvis_workers.dataflow.frontend": _modules("jarvis_workers.dataflow.frontend", syntax_path),
     "jarvis_workers.dataflow.ir": _modules("jarvis_workers.dataflow.ir", ir_path),
 }

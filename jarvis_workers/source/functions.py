@@ -11,33 +11,24 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jarvis_workers.source.function_heads import EDGES, HEAD_MAX, NAME_MAX, Head, function_head, split_head
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
+from jarvis_workers.source.macro_heads import ParameterMacros
 
-HEAD_MAX = 1_024
-NAME_MAX = 128
 BLOCK_MAX = 131_072
 NESTED_MAX = 24
 DIRECTIVE = lazy(rb"#(?>[ \t]|" + SPLICE + rb")*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
 # Each alternative begins with a literal byte, so that the search for the next match runs at full speed.
 MARKS = {"c/cpp": re.compile(rb"\{|\}|" + DIRECTIVE.pattern), "rust": re.compile(rb"\{|\}")}
 HASH, CLOSES = b"#}"
-EDGES = (b";", b"}", b"{")
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 INDENTATION = lazy(rb"[ \t]*+")
 LINE = lazy(LOGICAL_LINE)
 RUST_FUNCTION = lazy(rb"\bfn\s+(\w+)")
 RUST_CONTAINER = lazy(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = lazy(rb"\b(?:namespace|class|struct|union|extern)\b")
-INITIALIZERS = lazy(rb"\)\s*(?:noexcept\s*)?:(?!:)")
 OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
-# Fast path for most function heads: one pair of parentheses directly before the brace.
-PLAIN_HEAD = re.compile(rb"(?>[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
-OPERATOR = lazy(rb"\boperator\s*[^\s\w]{1,3}\Z")
-WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())
-CONTROL = frozenset(b"if for while switch do else return".split())
-GROUPS_MAX = 8
 # No handwritten file has so many braces; a search of more would take seconds.
 MARKS_MAX = 1_000_000
 MANY_MARKS = f"more than {MARKS_MAX:,} braces and conditional directives"
@@ -71,9 +62,6 @@ class Functions:
         return self._functions[place]
 
 
-_Head = tuple[bytes, int, tuple[int, int]]
-
-
 class _Place(NamedTuple):
     """The state of the brace scanner: number of open containers, current function or None, depth of other braces."""
 
@@ -94,6 +82,7 @@ def functions(text: bytes, language: str) -> Functions:
     at = NOWHERE
     branches: list[_Place] = []
     skipper = _BlockSkipper(text)
+    macros = ParameterMacros(text)
     behind, next_mark = 0, MARKS[language].search
     for _ in range(MARKS_MAX):
         mark = next_mark(text, behind)
@@ -112,7 +101,7 @@ def functions(text: bytes, language: str) -> Functions:
         if closes:
             at = _left(at)
             continue
-        before, at = at, _opened(text, place, at, language)
+        before, at = at, _opened(text, place, at, language, macros)
         if at.inner == 1 and (end := skipper.whole_block(place)):
             behind = end
             if at.head:
@@ -187,7 +176,7 @@ def _is_edge(text: bytes, place: int, at: _Place, *, closes: bool) -> bool:
     if closes:
         return at.inner <= 1 or outermost
     before = text[max(0, place - 64) : place].rstrip()
-    return outermost and before.endswith(b")") and _function_head(text, _window(text, place), place) is not None
+    return outermost and before.endswith(b")") and function_head(text, _window(text, place), place) is not None
 
 
 def _left(at: _Place) -> _Place:
@@ -196,7 +185,7 @@ def _left(at: _Place) -> _Place:
     return _Place(max(0, at.around - 1), at.head, 0)
 
 
-def _opened(text: bytes, place: int, at: _Place, language: str) -> _Place:
+def _opened(text: bytes, place: int, at: _Place, language: str, macros: ParameterMacros) -> _Place:
     if at.inner:
         return _Place(at.around, at.head, at.inner + 1)
     if not text.endswith((b")\n", b") "), 0, place):
@@ -207,7 +196,8 @@ def _opened(text: bytes, place: int, at: _Place, language: str) -> _Place:
     if language == "rust":
         head = _rust_head(text, start, place)
     else:
-        head = _function_head(text, start, place) or _old_head(text, start, place)
+        head = function_head(text, start, place) or _old_head(text, start, place)
+        head = head or macros.head(start, place) or split_head(text, start, place)
     if head:
         return _Place(at.around, (*head, place + 1), 1)
     container = RUST_CONTAINER if language == "rust" else C_CONTAINER
@@ -223,16 +213,19 @@ def _closed(at: _Place, end: int) -> Function:
 
 def _window(text: bytes, place: int) -> int:
     """Return the start of the declaration that ends at a brace."""
-    start = place - HEAD_MAX if place > HEAD_MAX else 0
-    for edge in EDGES:
-        offset = text.rfind(edge, start, place)
-        start = offset + 1 if offset >= 0 else start
-    directive = text.rfind(b"\n#", start, place) if text.find(b"#", start, place) >= 0 else -1
-    line = LINE.match(text, directive + 1, place) if directive >= 0 else None
-    return line.end() if line else start
+    floor = place - HEAD_MAX if place > HEAD_MAX else 0
+    start = max(floor, *(text.rfind(edge, floor, place) + 1 for edge in EDGES))
+    directive = text.rfind(b"\n#", floor, place)
+    if directive < 0 and (floor or not text.startswith(b"#")):
+        return start
+    line = LINE.match(text, directive + 1, place)
+    if line is None or line.end() <= start:
+        return start
+    # The edge may be in the directive. If the brace is, too, the function is in a macro.
+    return line.end() if directive + 1 >= start or line.end() < place else start
 
 
-def _rust_head(text: bytes, start: int, place: int) -> _Head | None:
+def _rust_head(text: bytes, start: int, place: int) -> Head | None:
     heads = list(RUST_FUNCTION.finditer(text, start, place))
     if not heads:
         return None
@@ -241,60 +234,11 @@ def _rust_head(text: bytes, start: int, place: int) -> _Head | None:
     return head[1], head.start(1), (opened + 1, closed) if 0 <= opened < closed else (head.end(), head.end())
 
 
-def _function_head(text: bytes, start: int, place: int) -> _Head | None:
-    if plain := PLAIN_HEAD.fullmatch(text, start, place):
-        name = plain["name"]
-        return None if name in CONTROL or name in NO_NAMES else (name, plain.start("name"), plain.span("given"))
-    end = place
-    if text.find(b":", start, place) >= 0 and (initializers := INITIALIZERS.search(text, start, place)):
-        end = initializers.start() + 1
-    for _ in range(GROUPS_MAX):
-        closed = text.rfind(b")", start, end)
-        opened = _opening(text, start, closed)
-        if opened < 0:
-            return None
-        name, end = _name_before(text, max(start, opened - NAME_MAX), opened)
-        if name in CONTROL:
-            return None
-        if name and name not in NO_NAMES and text.find(b"=", start, end) < 0:
-            return name, end, (opened + 1, closed)
-    return None
-
-
-def _old_head(text: bytes, start: int, place: int) -> _Head | None:
+def _old_head(text: bytes, start: int, place: int) -> Head | None:
     """Parse a K&R head, `int f(a, b) int a; char *b; {`, where the parameter types follow the parameter list."""
     if text[place - 1 : place] != b"\n" or text[start:place].strip():
         return None
     closed = text.rfind(b")", max(0, place - HEAD_MAX), place)
     if closed < 0 or not OLD_PARAMETERS.fullmatch(text, closed + 1, place):
         return None
-    return _function_head(text, _window(text, closed), closed + 1)
-
-
-def _name_before(text: bytes, floor: int, opened: int) -> tuple[bytes, int]:
-    """Return the name before a `(`, possibly empty, and its start offset."""
-    before = text[floor:opened].rstrip()
-    rest = before.rstrip(WORD)
-    name = before[len(rest) :]
-    if name[:1].isdigit():
-        return b"", opened
-    if rest.endswith(b"~") and name:
-        return b"~" + name, floor + len(rest) - 1
-    operator = None if name else OPERATOR.search(before)
-    if operator:
-        return operator[0], floor + operator.start()
-    return name, floor + len(rest) if name else opened
-
-
-def _opening(text: bytes, start: int, closed: int) -> int:
-    """Return the offset of the `(` that matches a `)`, or -1."""
-    at, depth = closed, 1
-    for _ in range(HEAD_MAX):
-        if at < start:
-            return -1
-        opened = text.rfind(b"(", start, at)
-        depth += text.count(b")", max(opened, start), at) - 1
-        if depth == 0:
-            return opened
-        at = opened
-    return -1
+    return function_head(text, _window(text, closed), closed + 1)

@@ -245,6 +245,9 @@ def test_where_the_search_for_functions_ends_is_known(head: str) -> None:
         b"(" * 200_000 + b"{" * 200_000,
         b"f" + b"()" * 100_000 + b"{",
         b"\n f(a) {\n   {\n" * 30_000,
+        b")\n#x\n{}" * 60_000,
+        b"=a{}=b{}=c{} ) {}" * 30_000,
+        b"int a B C {;}" * 60_000,
     ],
 )
 def test_no_input_takes_long(hostile: bytes) -> None:

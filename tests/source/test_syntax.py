@@ -502,3 +502,22 @@ def test_the_fields_and_bases_of_a_class_are_known():
     assert types["Foo"]["bases"] == ["Base", "ns::Other"]
     assert types["Foo"]["fields"] == {"data": ["char*", []], "size_": ["int", []], "inner": ["Inner", []]}
     assert types["Inner"] == {"fields": {"a": ["int", []]}, "bases": [], "union": False}
+
+
+def test_a_macro_as_parameter_list_is_read_by_its_text() -> None:
+    code = "#define ARGS (const char *s, int n) /* all */\nint f ARGS\n{\n    return s[n];\n}\nint g OTHER { g(s); }\n"
+
+    first, second = functions(code)
+
+    assert (first["name"], first["line"], first["end"], first["bad"]) == ("f", 2, 5, 0)
+    assert first["params"] == [["s", "char*", []], ["n", "int", []]]
+    assert (second["name"], second["line"], second["params"], second["bad"]) == ("g", 6, [], 0)
+
+
+def test_a_head_with_directives_is_read_with_its_branches() -> None:
+    code = "int f(int a\n#ifdef DEBUG\n, int line\n#endif\n)\n{\n    return a;\n}\n"
+
+    [function] = functions(code)
+
+    assert function["bad"] == 0
+    assert [name for name, *_ in function["params"]] == ["a", "line"]

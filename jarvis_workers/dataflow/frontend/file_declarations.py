@@ -10,7 +10,7 @@ from typing import Any
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
-from jarvis_workers.dataflow.frontend.macros import defined_macros, loop_heads, lowered_macros
+from jarvis_workers.dataflow.frontend.macros import defined_macros, loop_heads, lowered_macros, parameter_lists
 from jarvis_workers.dataflow.name_heuristics import never_returns
 
 DECLARATION_MAX = 1_024
@@ -50,7 +50,7 @@ class Outside:
         self.ending: set[str] = set()
         spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
         texts = defined_macros(source, spans, defines)
-        self.names = FileNames(self.globals, self.types, self.typedefs, loop_heads(texts))
+        self.names = FileNames(self.globals, self.types, self.typedefs, loop_heads(texts), parameter_lists(texts))
         self.macros = lowered_macros(texts, cpp=source.cpp)
         defined = [
             (name[0], source.content[start:end])

@@ -47,15 +47,19 @@ def _numbered(language: Language, named: Mapping[str, T]) -> dict[int, T]:
 
 
 class FileNames(NamedTuple):
-    """The names that a file declares outside of functions; `loops` are the macros that are the head of a loop."""
+    """The names that a file declares outside of functions.
+
+    `loops` are the macros that are the head of a loop, `parameters` those that are a parameter list.
+    """
 
     variables: Mapping[str, Any]
     types: Mapping[str, Any]
     typedefs: Mapping[str, str]
     loops: Texts
+    parameters: Mapping[bytes, bytes]
 
 
-NO_NAMES = FileNames({}, {}, {}, {})
+NO_NAMES = FileNames({}, {}, {}, {}, {})
 
 
 def holds_error(node: Node) -> bool:

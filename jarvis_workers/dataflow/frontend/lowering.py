@@ -66,7 +66,7 @@ def function(
 ) -> tuple[dict[str, Any], Reading]:
     """Return a function's lowered form, and the reading with the types declared in it."""
     end = min(place.function.body[1] + 1, place.start + FUNCTION_MAX)
-    part = clean(source, place.start, end)
+    part, place = _with_parameters(source, place, clean(source, place.start, end), names)
     reading, node = _read(source, part, first_line)
     if reading.broken:
         if names.loops:
@@ -79,6 +79,21 @@ def function(
     if owner:
         reading.declared_names.update(owner["fields"])
     return _model(reading, node, place, static=STATIC.search(part, 0, place.function.start - place.start)), reading
+
+
+def _with_parameters(
+    source: ParsedSource, place: FunctionPlace, part: bytes, names: FileNames
+) -> tuple[bytes, FunctionPlace]:
+    """Replace a macro that is the parameter list by its text; without parameters if the file does not define it."""
+    function = place.function
+    start, end = function.parameters
+    if source.text[start - 1 : start] == b"(":
+        return part, place
+    text = names.parameters.get(source.text[start:end], b"()")
+    more = len(text) - (end - start)
+    body = function.body[0] + more, function.body[1] + more
+    function = function._replace(parameters=(start + 1, start + len(text) - 1), body=body)
+    return part[: start - place.start] + text + part[end - place.start :], place._replace(function=function)
 
 
 def _read(source: ParsedSource, part: bytes, first_line: int) -> tuple[Reading, Node | None]:

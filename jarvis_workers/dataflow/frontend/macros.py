@@ -18,6 +18,7 @@ PLAIN = re.compile(rb'[A-Za-z_]\w*|\d[\w.]*|L?"[^"\\]*"')
 ONCE = re.compile(rb"do\s*\{(.*?);?\s*\}\s*while\s*\(\s*0\s*\)\s*;?", re.DOTALL)
 STATEMENTS = re.compile(rb"[;{]|\bif\b|\bdo\b|\bwhile\b|\bfor\b|\breturn\b|\bgoto\b")
 LOOP_HEAD = re.compile(rb"(?:for|while)\s*\([^{}]*[^{};\s]")
+PARAMETERS = re.compile(rb"\([^{};#]*\)")
 LOOP_EXIT = re.compile(rb"\b(?:break|continue)\b")
 NO_VALUE = frozenset(b"if for while do return goto switch case break continue struct union enum typedef else".split())
 
@@ -57,6 +58,15 @@ def loop_heads(texts: Mapping[str, Macro]) -> dict[str, tuple[tuple[bytes, ...],
         one.name: (one.params, one.body)
         for one in texts.values()
         if one.params and len(one.body) <= BODY_MAX and LOOP_HEAD.fullmatch(one.body) and b"#" not in one.body
+    }
+
+
+def parameter_lists(texts: Mapping[str, Macro]) -> dict[bytes, bytes]:
+    """Return the texts of the macros that may be the parameter list of a function."""
+    return {
+        one.name.encode("latin-1"): one.body
+        for one in texts.values()
+        if one.params is None and len(one.body) <= BODY_MAX and PARAMETERS.fullmatch(one.body)
     }
 
 
