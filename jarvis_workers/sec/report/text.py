@@ -16,7 +16,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import is_at_least
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, is_at_least
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import finding_title
@@ -161,8 +161,13 @@ def _finding(issue: Issue, title: str, say: Words) -> Line:
         Span(" "),
         Span(f"{say(issue.severity)}:", issue.severity),
         Span(f" {_message(issue, title, say)} "),
-        Span(f"[{plain(issue.pattern)}]", "rule"),
+        Span(f"[{plain(issue.pattern)}{_weakness(issue)}]", "rule"),
     )
+
+
+def _weakness(issue: Issue) -> str:
+    """Return the weakness of what a model has found, which its rule does not say."""
+    return f", CWE-{issue.cwe}" if issue.cwe and issue.pattern in FOUND_BY_MODEL else ""
 
 
 def _message(issue: Issue, title: str, say: Words) -> str:

@@ -83,11 +83,8 @@ def rendered(form: str, body: ReportBody | None = None) -> str:
 
 
 def of_text(text: str) -> Iterator[Shown]:
-    line = re.compile(
-        r"^(\S+?:\d+): (\w+): (?:proved|confirmed) \(file\): (.+) \(The stack .*\) \[(?:discovered|seen_by_model)\]$",
-        re.M,
-    )
-    yield from (Shown(place, title, None, severity) for place, severity, title in line.findall(text))
+    line = re.compile(r"^(\S+:\d+): (\w+): \w+ \(file\): (.+) \(The stack .*\) \[\w+, CWE-(\d+)\]$", re.M)
+    yield from (Shown(place, title, int(cwe), severity) for place, severity, title, cwe in line.findall(text))
 
 
 def of_json(text: str) -> Iterator[Shown]:
