@@ -8,6 +8,7 @@ from jarvis_cli import exits
 from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.triage_record import TriageState
 from jarvis_workers.service.handles import Store
@@ -74,4 +75,4 @@ def _confirmed(findings: Sequence[Issue], question: str) -> bool:
 
 
 def _line(issue: Issue) -> str:
-    return plain(f"{issue.file}:{issue.line}: {issue.severity}: {issue.pattern}")
+    return plain(f"{issue.file}:{issue.line}: {issue.severity}: {finding_name(issue)}")

@@ -12,6 +12,7 @@ from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.fired_rules import finding_name
 
 if TYPE_CHECKING:
     from jarvis_workers.sec.report.diff_formats import Sides
@@ -86,7 +87,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     added = sides.difference.added(fail_on)
     code = exits.of_run(findings=bool(added), incomplete=state != "done" or bool(sides.scopes))
     if code == exits.FINDINGS:
-        first = plain(f"{added[0].file}:{added[0].line} {added[0].pattern}")
+        first = plain(f"{added[0].file}:{added[0].line} {finding_name(added[0])}")
         number = counted(len(added), "new finding")
         write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
     elif code and sides.scopes:

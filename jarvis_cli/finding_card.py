@@ -12,6 +12,7 @@ from rich.text import Text
 
 from jarvis_cli.explain import render
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.triage.queue import WORDS
@@ -56,7 +57,7 @@ def word(judgement: Judgement | None) -> str:
 def _row(issue: Issue, judgement: Judgement | None) -> tuple[str, ...]:
     place = f"{issue.file}:{issue.line}"
     reason = judgement.reason if judgement else ""
-    cells = (issue.id, word(judgement), issue.status, issue.severity, place, issue.pattern, reason)
+    cells = (issue.id, word(judgement), issue.status, issue.severity, place, finding_name(issue), reason)
     return tuple(map(_short, cells))
 
 

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.sec.report.fired_rules import finding_name
+from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports.export import Growing, export_directory
@@ -47,7 +49,7 @@ class _LiveView:
             self._is_announced = True
             return
         self._grow(run, updates)
-        risks = [issue for issue in updates.issues if issue.status in AT_RISK]
+        risks = worst_first(issue for issue in updates.issues if issue.status in AT_RISK)
         for issue in risks[:LINES_AT_ONCE]:
             self._screen.finding(_line(issue))
         if len(risks) > LINES_AT_ONCE:
@@ -74,7 +76,7 @@ class _LiveView:
 
 def _line(issue: Issue) -> str:
     place = f"{issue.file}:{issue.line}"
-    return f"{issue.status}: {place} {issue.pattern} ({issue.severity}): {_first(issue.consequences)}"
+    return f"{issue.status}: {place} {finding_name(issue)} ({issue.severity}): {_first(issue.consequences)}"
 
 
 def _first(text: str) -> str:

@@ -8,10 +8,12 @@ from textwrap import shorten
 
 from jarvis_cli import exits
 from jarvis_workers.paths import listing, plain, shown
+from jarvis_workers.sec.finding import FOUND_BY_MODEL
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
+from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.i18n import ENGLISH
-from jarvis_workers.sec.report.verdicts import rank
+from jarvis_workers.sec.report.verdicts import listed_findings, urgency
 from jarvis_workers.sec.report_document import CanaryOutcome, Issue, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.steps.sec.options import SecOptions
@@ -43,9 +45,9 @@ def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> s
     if code == exits.FINDINGS and fail_on:
         counts = _counts(summary)
         number = sum(count for severity, count in counts.items() if is_at_least(severity, fail_on))
-        risky = (issue for issue in body.issues if issue.status in ("heuristic", *AT_RISK))
+        risky = (issue for issue in listed_findings(body) if issue.status in ("heuristic", *AT_RISK))
         first = next((issue for issue in risky if is_at_least(issue.severity, fail_on)), None)
-        place = f"; first: {_shown(run, first)}:{first.line} {first.pattern}" if first else ""
+        place = f"; first: {_shown(run, first)}:{first.line} {finding_name(first)}" if first else ""
         gaps = f"; NOT CHECKED: {counted(summary.files_not_checked, 'file')}" if summary.not_checked else ""
         open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(summary)) else ""
         found = f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
@@ -97,11 +99,11 @@ def _without_verdict(run: Run, body: ReportBody) -> list[str]:
     number = _undecided(body.summary)
     if not number:
         return []
-    first = next((issue for issue in body.issues if issue.status == "undecided"), None)
+    first = next((issue for issue in listed_findings(body) if issue.status == "undecided"), None)
     if first is None:
         return [f"UNDECIDED: {counted(number, 'finding')}"]
     why = f" ({shorten(plain(first.reason), REASON_WIDTH, placeholder='…')})" if first.reason else ""
-    place = f"{_shown(run, first)}:{first.line} {first.pattern}"
+    place = f"{_shown(run, first)}:{first.line} {finding_name(first)}"
     return [f"UNDECIDED: {counted(number, 'finding')}; first: {place}{why}"]
 
 
@@ -157,8 +159,10 @@ def hint(run: Run, body: ReportBody) -> str:
     """Return a hint for further details of a report printed to a terminal, or ""."""
     if not (body.issues and sys.stderr and sys.stderr.isatty()):
         return ""
-    worst = min(body.issues, key=lambda issue: (rank(issue), -issue.score))
-    return f"more: jarvis sec explain {plain(worst.pattern)}, jarvis runs report {run.id} -o report.html"
+    report, worst = f"jarvis runs report {run.id} -o report.html", min(body.issues, key=urgency)
+    if worst.pattern in FOUND_BY_MODEL:
+        return f"more: {report}"
+    return f"more: jarvis sec explain {plain(worst.pattern)}, {report}"
 
 
 def _missed(summary: Summary) -> CanaryOutcome | None:

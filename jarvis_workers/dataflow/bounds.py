@@ -51,7 +51,7 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
         text = f"{name} is {what} {shown_size(high + reach - size)} past its end ({shown_size(size)})"
         _past_end(path, access, text, sure, target)
     elif index.taint and high is None and not index.checked:
-        text = f"{name} ({size} bytes) is {what} at an untrusted index without an upper bound"
+        text = f"{name} ({shown_size(size)}) is {what} at an untrusted index without an upper bound"
         _past_end(path, access, text, UNBOUNDED, target)
 
 
@@ -85,8 +85,11 @@ def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
         place = _variable(path, e.operand if isinstance(e, UpdateExpr) else e)
         move = path.machine.open_moves.get(place) if place is not None else None
         if move is not None:
-            elements = (target.size[1] or 0) // target.element
-            text = f"{text_of(access.pointer)} ({elements} elements) is written in a loop that its size does not limit"
+            name, most = text_of(access.pointer), target.size[1] or 0
+            # An array sized by an unknown type has no known number of elements.
+            is_counted = comparable(most, target.element)
+            size = f" ({most // target.element} elements)" if is_counted else ""
+            text = f"{name}{size} is written in a loop that its size does not limit"
             pattern = "flow_buffer_overflow" if move.step > 0 else "flow_buffer_underwrite"
             report(path, pattern, path.machine.line, text, since=move.event, sure=UNBOUNDED)
             path.machine.open_moves = {key: one for key, one in path.machine.open_moves.items() if key != place}

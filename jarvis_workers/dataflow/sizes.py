@@ -107,6 +107,11 @@ def shown_size(amount: int) -> str:
     return f"{amount // OTHER} elements" if is_in_units(amount) else f"{amount} bytes"
 
 
+def shown_excess(amount: int, room: int) -> str:
+    """Return an amount and the room for it, which is counted in the same unit, as text."""
+    return f"{shown_size(amount)} but only {max(room, 0) // (OTHER if is_in_units(amount) else 1)} remain"
+
+
 def comparable(amount: int, size: int) -> bool:
     """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
     return (amount % OTHER == 0) == (size % OTHER == 0)

@@ -14,6 +14,8 @@ from jarvis_workers.sec.severity import severity_of as severity_of
 
 __all__ = [
     "CATEGORY_ORDER",
+    "DISCOVERED",
+    "FOUND_BY_MODEL",
     "HIT_FIELDS",
     "RULE_FIELDS",
     "SEEN_BY_MODEL",
@@ -23,6 +25,8 @@ __all__ = [
     "Numbered",
     "fingerprint_of",
     "is_at_least",
+    "pattern_of",
+    "rule_id",
     "score_of",
     "severity_of",
 ]
@@ -58,8 +62,12 @@ class Candidate(NamedTuple):
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
 
+# The pattern of candidates that a model has found in a function, without a rule.
+DISCOVERED = "discovered"
 # The pattern of candidates that a model has seen beside others, which are numbered after all others.
 SEEN_BY_MODEL = "seen_by_model"
+# Findings of these patterns each have a title, a description and a weakness of their own, not those of a rule.
+FOUND_BY_MODEL = frozenset({DISCOVERED, SEEN_BY_MODEL})
 
 # By gid.
 Numbered = tuple[int, Candidate]
@@ -69,6 +77,17 @@ HIT_FIELDS = tuple(name for name in Candidate._fields if name not in (*RULE_FIEL
 
 MARK = "jarvis-ignore"
 IGNORE_COMMENT = re.compile(rf"//\s*{MARK}\b.*|/\*\s*{MARK}\b.*?(?:\*/|$)")
+
+
+def rule_id(pattern: str, cwe: int) -> str:
+    """Return the id of the rule in reports: of what a model has found, one for each weakness (discovered/cwe-787)."""
+    return f"{pattern}/cwe-{cwe}" if cwe and pattern in FOUND_BY_MODEL else pattern
+
+
+def pattern_of(rule: str) -> str:
+    """Return the pattern for an id of `rule_id`."""
+    pattern = rule.partition("/")[0]
+    return pattern if pattern in FOUND_BY_MODEL else rule
 
 
 def fingerprint_of(file: str, pattern: str, evidence: str) -> str:

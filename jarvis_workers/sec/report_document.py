@@ -307,7 +307,7 @@ class ReportBody(NamedTuple):
     """A report without its `run` part.
 
     `suppressed` are set aside by comments or in triage, `dismissed` by a verdict.  Besides the stored parts, formats
-    show `excerpts` of the code and `patches` by ids of findings, and `titles` of rules by name.
+    show `excerpts` of the code and `patches` by ids of findings, and translated `titles` of rules by name.
     """
 
     summary: Summary

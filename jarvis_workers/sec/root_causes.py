@@ -2,7 +2,7 @@
 
 The key of a root cause is computed from the candidate alone, never from a model's words.  An unchecked NULL pointer is
 identified by the place that makes it, however many uses of it are reported; any other data flow by the lines where it
-begins and ends; a finding without a trace by its own line.
+begins and ends; a finding without a trace by its own line, and what a model has found there also by its weakness.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.finding import Candidate, rule_id
 from jarvis_workers.sec.trace import TraceLocation, read_trail, without_callers
 
 # Rules that report the same missing check, at the call that returns NULL or at a use of its result.
@@ -52,7 +52,7 @@ class Defect(NamedTuple):
 
 def defect_of(candidate: Candidate) -> Defect:
     """Return the root cause of a candidate."""
-    family = FAMILIES.get(candidate.pattern, candidate.pattern)
+    family = FAMILIES.get(candidate.pattern) or rule_id(candidate.pattern, candidate.cwe)
     steps = read_trail(candidate.trail) if candidate.trail else ()
     if not steps:
         evidence = " ".join(candidate.evidence.split())

@@ -28,7 +28,8 @@ def report_in(language: str, body: ReportBody) -> ReportBody:
     translations = _translations(language)
     if not translations:
         return body
-    titles = {pattern: translations.get(title, title) for pattern, title in body.titles.items()}
+    fired = [RULES_BY_PATTERN[name] for name in {issue.pattern for issue in body.findings} & RULES_BY_PATTERN.keys()]
+    titles = {rule.pattern: translations.get(rule.title, rule.title) for rule in fired}
     translated = body.map_findings(lambda issue: issue._replace(**_translated(issue, ISSUE_TEXTS, translations)))
     return translated._replace(titles=titles)
 

@@ -10,6 +10,7 @@ from jinja2 import StrictUndefined
 
 from jarvis_workers.escape import visible
 from jarvis_workers.markup import Html, in_lines
+from jarvis_workers.sec.report.fired_rules import finding_name, finding_title, rule_of
 from jarvis_workers.web.context import context
 
 
@@ -21,7 +22,15 @@ def install_formats(app: Flask) -> None:
     # The first use creates the environment; options set later have no effect.
     app.jinja_options = {"undefined": StrictUndefined, "finalize": _finalize, "trim_blocks": True}
     app.jinja_env.filters.update(
-        lines=_lines, number=_number, when=format_time, money=_money, duration=format_duration, iso=_iso
+        lines=_lines,
+        number=_number,
+        when=format_time,
+        money=_money,
+        duration=format_duration,
+        iso=_iso,
+        headline=finding_title,
+        rule=rule_of,
+        label=finding_name,
     )
     app.jinja_env.globals.update(address=_address)
 

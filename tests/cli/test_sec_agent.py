@@ -455,6 +455,7 @@ def test_dollars_need_prices_of_every_group(jarvis: Jarvis, tree: Path, option: 
 def test_a_defect_that_a_model_sees_beside_a_candidate_is_verified_once(jarvis: Jarvis) -> None:
     jarvis.tree("src", {"f.c": CALL.format(n=1), "g.c": CALL.format(n=2)})
     seen = {"file": "f.c", "line": 3, "quote": "void copy_1(char *out)", "description": "out may be NULL"}
+    seen["cwe"] = "CWE-476"
 
     def sees(body: Body) -> Step:
         return answer(body, lambda number, text: [{**confirmed(number, text), "other_findings": [seen]}])
@@ -467,7 +468,7 @@ def test_a_defect_that_a_model_sees_beside_a_candidate_is_verified_once(jarvis: 
 
     (late,) = [issue for issue in found["issues"] if issue["pattern"] == "seen_by_model"]
     assert (late["file"], late["line"], late["status"]) == ("f.c", 3, "confirmed")
-    assert late["description"].endswith("another finding: out may be NULL")
+    assert (late["description"], late["cwe"], late["category"]) == ("out may be NULL", 476, "memory_mgmt")
     assert late["gid"] == max(gids(found)) == len(gids(found)) == 5
     assert gids(again) == gids(found)
     assert len(server.requests) == asked

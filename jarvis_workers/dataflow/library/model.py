@@ -13,7 +13,7 @@ from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, limits_of
+from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, is_in_units, limits_of, shown_excess, shown_size
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.untrusted_pointers import check_address
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
@@ -73,7 +73,7 @@ class LibraryCall:
         much = most(amount) if certain else low
         if much is not None and much > left and comparable(much, target.size[1] or 0):
             exact = low is not None and low > left
-            text = f"{'writes' if exact and certain else 'may write'} {much} bytes but only {max(left, 0)} remain"
+            text = f"{'writes' if exact and certain else 'may write'} {shown_excess(much, left)}"
             self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
 
     def fits(self, place: int, size: Expression) -> bool:
@@ -111,7 +111,7 @@ class LibraryCall:
             return
         left, much = room(value, target), most(amount)
         if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):
-            text = f"reads {much} bytes but only {max(left, 0)} remain"
+            text = f"reads {shown_excess(much, left)}"
             sure = OVERREAD if amount[0] == amount[1] else PERHAPS_OVERREAD
             self.report("flow_buffer_overread", text, since=target.made, sure=sure)
 
@@ -125,7 +125,9 @@ class LibraryCall:
         low = value.at[0]
         if low is None or low >= 0 or target.kind not in MEMORY:
             return False
-        self.report(pattern, f"{does} {-low} bytes before the start of the buffer", since=target.made, sure=BEFORE)
+        self.report(
+            pattern, f"{does} {shown_size(-low)} before the start of the buffer", since=target.made, sure=BEFORE
+        )
         return True
 
     def takes_length(self, place: int, to: int = 0) -> None:
@@ -178,7 +180,8 @@ def _check_unlimited(call: LibraryCall, place: int, to: int) -> None:
     limits = facts_of(call.path.frame.function).limits
     if any(limits.get(name, call.line) < call.line for name in variables_in((part,))):
         return
-    text = f"writes {text_of(part)} bytes, which nothing here limits, but only {left} remain"
+    remain = shown_size(left) if is_in_units(left) else left
+    text = f"writes {text_of(part)} bytes, which nothing here limits, but only {remain} remain"
     call.report("flow_buffer_overflow", text, since=target.made, sure=NOT_LIMITED)
 
 

@@ -4,20 +4,19 @@ A line must be in the function, and its quote must stand there. A defect is drop
 before, or where a rule of its category has fired. The first DEFECTS_MAX that stand are taken; the others are counted.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.cwe import category_of, cwe_number, is_cwe
+from jarvis_workers.sec.finding import DISCOVERED, Candidate
+from jarvis_workers.sec.judge.report_fields import line_value
 from jarvis_workers.sec.judge.verdict import Evidence
-from jarvis_workers.sec.rules import RULES
 
-PATTERN = "discovered"
-CATEGORY = "discovered"
+PATTERN = DISCOVERED
 LANGUAGE = "c/cpp"
 # Medium: nothing but a model has seen it, until it is verified.
 CONFIDENCE = 0.65
@@ -26,19 +25,10 @@ DEFECTS_MAX = 5
 ITEMS_MAX = 50
 TEXT_MAX = 400
 ANALYSIS_MAX = 4_000
-# The largest number in the CWE list is below this.
-CWE_MAX = 2_000
-CWE = re.compile(r"\s*(?:CWE\W?)?(\d{1,6})\b", re.IGNORECASE)
-CATEGORY_OF_CWE: dict[int, str] = {rule.cwe: rule.category for rule in reversed(RULES)}
-
-
-def _number(value: Any) -> Any:
-    match = CWE.match(value) if isinstance(value, str) else None
-    return int(match[1]) if match else value
 
 
 def _listed_cwe(value: int) -> int:
-    if not 0 < value < CWE_MAX:
+    if not is_cwe(value):
         raise ValueError("is not the number of a weakness in the CWE list")
     return value
 
@@ -49,9 +39,9 @@ class DefectItem(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     analysis: str = Field(default="", max_length=ANALYSIS_MAX * 4)
-    line: Annotated[int, BeforeValidator(_number)]
+    line: Annotated[int, BeforeValidator(line_value)]
     quote: str
-    cwe: Annotated[int, BeforeValidator(_number), AfterValidator(_listed_cwe)]
+    cwe: Annotated[int, BeforeValidator(cwe_number), AfterValidator(_listed_cwe)]
     description: str = Field(min_length=1)
     suggestion: str = ""
 
@@ -71,11 +61,6 @@ class DiscoveredDefect(NamedTuple):
     @property
     def category(self) -> str:
         return category_of(self.cwe)
-
-
-def category_of(cwe: int) -> str:
-    """Return the category of the rules for a weakness; CATEGORY if there is none."""
-    return CATEGORY_OF_CWE.get(cwe, CATEGORY)
 
 
 class CheckedReport(NamedTuple):

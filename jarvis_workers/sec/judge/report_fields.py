@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from jarvis_workers.sec.cwe import cwe_number, is_cwe
+
 NUMBER_MAX = 10**9
 NO_WORDS = frozenset(("none", "n/a", "na", "null", "-"))
 PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*(%?)\s*")
@@ -25,6 +27,12 @@ def candidate_number(value: int) -> int:
     if abs(value) > NUMBER_MAX:
         raise ValueError("is not the number of a candidate")
     return value
+
+
+def cwe_value(value: Any) -> int:
+    """Return the number of a weakness; 0 for anything else, which must not cost a report."""
+    number = cwe_number(value)
+    return number if is_cwe(number) else 0
 
 
 def list_value(value: Any) -> Any:

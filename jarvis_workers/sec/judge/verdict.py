@@ -20,6 +20,7 @@ from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.report_fields import (
     Text,
     candidate_number,
+    cwe_value,
     is_share,
     line_value,
     list_value,
@@ -66,8 +67,9 @@ class Quote(Form):
 
 
 class OtherFinding(Quote):
-    """A bug that is not among the candidates, at the quoted line."""
+    """A bug that is not among the candidates, at the quoted line; `cwe` is 0 if it is not known."""
 
+    cwe: Annotated[int, BeforeValidator(cwe_value)] = 0
     description: Text = ""
 
 
@@ -123,6 +125,7 @@ class SeenDefect(Evidence):
     """A possible defect beside the candidates, at a quote that was found, in the words of the model."""
 
     description: str
+    cwe: int = 0
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,8 @@ class VerdictCollector:
         for other in item.other_findings[:OTHERS_MAX]:
             place = self._find(other, False)
             if isinstance(place, Evidence) and _says_something(other.description):
-                yield SeenDefect(place.file, place.line, place.quote, short(other.description, DESCRIPTION_MAX))
+                description = short(other.description, DESCRIPTION_MAX)
+                yield SeenDefect(place.file, place.line, place.quote, description, other.cwe)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         answer = self._items.get(number)

@@ -30,7 +30,7 @@ FORMATS: Mapping[str, Renderer] = {name: LazyRenderer(name) for name in NAMES.sp
 # Formats that show the code around findings, from `body.excerpts`.
 QUOTING = frozenset({"html"})
 # Formats that show the patches of findings, from `body.patches`.
-PATCHED = frozenset({"html", "markdown", "sarif"})
+PATCHED = frozenset({"html", "markdown", "sarif", "text"})
 # Formats that contain the texts of rules in the language of the run; the services that read the others expect English.
 WORDED = frozenset({"html", "json", "markdown", "text"})
 # The first matching suffix counts.

@@ -17,9 +17,11 @@ from typing import Any
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import (
     CATEGORY_ORDER,
+    FOUND_BY_MODEL,
     SEVERITIES,
     Candidate,
     Numbered,
+    rule_id,
     score_of,
     severity_of,
 )
@@ -226,7 +228,7 @@ def _counted(
         findings.file_scores[candidate.file] += score
         findings.languages[candidate.language] += 1
         findings.categories[candidate.category] += 1
-        findings.rules.add(candidate.pattern)
+        findings.rules.add(rule_id(candidate.pattern, candidate.cwe))
         findings.severities[severity] += 1
         if verdicts is not None:
             status = verdicts.status(gid)
@@ -325,7 +327,8 @@ def _issue(ids: _Ids, numbered: Numbered, severities: Severities, judged: bool |
 
 
 def _full_id(candidate: Candidate) -> str:
-    key = f"{candidate.file}:{candidate.line}:{candidate.category}:{candidate.pattern}"
+    own = f":{candidate.cwe}:{candidate.description}" if candidate.pattern in FOUND_BY_MODEL else ""
+    key = f"{candidate.file}:{candidate.line}:{candidate.category}:{candidate.pattern}{own}"
     prefix = "R" if candidate.language == "rust" else "C"
     return prefix + sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 

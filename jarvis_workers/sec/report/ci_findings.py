@@ -1,13 +1,12 @@
-"""Elements shared by the formats for CI services: paths from the top of the repository, order, and titles."""
+"""Elements shared by the formats for CI services: paths from the top of the repository, and headlines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.fired_rules import RuleText, rules_of
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.rebase import below
-from jarvis_workers.sec.report.verdicts import WORDS, exposure_rank, missed_canary, rank
+from jarvis_workers.sec.report.verdicts import WORDS, missed_canary
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
 
@@ -21,22 +20,9 @@ def path_of(file: str) -> str:
     return from_shown(file).decode("utf-8", "backslashreplace")
 
 
-def rules_by_name(issues: Iterable[Issue]) -> dict[str, RuleText]:
-    """Return the rules of the findings."""
-    return {one.pattern: one for one in rules_of(issues)}
-
-
-def worst_first(issues: Iterable[Issue]) -> list[Issue]:
-    """Sort by severity, then by confirmation (confirmed first), exposure and score; the sort is stable."""
-
-    def order(issue: Issue) -> tuple[float, ...]:
-        return WORST_FIRST.index(issue.severity), rank(issue), exposure_rank(issue), -issue.score
-
-    return sorted(issues, key=order)
-
-
-def headline(issue: Issue, title: str) -> str:
-    """Return the title of the rule, with the verdict if a model was asked."""
+def headline(issue: Issue) -> str:
+    """Return the title of a finding, with the verdict if a model was asked."""
+    title = finding_title(issue)
     return title if issue.status == "heuristic" else f"{WORDS.get(issue.status, issue.status).capitalize()}: {title}"
 
 

@@ -8,13 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.ci_findings import (
-    from_repository,
-    gaps_of,
-    headline,
-    path_of,
-    rules_by_name,
-)
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, path_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_results import Numbered, message_text, number
 from jarvis_workers.sec.report_document import ReportBody, ReportGap
@@ -29,7 +23,6 @@ GAPS_MAX = 1_000
 def render_codequality(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the array, one issue per line; a file that was not checked is an issue of severity blocker."""
     body = from_repository(body, run)
-    rules = rules_by_name(body.issues)
     before = "[\n"
     for gap in gaps_of(body.summary)[:GAPS_MAX]:
         yield before + dense(_gap(gap))
@@ -37,17 +30,17 @@ def render_codequality(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str
     for numbered in number(body):
         issue = numbered.issue
         if issue.suppression is None and issue.status != "dismissed":
-            yield before + dense(_issue(numbered, rules[issue.pattern].title))
+            yield before + dense(_issue(numbered))
             before = ",\n"
     yield "\n]\n" if before != "[\n" else "[]\n"
 
 
-def _issue(numbered: Numbered, title: str) -> Part:
+def _issue(numbered: Numbered) -> Part:
     issue, ordinal, _ = numbered
     return {
         "type": "issue",
         "check_name": issue.pattern,
-        "description": visible(f"{headline(issue, title)}: {issue.evidence}"),
+        "description": visible(f"{headline(issue)}: {issue.evidence}"),
         "content": {"body": visible(message_text(issue))},
         "categories": ["Security"],
         "severity": SEVERITIES[issue.severity],

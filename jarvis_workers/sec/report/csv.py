@@ -11,7 +11,8 @@ from io import StringIO
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, rules_by_name
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.sarif_results import message_text
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
@@ -38,10 +39,9 @@ def render_csv(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _rows(body: ReportBody) -> Iterator[tuple[object, ...]]:
-    rules = rules_by_name(body.findings)
     for issue in body.findings:
         facts = (getattr(issue, name) for name in FIELDS)
-        title = rules[issue.pattern].title
+        title = finding_title(issue)
         yield (*facts, issue.language, title, message_text(issue), issue.evidence, issue.fingerprint, _aside(issue))
     for gap in gaps_of(body.summary):
         row = {"file": gap.file, "status": NOT_CHECKED, "message": gap.reason}

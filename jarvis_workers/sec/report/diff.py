@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jarvis_workers.sec.finding import is_at_least
-from jarvis_workers.sec.report.verdicts import rank
+from jarvis_workers.sec.report.verdicts import urgency
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 SUPPRESSED = "suppressed"
@@ -113,5 +113,5 @@ def _without(issues: Iterable[Issue], common: Mapping[str, int]) -> Iterator[Iss
             yield issue
 
 
-def _worst_first(issue: Issue) -> tuple[float, float, str, int]:
-    return rank(issue), -issue.score, issue.file, issue.line
+def _worst_first(issue: Issue) -> tuple[tuple[float, ...], str, int]:
+    return urgency(issue), issue.file, issue.line

@@ -8,8 +8,10 @@ from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import SUFFIXES
 from jarvis_workers.sec.report.diff import Difference, status_of
+from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
+from jarvis_workers.sec.report.markdown_verdicts import finding_label
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.words import commit_mark
@@ -58,7 +60,7 @@ def write_text(sides: Sides) -> Iterator[str]:
             yield f"\n{TITLES[name].upper()}\n"
         for issue, text in rows:
             place = f"{issue.file}:{issue.line}"
-            yield plain(f"  {issue.severity:<6}  {place}  {issue.pattern}  {issue.evidence}") + _aside(text)
+            yield plain(f"  {issue.severity:<6}  {place}  {finding_name(issue)}  {issue.evidence}") + _aside(text)
 
 
 def write_markdown(sides: Sides) -> Iterator[str]:
@@ -71,7 +73,7 @@ def write_markdown(sides: Sides) -> Iterator[str]:
         if rows:
             yield f"\n## {TITLES[name]}\n\n"
         for issue, text in rows:
-            place = f"{code(issue.file)} line {issue.line}, {code(issue.pattern)}"
+            place = f"{code(issue.file)} line {issue.line}, {finding_label(issue)}"
             yield f"- **{issue.id}** {issue.severity}, {place}: {code(issue.evidence)}"
             yield f" ({prose(text)})\n" if text else "\n"
 

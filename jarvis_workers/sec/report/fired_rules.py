@@ -1,27 +1,35 @@
-"""Descriptions of the rules that fired.
+"""Titles of findings, and descriptions of the rules that fired.
 
-The descriptions come from the rule table.  A rule of another version or of the project is described by the texts of its
-findings.
+The texts of a rule come from the rule table.  A rule of another version or of the project is described by the texts of
+its findings.  What a model has found is titled by its own description; its rules are weaknesses, one for each CWE.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import severity_of
+from jarvis_workers.sec.cwe import weakness_name
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, rule_id, severity_of
+from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.rule import title_of
 
+# A sentence of a model is cut here.
+TITLE_MAX = 120
+DESCRIPTION = "{name}, found by a model where no rule has fired. Each finding has a title and a description of its own."
+SUGGESTION = "See the finding."
+NO_TITLES: Mapping[str, str] = {}
+
 
 class RuleText(NamedTuple):
-    """A rule, with the fields that reports show."""
+    """A rule, with the fields that reports show; `severity` is None if its findings differ in it."""
 
-    pattern: str
+    id: str
     language: str
     category: str
     cwe: int
     confidence: float
-    severity: str
+    severity: str | None
     title: str
     description: str
     suggestion: str
@@ -29,26 +37,75 @@ class RuleText(NamedTuple):
     good: str = ""
 
 
+def finding_title(issue: Issue, titles: Mapping[str, str] = NO_TITLES) -> str:
+    """Return the title of a finding; `titles` are those of rules by name, translated or of a project's own rules."""
+    if issue.pattern in FOUND_BY_MODEL:
+        return title_of(" ".join(issue.description.split()), TITLE_MAX)
+    rule = RULES_BY_PATTERN.get(issue.pattern)
+    return titles.get(issue.pattern) or (rule.title if rule else title_of(issue.description))
+
+
+def finding_name(issue: Issue) -> str:
+    """Return the rule of a finding; for what a model has found, with the title."""
+    is_own = issue.pattern in FOUND_BY_MODEL
+    return f"{issue.pattern}: {finding_title(issue)}" if is_own else issue.pattern
+
+
+def rule_of(issue: Issue) -> str:
+    """Return the id of the rule of a finding in reports."""
+    return rule_id(issue.pattern, issue.cwe)
+
+
 def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
-    """Return the rules of the findings, by name."""
+    """Return the rules of the findings, by id."""
     representatives: dict[str, Issue] = {}
+    severities: dict[str, set[str]] = {}
     for issue in issues:
-        if issue.pattern not in representatives or _has_texts(issue):
-            representatives[issue.pattern] = issue
-    return [_rule_text(pattern, issue) for pattern, issue in sorted(representatives.items())]
+        rule = rule_of(issue)
+        if rule not in representatives or _is_configured(issue):
+            representatives[rule] = issue
+        if issue.suppression is None and issue.status != "dismissed":
+            severities.setdefault(rule, set()).add(issue.severity)
+    return [
+        _rule_text(rule, issue, severities.get(rule, {issue.severity}))
+        for rule, issue in sorted(representatives.items())
+    ]
 
 
-def _has_texts(issue: Issue) -> bool:
+def rule_texts(issue: Issue, say: Words = ENGLISH) -> tuple[str, str]:
+    """Return description and suggestion of the rule of a finding."""
+    if issue.pattern not in FOUND_BY_MODEL:
+        return issue.description, issue.suggestion
+    name = weakness_name(issue.cwe) if issue.cwe else say("A defect")
+    return say(DESCRIPTION, name=name), say(SUGGESTION)
+
+
+def _is_configured(issue: Issue) -> bool:
     """Return whether the user configured the rule's severity, which otherwise follows from the confidence."""
     return bool(issue.severity != severity_of(issue.confidence) and not issue.is_rated)
 
 
-def _rule_text(pattern: str, issue: Issue) -> RuleText:
-    rule = RULES_BY_PATTERN.get(pattern)
-    if rule is None:
-        fields = {name: getattr(issue, name) for name in RuleText._fields if name in Issue._fields}
-        return RuleText(title=title_of(issue.description), **fields)
-    severity = issue.severity if _has_texts(issue) else severity_of(rule.confidence)
+def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
+    """Return the texts of a rule, given a finding and the severities of those that count."""
+    if issue.pattern in FOUND_BY_MODEL:
+        return _weakness_text(rule, issue, min(severities) if len(severities) == 1 else None)
+    table_rule = RULES_BY_PATTERN.get(issue.pattern)
+    severity = issue.severity if _is_configured(issue) else severity_of((table_rule or issue).confidence)
+    source, title = (issue, title_of(issue.description)) if table_rule is None else (table_rule, table_rule.title)
+    fields = {name: getattr(source, name) for name in RuleText._fields[1:] if hasattr(source, name)}
+    return RuleText(**{**fields, "id": rule, "severity": severity, "title": title})
+
+
+def _weakness_text(rule: str, issue: Issue, severity: str | None) -> RuleText:
+    description, suggestion = rule_texts(issue)
     return RuleText(
-        severity=severity, **{name: getattr(rule, name) for name in RuleText._fields if hasattr(rule, name)}
+        id=rule,
+        language=issue.language,
+        category=issue.category,
+        cwe=issue.cwe,
+        confidence=issue.confidence,
+        severity=severity,
+        title=f"{weakness_name(issue.cwe) if issue.cwe else 'Defect'} (found by a model)",
+        description=description,
+        suggestion=suggestion,
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 # Commands of GitHub Actions, Azure Pipelines and TeamCity. Culture-sensitive comparisons skip some non-ASCII letters.
@@ -25,16 +25,15 @@ _ORDER_AT_START = re.compile(f" *{_SKIPPED}:{_SKIPPED}:")
 def render_gcc(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield one line per finding that counts, in the order of the report."""
     body = from_repository(body, run)
-    rules = rules_by_name(body.issues)
     for issue in body.issues:
-        yield _line(issue.file, issue.line, issue.column, _message(issue, rules[issue.pattern].title), issue.pattern)
+        yield _line(issue.file, issue.line, issue.column, _message(issue), issue.pattern)
     for gap in gaps_of(body.summary):
         yield _line(gap.file, 1, None, f"not checked: {gap.reason}", "not-checked")
 
 
-def _message(issue: Issue, title: str) -> str:
+def _message(issue: Issue) -> str:
     weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
-    return f"{headline(issue, title)} ({issue.severity}{weakness})"
+    return f"{headline(issue)} ({issue.severity}{weakness})"
 
 
 def _line(file: str, line: int, column: int | None, message: str, rule: str) -> str:

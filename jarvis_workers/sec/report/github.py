@@ -11,16 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.ci_findings import (
-    from_repository,
-    gaps_of,
-    headline,
-    path_of,
-    rules_by_name,
-    worst_first,
-)
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, path_of
 from jarvis_workers.sec.report.sarif_results import message_text
 from jarvis_workers.sec.report.text import total_line
+from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
 
 LEVELS = {"high": "error", "medium": "warning", "low": "notice"}
@@ -35,7 +29,6 @@ PROPERTY = (*DATA, (":", "%3A"), (",", "%2C"))
 def render_github(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the worst findings as annotations, an error for unchecked files, and a line with the numbers."""
     body = from_repository(body, run)
-    rules = rules_by_name(body.issues)
     gaps = gaps_of(body.summary)
     if gaps:
         yield _gap(gaps)
@@ -45,19 +38,19 @@ def render_github(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     room = {"error": ANNOTATIONS_MAX - bool(gaps)}
     shown = [issue for level, issues in levels.items() for issue in issues[: room.get(level, ANNOTATIONS_MAX)]]
     for issue in shown:
-        yield _annotation(issue, rules[issue.pattern].title)
+        yield _annotation(issue)
     more = body.summary.total - len(shown)
     yield f"{total_line(body.summary, run)}{f' ({more:,} of them not annotated)' if more > 0 else ''}\n"
 
 
-def _annotation(issue: Issue, title: str) -> str:
+def _annotation(issue: Issue) -> str:
     line = max(1, issue.line)
     properties = {
         "file": path_of(issue.file),
         "line": line,
         "endLine": line,
         **({"col": issue.column} if issue.column else {}),
-        "title": f"{headline(issue, title)} [{issue.pattern}]",
+        "title": f"{headline(issue)} [{issue.pattern}]",
     }
     return _command(LEVELS[issue.severity], message_text(issue), **properties)
 

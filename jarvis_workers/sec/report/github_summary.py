@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.escape import code_cell, prose
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name, worst_first
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline
 from jarvis_workers.sec.report.text import total_line
+from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
 
 FINDINGS_MAX = 100
@@ -38,18 +39,17 @@ def _gaps(gaps: Sequence[ReportGap]) -> Iterator[str]:
 def _findings(body: ReportBody) -> Iterator[str]:
     if not body.issues:
         return
-    rules = rules_by_name(body.issues)
     yield "\n| severity | location | finding | rule |\n| --- | --- | --- | --- |\n"
     for issue in worst_first(body.issues)[:FINDINGS_MAX]:
-        yield _row(issue, rules[issue.pattern].title)
+        yield _row(issue)
     more = body.summary.total - FINDINGS_MAX
     if more > 0:
         yield f"\nThe report has {more:,} more findings with lower scores.\n"
 
 
-def _row(issue: Issue, title: str) -> str:
+def _row(issue: Issue) -> str:
     place, rule = code_cell(f"{_short(issue.file)}:{issue.line}"), code_cell(_short(issue.pattern))
-    return f"| {issue.severity} | {place} | {prose(_short(headline(issue, title)))} | {rule} |\n"
+    return f"| {issue.severity} | {place} | {prose(_short(headline(issue)))} | {rule} |\n"
 
 
 def _short(text: str) -> str:

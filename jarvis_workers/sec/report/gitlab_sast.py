@@ -10,14 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from jarvis_workers import __version__
 from jarvis_workers.escape import prose, visible
-from jarvis_workers.sec.report.ci_findings import (
-    from_repository,
-    gaps_of,
-    headline,
-    path_of,
-    rules_by_name,
-)
-from jarvis_workers.sec.report.fired_rules import RuleText
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, path_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_results import Numbered, message_text, number
 from jarvis_workers.sec.report.sarif_rules import DEFINITION
@@ -36,13 +29,12 @@ EPOCH = "1970-01-01T00:00:00"
 def render_gitlab_sast(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report, one vulnerability per line; dismissed and suppressed findings are left out."""
     body = from_repository(body, run)
-    rules = rules_by_name(body.issues)
     yield f'{{"version":{dense(VERSION)},\n"scan":{dense(_scan(body, run))},\n"vulnerabilities":['
     before = "\n"
     for numbered in number(body):
         issue = numbered.issue
         if issue.suppression is None and issue.status != "dismissed":
-            yield before + dense(_vulnerability(numbered, rules[issue.pattern]))
+            yield before + dense(_vulnerability(numbered))
             before = ",\n"
     yield "]}\n"
 
@@ -79,14 +71,14 @@ def _moment(written: str | None) -> str:
     return (written or EPOCH)[: len(EPOCH)]
 
 
-def _vulnerability(numbered: Numbered, rule: RuleText) -> Part:
+def _vulnerability(numbered: Numbered) -> Part:
     issue, ordinal, _ = numbered
     file, line = path_of(issue.file), max(1, issue.line)
     signature = {"algorithm": "hash", "value": f"{issue.fingerprint}:{ordinal}"}
     place = {"file": file, "start_line": line, "end_line": line}
     return {
         "id": str(uuid5(NAMESPACE_URL, f"jarvis:{file}:{issue.pattern}:{issue.fingerprint}:{ordinal}")),
-        "name": visible(headline(issue, rule.title))[:NAME_MAX],
+        "name": visible(headline(issue))[:NAME_MAX],
         "description": _description(issue)[:DESCRIPTION_MAX],
         "severity": SEVERITIES[issue.severity],
         "solution": visible(issue.suggestions or issue.suggestion)[:SOLUTION_MAX],

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.fired_rules import rules_of
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
@@ -38,8 +38,8 @@ def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         fired[issue.pattern].append(issue)
-    for rule in rules_of(issues):
-        yield from _rule(rule.pattern, rule.title, fired[rule.pattern])
+    for pattern, findings in sorted(fired.items()):
+        yield from _rule(pattern, findings)
     yield "</testsuites>\n"
 
 
@@ -66,7 +66,7 @@ def _scan(summary: Summary, gaps: Sequence[ReportGap], cases: int, run: Mapping[
     yield "</testsuite>\n"
 
 
-def _rule(pattern: str, title: str, issues: Sequence[Issue]) -> Iterator[str]:
+def _rule(pattern: str, issues: Sequence[Issue]) -> Iterator[str]:
     yield _open("testsuite", pattern, len(issues), Counter(map(_end, issues)))
     seen = Counter[str]()
     for issue in issues:
@@ -74,7 +74,7 @@ def _rule(pattern: str, title: str, issues: Sequence[Issue]) -> Iterator[str]:
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} ({seen[name]})"
         place = _attributes(classname=f"jarvis.{pattern}", name=numbered, file=issue.file, line=issue.line)
-        yield f"<testcase{place}>{_outcome(issue, title)}</testcase>\n"
+        yield f"<testcase{place}>{_outcome(issue)}</testcase>\n"
     yield "</testsuite>\n"
 
 
@@ -85,12 +85,13 @@ def _end(issue: Issue) -> str:
     return {"dismissed": "passed", "review": "errors", "undecided": "errors"}.get(issue.status, "failures")
 
 
-def _outcome(issue: Issue, title: str) -> str:
+def _outcome(issue: Issue) -> str:
     if issue.suppression:
         return f"<skipped{_attributes(message=issue.suppression.justification or 'suppressed')}/>"
     end = _end(issue)
     if end == "passed":
         return f"<system-out>Dismissed: {_text(verdict_text(issue) or MEANS['dismissed'])}</system-out>"
+    title = finding_title(issue)
     details = chr(10).join(map(_text, _details(issue)))
     if end == "errors":
         reason = issue.reason or MEANS[issue.status]

@@ -14,8 +14,17 @@ from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import defect_groups, total_text
 from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
+from jarvis_workers.sec.report.fired_rules import rule_of, rule_texts
 from jarvis_workers.sec.report.i18n import Words, words_of
-from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, same_root_cause, steps, verdict_findings
+from jarvis_workers.sec.report.markdown_verdicts import (
+    Text,
+    dismissed_findings,
+    explained,
+    finding_label,
+    same_root_cause,
+    steps,
+    verdict_findings,
+)
 from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
@@ -25,12 +34,12 @@ from jarvis_workers.sec.report.verdicts import (
     has_verdicts,
     lead,
     model_usage_facts,
+    urgency,
     warnings,
 )
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary, SuppressionRemark
 
 Part = Mapping[str, Any]
-Text = tuple[str, str]
 
 
 def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
@@ -43,7 +52,7 @@ def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
 
 
 def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
-    summary, issues, texts = body.summary, body.issues, _texts(body.issues)
+    summary, issues, texts = body.summary, body.issues, _texts(body.issues, say)
     judged = has_verdicts(summary)
     yield from _verdict(summary, run, say)
     yield from (f"> {prose(note)}" for note in scope_notes(run, say))
@@ -227,12 +236,12 @@ def _not_checked(gaps: Sequence[ReportGap], say: Words) -> Iterator[str]:
         yield "\n".join(f"- {code(name)}" for name in names)
 
 
-def _texts(issues: Sequence[Issue]) -> dict[str, Text]:
+def _texts(issues: Sequence[Issue], say: Words) -> dict[str, Text]:
     """Return for each rule the most common explanation among its findings."""
     counts: defaultdict[str, Counter[Text]] = defaultdict(Counter)
     for issue in issues:
-        counts[issue.pattern][_text(issue)] += 1
-    return {pattern: texts.most_common(1)[0][0] for pattern, texts in counts.items()}
+        counts[rule_of(issue)][rule_texts(issue, say)] += 1
+    return {rule: texts.most_common(1)[0][0] for rule, texts in counts.items()}
 
 
 def _text(issue: Issue) -> Text:
@@ -244,27 +253,22 @@ def _rules(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> It
         return
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        fired[issue.pattern].append(issue)
+        fired[rule_of(issue)].append(issue)
     yield say("## Rules")
-    for pattern, group in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
+    for rule, group in sorted(fired.items(), key=lambda one: (-sum(issue.score for issue in one[1]), one[0])):
         weakness = say(", CWE-{number}", number=group[0].cwe) if group[0].cwe else ""
         about = prose(group[0].category) + weakness
-        yield f"### {code(pattern)}"
+        yield f"### {code(rule)}"
         yield say("{findings}, {about}.", findings=say.count(len(group), "finding"), about=about)
-        yield _explained(texts[pattern], say)
-
-
-def _explained(text: Text, say: Words, indent: str = "") -> str:
-    why, remedy = map(prose, text)
-    return f"{indent}- {say('Why:')} {why}\n{indent}- {say('What to do:')} {remedy}"
+        yield explained(texts[rule], say)
 
 
 def _findings(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> Iterator[str]:
     if not issues:
         return
     places: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for issue, others in defect_groups(issues, lambda issue: -issue.score):
-        lines = [_finding(issue, texts[issue.pattern], say), *same_root_cause(others, say)]
+    for issue, others in defect_groups(issues, urgency):
+        lines = [_finding(issue, texts[rule_of(issue)], say), *same_root_cause(others, say)]
         places[issue.severity][issue.file].append("\n".join(lines))
     yield say("## Findings")
     for severity in WORST_FIRST:
@@ -280,12 +284,12 @@ def _finding(issue: Issue, usual: Text, say: Words) -> str:
         "- **{id}** line {line}, {rule}: {evidence} (confidence {confidence}, score {score})",
         id=issue.id,
         line=issue.line,
-        rule=code(issue.pattern),
+        rule=finding_label(issue),
         evidence=code(issue.evidence),
         confidence=f"{issue.confidence:.2f}",
         score=f"{issue.score:.2f}",
     )
-    other = [] if _text(issue) == usual else [_explained(_text(issue), say, "  ")]
+    other = [] if _text(issue) == usual else [explained(_text(issue), say, "  ")]
     return "\n".join([line, *other, *steps(issue, say, "  ")])
 
 

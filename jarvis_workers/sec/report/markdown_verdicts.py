@@ -8,7 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
+from jarvis_workers.sec.finding import FOUND_BY_MODEL
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
+from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
@@ -17,14 +19,16 @@ from jarvis_workers.sec.report.verdicts import (
     OPEN,
     TEXTS,
     WORDS,
-    by_severity,
     capital,
     rating_texts,
     verdict_text,
+    worst_first,
 )
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
+# Description and suggestion.
+Text = tuple[str, str]
 NO_PATCHES: Mapping[str, ReportPatch] = {}
 DETAILED_STATUSES = ("proved", "confirmed", "review")
 
@@ -34,7 +38,7 @@ def verdict_findings(
 ) -> Iterator[str]:
     """Yield the findings that are not dismissed, by status, severity, exposure and score, with their patches."""
     for status in OPEN:
-        matches = sorted((one for one in issues if one.status == status), key=by_severity)
+        matches = worst_first(one for one in issues if one.status == status)
         if not matches:
             continue
         yield f"## {capital(say(WORDS[status]))}"
@@ -60,6 +64,12 @@ def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words)
         yield say("Not listed: {findings}.", findings=say.count(more, "dismissed finding"))
 
 
+def finding_label(issue: Issue) -> str:
+    """Return the rule of a finding, which is explained once in a report; for what a model has found, its title, too."""
+    rule = code(rule_of(issue))
+    return f"{prose(finding_title(issue))} ({rule})" if issue.pattern in FOUND_BY_MODEL else rule
+
+
 def steps(issue: Issue, say: Words, indent: str = "") -> Iterator[str]:
     """Yield a numbered line for each step that leads to a finding."""
     for number, step in enumerate(issue.path, 1):
@@ -79,7 +89,7 @@ def _place(place: Issue | TraceLocation | EvidenceQuote, say: Words) -> str:
 
 def _finding_lines(issue: Issue, patch: ReportPatch | None, say: Words) -> Iterator[str]:
     place = _place(issue, say)
-    yield say("### {id}: {rule} in {place}", id=issue.id, rule=code(issue.pattern), place=place)
+    yield say("### {id}: {rule} in {place}", id=issue.id, rule=finding_label(issue), place=place)
     yield say(
         "{severity} severity, confidence {confidence}, score {score}{more}.",
         severity=capital(say(issue.severity)),
@@ -120,7 +130,8 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
 
 
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
-    facts = {say("Code"): code(issue.evidence)}
+    facts = {say("Description"): prose(issue.description)} if issue.pattern in FOUND_BY_MODEL else {}
+    facts[say("Code")] = code(issue.evidence)
     if issue.reason:
         facts[say("Reason for review")] = lines(issue.reason)
     facts |= {title: lines(text) for title, text in rating_texts(issue, say).items()}
@@ -150,7 +161,14 @@ def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
 def _open(group: DefectGroup, say: Words) -> str:
     issue, others = group
     line = f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
-    return "\n".join([line, *same_root_cause(others, say)])
+    own = [explained((issue.description, issue.suggestion), say, "  ")] if issue.pattern in FOUND_BY_MODEL else []
+    return "\n".join([line, *own, *same_root_cause(others, say)])
+
+
+def explained(text: Text, say: Words, indent: str = "") -> str:
+    """Return lines with a description and a suggestion."""
+    why, remedy = map(prose, text)
+    return f"{indent}- {say('Why:')} {why}\n{indent}- {say('What to do:')} {remedy}"
 
 
 def _dismissed(issue: Issue, say: Words) -> str:
@@ -162,4 +180,4 @@ def _dismissed(issue: Issue, say: Words) -> str:
 
 
 def _line(issue: Issue, say: Words) -> str:
-    return f"- **{issue.id}** {_place(issue, say)}, {code(issue.pattern)}"
+    return f"- **{issue.id}** {_place(issue, say)}, {finding_label(issue)}"

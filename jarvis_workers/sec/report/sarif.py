@@ -27,12 +27,12 @@ from jarvis_workers.sec.report.sarif_results import (
     fixes,
     message,
     number,
+    open_first,
     result,
-    worst_first,
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.scope_notes import scope_notes
-from jarvis_workers.sec.report.verdicts import missed_canary
+from jarvis_workers.sec.report.verdicts import has_verdicts, missed_canary
 from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
 
 Part = dict[str, Any]
@@ -60,9 +60,10 @@ def render_sarif(
     body = below(prefix, body)
     numbered = number(body)
     descriptions = rules_of(one.issue for one in numbered)
-    rules = {one.pattern: index for index, one in enumerate(descriptions)}
+    rules = {one.id: index for index, one in enumerate(descriptions)}
     weaknesses = sorted({one.cwe for one in descriptions if one.cwe})
-    listed = worst_first(fit(numbered, rules, most, gzipped_max))
+    listed = fit(numbered, rules, most, gzipped_max)
+    listed = open_first(listed) if has_verdicts(body.summary) else listed
     yield f'{{"$schema":{dense(SCHEMA)},"version":"2.1.0","runs":[{{\n"tool":'
     yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in descriptions], weaknesses)})
     if weaknesses:

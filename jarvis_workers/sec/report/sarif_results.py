@@ -15,10 +15,12 @@ from urllib.parse import quote
 
 from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.patches import patch_description
 from jarvis_workers.sec.report.sarif_rules import LEVELS
-from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, by_severity, verdict_text
+from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, urgency, verdict_text
 from jarvis_workers.sec.report_document import (
     EvidenceQuote,
     Issue,
@@ -92,8 +94,8 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
     issue, ordinal, others = numbered
     known_by = f"{issue.fingerprint}:{ordinal}"
     written: Part = {
-        "ruleId": issue.pattern,
-        "ruleIndex": rules[issue.pattern],
+        "ruleId": rule_of(issue),
+        "ruleIndex": rules[rule_of(issue)],
         **_weight(issue),
         "message": {"text": message(message_text(issue))["text"] + _links(others, 1 + len(issue.quotes))},
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
@@ -111,15 +113,9 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
     return written
 
 
-def worst_first(numbered: Sequence[Numbered]) -> list[Numbered]:
-    """Return the findings that a model has proved or confirmed first, by severity, exposure and score."""
-    return sorted(numbered, key=lambda one: _urgency(one.issue))
-
-
-def _urgency(issue: Issue) -> tuple[float, ...]:
-    if issue.suppression or issue.status not in REAL:
-        return (len(REAL),)
-    return REAL.index(issue.status), *by_severity(issue)
+def open_first(numbered: Sequence[Numbered]) -> list[Numbered]:
+    """Return the findings by urgency; those that are set aside come last."""
+    return sorted(numbered, key=lambda one: (one.issue.suppression is not None, *urgency(one.issue)))
 
 
 def _rank(issue: Issue) -> float:
@@ -184,7 +180,9 @@ def message_text(issue: Issue) -> str:
         return f"{WORDS[issue.status].capitalize()}: {reason}. {rule}"
     parts = [_short(text) for text in (issue.consequences, issue.trigger_path, issue.suggestions)]
     word = WORDS.get(issue.status, "").capitalize()
-    return " ".join([f"{word}:", *filter(None, parts)]) if issue.status in REAL and any(parts) else rule
+    # The rule of what a model has found says only the weakness.
+    own = [f"{_short(issue.description).removesuffix('.')}."] if issue.pattern in FOUND_BY_MODEL else []
+    return " ".join([f"{word}:", *own, *filter(None, parts)]) if issue.status in REAL and any(parts) else rule
 
 
 def _short(text: str) -> str:

@@ -20,12 +20,12 @@ CWE = "CWE"
 def describe(rule: RuleText, weaknesses: Sequence[int]) -> Part:
     """Return the rule as a reportingDescriptor; `weaknesses` are the CWE numbers of the taxonomy, in its order."""
     described: Part = {
-        "id": rule.pattern,
-        "name": "".join(word.capitalize() for word in re.split(r"[\W_]+", rule.pattern)),
+        "id": rule.id,
+        "name": "".join(word.capitalize() for word in re.split(r"[\W_]+", rule.id)),
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.description},
         "help": {"text": _help_text(rule), "markdown": _help_markdown(rule)},
-        "defaultConfiguration": {"level": LEVELS[rule.severity]},
+        **({"defaultConfiguration": {"level": LEVELS[rule.severity]}} if rule.severity else {}),
         "properties": {
             "tags": [
                 "security",
@@ -33,7 +33,8 @@ def describe(rule: RuleText, weaknesses: Sequence[int]) -> Part:
                 *([f"external/cwe/cwe-{rule.cwe:03}"] if rule.cwe else []),
             ],
             "precision": severity_of(rule.confidence),
-            "security-severity": SECURITY_SEVERITY[rule.severity],
+            # Without it, GitHub shows the level of each result: the severity of one finding is not that of another.
+            **({"security-severity": SECURITY_SEVERITY[rule.severity]} if rule.severity else {}),
         },
     }
     if rule.cwe:

@@ -16,19 +16,37 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import is_at_least
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, is_at_least
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
-from jarvis_workers.sec.report.fired_rules import rules_of
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
+from jarvis_workers.sec.report.patches import patch_summary
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.scope_notes import scope_notes
-from jarvis_workers.sec.report.verdicts import REAL, WORDS, counts, has_verdicts, rank, warnings
-from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
+from jarvis_workers.sec.report.verdicts import (
+    PROOF_STATES,
+    REAL,
+    WORDS,
+    counts,
+    has_verdicts,
+    listed_findings,
+    urgency,
+    warnings,
+)
+from jarvis_workers.sec.report_document import (
+    BaselineSummary,
+    Issue,
+    ReportBody,
+    ReportPatch,
+    Summary,
+    SuppressionRemark,
+)
 
 Part = Mapping[str, Any]
 
 MESSAGE_MAX = 160
+INPUT_MAX = 120
 RULES_MAX = 8
 PLACES_MAX = 8
 INDENT = "    "
@@ -90,16 +108,17 @@ def render_text(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> It
 
 def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Iterator[Line]:
     """Yield the lines of a report."""
-    say, body = words_of(run), titled(below(options.prefix, body))
-    listed, hidden = _chosen(body.issues, options)
-    groups = [DefectGroup(issue) for issue in listed] if options.concise else defect_groups(listed, _worst_first)
+    say, body = words_of(run), below(options.prefix, body)
+    listed, hidden = _chosen(listed_findings(body), options)
+    groups = [DefectGroup(issue) for issue in listed] if options.concise else defect_groups(listed, urgency)
     for number, (_, those) in enumerate(groupby(groups, key=lambda group: group.issue.file)):
         if number and not options.concise:
             yield ()
         for issue, others in those:
-            yield _finding(issue, body.titles[issue.pattern], say)
+            yield _finding(issue, finding_title(issue, body.titles), say)
             if not options.concise:
-                yield _code(issue, options)
+                yield _code(issue.evidence, options)
+                yield from _proof(issue, body.patches, options, say)
                 yield from _places(others, options, say)
     if not options.concise:
         if listed:
@@ -126,24 +145,13 @@ def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
     yield from ((Span(part.replace(GLUE, " "), role),) for part in more)
 
 
-def titled(body: ReportBody) -> ReportBody:
-    """Add the titles of the rules of findings if the body lacks them."""
-    if body.titles:
-        return body
-    return body._replace(titles={one.pattern: one.title for one in rules_of(body.issues)})
-
-
 def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int]:
-    """Return the findings to list, in their original order, and the number of the others."""
+    """Return the findings to list, in their order, and the number of the others."""
     listed = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
     if options.most is None or len(listed) <= options.most:
         return listed, 0
-    worst = nsmallest(options.most, range(len(listed)), key=lambda place: (*_worst_first(listed[place]), place))
+    worst = nsmallest(options.most, range(len(listed)), key=lambda place: (*urgency(listed[place]), place))
     return [listed[place] for place in sorted(worst)], len(listed) - options.most
-
-
-def _worst_first(issue: Issue) -> tuple[int, float]:
-    return rank(issue), -issue.score
 
 
 def _finding(issue: Issue, title: str, say: Words) -> Line:
@@ -153,8 +161,13 @@ def _finding(issue: Issue, title: str, say: Words) -> Line:
         Span(" "),
         Span(f"{say(issue.severity)}:", issue.severity),
         Span(f" {_message(issue, title, say)} "),
-        Span(f"[{plain(issue.pattern)}]", "rule"),
+        Span(f"[{plain(issue.pattern)}{_weakness(issue)}]", "rule"),
     )
+
+
+def _weakness(issue: Issue) -> str:
+    """Return the weakness of what a model has found, which its rule does not say."""
+    return f", CWE-{issue.cwe}" if issue.cwe and issue.pattern in FOUND_BY_MODEL else ""
 
 
 def _message(issue: Issue, title: str, say: Words) -> str:
@@ -173,10 +186,20 @@ def _short(text: str) -> str:
     return whole if len(whole) <= MESSAGE_MAX else f"{whole[:MESSAGE_MAX]}…"
 
 
-def _code(issue: Issue, options: TextOptions) -> Line:
-    code = plain(" ".join(issue.evidence.split()))
+def _code(text: str, options: TextOptions) -> Line:
+    code = plain(" ".join(text.split()))
     room = None if options.width is None else max(20, options.width - len(INDENT))
     return (Span(INDENT + (code if room is None or len(code) <= room else f"{code[: room - 1]}…"), "code"),)
+
+
+def _proof(issue: Issue, patches: Mapping[str, ReportPatch], options: TextOptions, say: Words) -> Iterator[Line]:
+    """Yield the command of a proof, its error and its input, and what the gates said of the patch."""
+    if issue.status == "proved" and (proof := issue.proof):
+        yield _code(f"{say(PROOF_STATES['proved'])} {'; '.join([proof.command, *proof.stack[:1]])}", options)
+        for source in proof.sources[:1]:
+            yield _code(f"{say('Input:')} {source.name}: {(source.text or source.base64 or '')[:INPUT_MAX]}", options)
+    if patch := patches.get(issue.id):
+        yield _code(f"{say('Patch:')} {patch_summary(patch, say)}", options)
 
 
 def _places(others: Sequence[Issue], options: TextOptions, say: Words) -> Iterator[Line]:
@@ -194,7 +217,7 @@ def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say
     summary = body.summary
     if hidden:
         shown = f"{options.most:,}"
-        text = say("Listed: the {shown} with the highest score; {hidden} more.", shown=shown, hidden=f"{hidden:,}")
+        text = say("Listed: the {shown} worst; {hidden} more.", shown=shown, hidden=f"{hidden:,}")
         yield (Span(text),)
     yield from _by_rule(body.issues, summary, say)
     yield from _set_aside(summary, options, say)

@@ -4,13 +4,13 @@ A finding is open until a model has dismissed it.  Undecided findings and those 
 a report, so that it never suggests that the code is safe.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
-from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
+from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, ReportBody, Summary
 from jarvis_workers.words import cost_text
 
 Part = Mapping[str, Any]
@@ -43,6 +43,8 @@ EXPOSURES = {
     "oom": "oom (if memory runs out)",
     "platform": "platform (not Linux with default options)",
 }
+# Risks that nobody can trigger at will: they come after all others with the same status.
+RARE_EXPOSURES = ("oom", "platform")
 PROOF_STATES = {
     "proved": "Proved by execution:",
     "reproduced": "Reproduced, not proved:",
@@ -78,9 +80,20 @@ def exposure_rank(issue: Issue) -> int:
     return list(EXPOSURES).index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
 
 
-def by_severity(issue: Issue) -> tuple[float, ...]:
-    """Sort key of findings with the same status: severity, exposure and score, the worst first."""
-    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
+def urgency(issue: Issue) -> tuple[float, ...]:
+    """Sort key of the worst finding first: by status (proved, confirmed, ...), severity, exposure and score."""
+    is_rare, severity = issue.exposure in RARE_EXPOSURES, WORST_FIRST.index(issue.severity)
+    return rank(issue), is_rare, severity, exposure_rank(issue), -issue.score
+
+
+def worst_first(issues: Iterable[Issue]) -> list[Issue]:
+    """Return the findings by urgency, otherwise in their order."""
+    return sorted(issues, key=urgency)
+
+
+def listed_findings(body: ReportBody) -> Sequence[Issue]:
+    """Return the findings in the order in which people read them: worst first if there are verdicts, else by file."""
+    return worst_first(body.issues) if has_verdicts(body.summary) else body.issues
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:

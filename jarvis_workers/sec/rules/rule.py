@@ -196,7 +196,7 @@ def _text(name: str) -> str:
     return str(loader.get_data(str(Path(__file__).with_name(name))), "utf-8")
 
 
-def title_of(message: str) -> str:
-    """Return a title for a rule without one: the first sentence of its message."""
+def title_of(message: str, most: int = TITLE_LENGTH) -> str:
+    """Return a title for a rule without one: the first sentence of its message, cut at `most` characters."""
     sentence = message.partition(". ")[0].rstrip(".")
-    return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"
+    return sentence if len(sentence) <= most else sentence[: most - 1].rstrip() + "…"

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report_document import Issue, Summary
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.service.api.choices import Severity, StrPath, check_choice
@@ -182,9 +183,7 @@ def report_from(answer: Mapping[str, Any]) -> Report:
     )
 
     def findings(issues: Sequence[Issue]) -> tuple[Finding, ...]:
-        return tuple(
-            finding_of(issue, titles.get(issue.pattern, issue.pattern), regions.get(issue.gid)) for issue in issues
-        )
+        return tuple(finding_of(issue, finding_title(issue, titles), regions.get(issue.gid)) for issue in issues)
 
     return Report(
         findings=findings(body.issues),

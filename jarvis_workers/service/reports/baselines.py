@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, read_regular, shown
-from jarvis_workers.sec.finding import fingerprint_of
+from jarvis_workers.sec.finding import fingerprint_of, pattern_of
 from jarvis_workers.service.scan_input import Baseline as Baseline
 
 REPORT_BYTES = 200_000_000
@@ -159,7 +159,7 @@ def _moved(prints: list[str] | None, places: Sequence[Place], move: Move | None)
         if not isinstance(file, str) or not isinstance(pattern, str) or not isinstance(evidence, str):
             moved.append(known_by)
         elif (name := move(file)) is not None:
-            moved.append(fingerprint_of(name, pattern, evidence))
+            moved.append(fingerprint_of(name, pattern_of(pattern), evidence))
     return moved
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from jarvis_workers.pipeline.stages import has_conversation_stage
 from jarvis_workers.sec.report import QUOTING, WORDED
-from jarvis_workers.sec.report.text import titled
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.translations import report_in
 from jarvis_workers.service.reports.excerpts import read_excerpts
@@ -19,7 +18,7 @@ def enrich_body(blobs: Blobs, run: Run, body: ReportBody, form: str) -> ReportBo
         shown = [*body.issues, *body.dismissed]
         body = body._replace(excerpts=read_excerpts(blobs, run.snapshot_id, shown))
     if form in WORDED:
-        body = report_in(SecOptions.of(run).lang, titled(body) if form == "text" else body)
+        body = report_in(SecOptions.of(run).lang, body)
     return body
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
+from jarvis_workers.sec.finding import pattern_of
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.severity import WEIGHTS, severity_of
@@ -113,7 +114,7 @@ def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str
     return {
         "id": properties["id"],
         "fingerprint": result["partialFingerprints"][SARIF_FINGERPRINT].partition(":")[0],
-        "pattern": result["ruleId"],
+        "pattern": pattern_of(result["ruleId"]),
         "file": _file(place, prefix),
         "line": place["region"]["startLine"],
         "evidence": place["region"].get("snippet", {}).get("text", ""),

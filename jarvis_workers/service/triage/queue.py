@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.verdicts import urgency
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
@@ -117,5 +118,5 @@ class Excerpts:
         return self._read[name]
 
 
-def _worst_first(issue: Issue) -> tuple[int, float, int]:
-    return STATUSES.index(issue.status), -issue.score, issue.gid
+def _worst_first(issue: Issue) -> tuple[bool, tuple[float, ...], int]:
+    return issue.status == "suppressed", urgency(issue), issue.gid

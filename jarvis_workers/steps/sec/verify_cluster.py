@@ -16,6 +16,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.cwe import category_of
 from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
@@ -121,15 +122,15 @@ def _candidate(seen: SeenDefect) -> Candidate:
     is_rust = language_of(seen.file.encode("utf-8", "backslashreplace")) == "rust"
     return Candidate(
         language="rust" if is_rust else "c/cpp",
-        category="seen_by_model",
+        category=category_of(seen.cwe),
         pattern=SEEN_BY_MODEL,
         file=seen.file,
         line=seen.line,
         evidence=seen.quote.split("\n")[0].strip()[:EVIDENCE_MAX],
-        description=f"A model saw this while it verified another finding: {seen.description}",
+        description=seen.description,
         suggestion="See the verdict.",
         confidence=CONFIDENCE,
-        cwe=0,
+        cwe=seen.cwe,
     )
 
 

@@ -79,6 +79,7 @@ def _facts(run: ScanRun, named: str) -> dict[str, Any]:
         "why": list(verdict_section.reason(issue, ENGLISH)),
         "quotes": list(verdict_section.evidence(issue.quotes, ENGLISH)),
         "scripts": list(verdict_section.scripts(issue.commands, ENGLISH)),
+        "proof": list(verdict_section.proof(issue.proof, ENGLISH)),
         "conversation": history.conversation_of(world.store, run, issue.gid) if issue.has_verdict else None,
         "judgement": record.current,
         "past": record.past,

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from jarvis_workers.sec.report import gather
-from jarvis_workers.sec.report.ci_findings import worst_first
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
+from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue, IssueVerdict
 from tests.sec.verdicts import COPY, RISK, RUN, judged_body, like
 
@@ -20,9 +20,9 @@ WORST_FIRST = (
     (30, "high", "remote", 0.6),
     (20, "high", "file", 0.9),
     (60, "high", "file", 0.7),
-    (10, "high", "oom", 0.95),
     (50, "medium", "self", 0.9),
     (40, "low", "remote", 0.9),
+    (10, "high", "oom", 0.95),
 )
 
 

@@ -111,7 +111,7 @@ def test_proved_and_confirmed_findings_come_first_by_severity_and_exposure_with_
     found = results(*decided)
 
     lines = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in found]
-    assert lines == [45, 44, 43, 42, 41]
+    assert lines == [45, 44, 42, 43, 41]
     assert [one["rank"] > 80 for one in found] == [True, False, False, False, False]
     assert [one["rank"] > 60 for one in found] == [True, True, True, True, False]
 

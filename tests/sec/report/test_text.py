@@ -65,7 +65,7 @@ def test_of_many_findings_the_worst_are_listed_in_their_order_and_the_rest_is_co
     shown = text(body_of(*many, COPY), most=2)
 
     assert [line.partition(": ")[0] for line in shown.splitlines() if "]" in line] == ["map.c:1", "list.c:40"]
-    assert "Listed: the 2 with the highest score; 48 more.\n" in shown
+    assert "Listed: the 2 worst; 48 more.\n" in shown
     assert "Rules: own_rule 49, unsafe_api 1\n" in shown
     assert shown.endswith("50 findings in 3 files: 1 high, 49 low\n")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from jarvis_workers.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.fired_rules import rule_of, rule_texts
 from jarvis_workers.sec.report.html.card import about_anchor
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report_document import Issue
@@ -11,7 +12,7 @@ from jarvis_workers.sec.rules import RULES_BY_PATTERN
 ABOUT = """
 <details class="about" id="{anchor}"><summary><b class="rule">{rule}</b></summary>
 <p>{description}</p><p><b>{remedy}</b> {suggestion}</p>{examples}
-<p>{suppress} <code>// jarvis-ignore[{rule}]: {reason}</code></p></details>
+<p>{suppress} <code>// jarvis-ignore[{pattern}]: {reason}</code></p></details>
 """
 
 
@@ -19,16 +20,18 @@ def about_rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield the explanation of each rule of the findings, by name."""
     first: dict[str, Issue] = {}
     for issue in issues:
-        first.setdefault(issue.pattern, issue)
-    for pattern, issue in sorted(first.items()):
+        first.setdefault(rule_of(issue), issue)
+    for rule, issue in sorted(first.items()):
+        description, suggestion = rule_texts(issue, say)
         yield markup(
             ABOUT,
-            anchor=about_anchor(pattern),
-            rule=pattern,
-            description=issue.description,
+            anchor=about_anchor(rule),
+            rule=rule,
+            pattern=issue.pattern,
+            description=description,
             remedy=say("What to do:"),
-            suggestion=issue.suggestion,
-            examples=list(_examples(pattern, say)),
+            suggestion=suggestion,
+            examples=list(_examples(issue.pattern, say)),
             suppress=say("To suppress a finding, give the reason in a comment on its line or the line above:"),
             reason=say("reason"),
         )

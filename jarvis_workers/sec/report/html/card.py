@@ -9,16 +9,17 @@ from urllib.parse import quote
 
 from jarvis_workers.markup import Html, in_lines, markup, written
 from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
+from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.html.charts import link_to
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
-from jarvis_workers.sec.report_document import Excerpt, Issue, ReportPatch
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{badges}
-<span class="rule">{rule}</span> <span class="place">{file}:{line}{more}</span>
+<span class="name">{name} <span class="rule">{rule}</span></span> <span class="place">{file}:{line}{more}</span>
 <code class="evidence">{evidence}</code></summary>
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>{patch}
 {proof}{places}{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
@@ -50,21 +51,20 @@ class CardStep(NamedTuple):
 
 def card(
     issue: Issue,
-    excerpt: Excerpt | None,
+    body: ReportBody,
     say: Words,
     *,
     others: Sequence[Issue] = (),
     judged: bool = False,
     run: str = "last",
     source_url: str | None = None,
-    patch: ReportPatch | None = None,
 ) -> Html:
-    """Return a collapsed finding; `others` are the findings with its root cause.
+    """Return a collapsed finding of a report; `others` are the findings with its root cause.
 
     `judged` means that findings of the report have verdicts, `run` is the report's `run` part, `source_url` the
     template of links to the source (see sourcelinks.py).
     """
-    path, code = trace_and_code(issue, excerpt, say)
+    path, code = trace_and_code(issue, body.excerpts.get(issue.id), say)
     return markup(
         CARD,
         judged=" judged" if judged else "",
@@ -72,7 +72,8 @@ def card(
         severity=issue.severity,
         grave=say(issue.severity),
         title=say("What to do:"),
-        rule=issue.pattern,
+        name=finding_title(issue, body.titles),
+        rule=rule_of(issue),
         file=issue.file,
         line=issue.line,
         more=_more(others),
@@ -82,7 +83,7 @@ def card(
         remedy=in_lines(issue.suggestions or issue.suggestion),
         path=path,
         code=code,
-        **verdict_section.parts(issue, patch, say),
+        **verdict_section.parts(issue, body.patches.get(issue.id), say),
         facts=_fact_list(issue, say, source_url),
         silence=silence(issue, run, say),
     )
@@ -121,7 +122,7 @@ def _places(others: Sequence[Issue], say: Words) -> Html | str:
                 href=link_to(id=issue.id),
                 file=issue.file,
                 line=issue.line,
-                rule=issue.pattern,
+                rule=rule_of(issue),
                 evidence=issue.evidence,
             )
             for issue in others[:PLACES_MAX]
@@ -139,7 +140,7 @@ def silence(issue: Issue, run: str, say: Words) -> Html:
         reason=say("reason"),
         other=say("or"),
         command=command,
-        href=f"#{about_anchor(issue.pattern)}",
+        href=f"#{about_anchor(rule_of(issue))}",
         about=say("About this rule"),
     )
 

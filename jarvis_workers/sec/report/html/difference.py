@@ -5,6 +5,7 @@ from string import Template
 from typing import NamedTuple
 
 from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.html.page import asset
 from jarvis_workers.sec.report_document import Issue
 
@@ -82,7 +83,7 @@ def _row(issue: Issue, text: str) -> Html:
     return markup(
         ROW,
         severity=issue.severity,
-        rule=issue.pattern,
+        rule=finding_name(issue),
         file=issue.file,
         line=issue.line,
         evidence=issue.evidence,

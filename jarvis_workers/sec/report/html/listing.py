@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.escape import visible, visible_lines
 from jarvis_workers.markup import Html, script_data
 from jarvis_workers.sec.report.body import WORST_FIRST
+from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.html.verdict_section import proof_parts
 from jarvis_workers.sec.report.i18n import Words
@@ -40,6 +41,7 @@ class _Tables(NamedTuple):
     texts: _Numbers
     statuses: _Numbers
     causes: _Numbers
+    titles: _Numbers
 
 
 def listing(
@@ -58,7 +60,7 @@ def listing(
     """
     tables = _Tables(*(_Numbers() for _ in _Tables._fields))
     files, excerpts = tables.files, body.excerpts
-    rows = [_row(issue, tables) for issue in issues]
+    rows = [_row(issue, tables, finding_title(issue, body.titles)) for issue in issues]
     triage = {visible(issue.id): say(TRIAGE[issue.judged]) for issue in issues if issue.judged is not None}
     return script_data(
         {
@@ -67,6 +69,7 @@ def listing(
             "rules": list(tables.rules),
             "texts": list(tables.texts),
             "statuses": list(tables.statuses),
+            "titles": list(tables.titles),
             "causes": [visible(str(cause)) for cause in tables.causes],
             "findings": rows,
             "paths": {visible(issue.id): _steps(issue.path, files) for issue in issues if issue.path},
@@ -77,19 +80,18 @@ def listing(
             **(_judged(issues, files, say) if judged else {}),
             **({"patches": _patches(issues, body.patches, say)} if body.patches else {}),
             **_translations([*texts, *WORST_FIRST, *tables.statuses], say),
-            "anchors": {visible(rule): about_anchor(rule) for rule in dict.fromkeys(one.pattern for one in issues)},
             "files": list(files),
             **({"links": _links(issues, source_url)} if source_url else {}),
         }
     )
 
 
-def _row(issue: Issue, tables: _Tables) -> tuple[Any, ...]:
+def _row(issue: Issue, tables: _Tables, title: str) -> tuple[Any, ...]:
     return (
         visible(issue.id),
         tables.files[visible(issue.file)],
         issue.line,
-        tables.rules[visible(issue.pattern), visible(issue.category), issue.cwe],
+        tables.rules[_rule(issue)],
         tables.texts[visible(issue.description), visible(issue.suggestion)],
         issue.confidence,
         WORST_FIRST.index(issue.severity),
@@ -99,7 +101,14 @@ def _row(issue: Issue, tables: _Tables) -> tuple[Any, ...]:
         visible(issue.fingerprint),
         issue.cluster or 0,
         tables.causes[issue.root_cause] if issue.root_cause else None,
+        tables.titles[visible(title)],
     )
+
+
+def _rule(issue: Issue) -> tuple[str, str, int, str, str]:
+    """Return the id of a rule, category, weakness, the name in suppression comments, and the anchor of its texts."""
+    rule = rule_of(issue)
+    return visible(rule), visible(issue.category), issue.cwe, visible(issue.pattern), about_anchor(rule)
 
 
 def _links(issues: Sequence[Issue], source_url: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
+from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
@@ -99,7 +100,7 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
 
 def _rules_fired(summary: Summary, issues: Sequence[Issue], say: Words) -> Html:
     """Return the number of rules that fired; for an older report, count the rules of the listed findings."""
-    listed = len({issue.pattern for issue in issues})
+    listed = len(set(map(rule_of, issues)))
     if summary.not_listed and summary.rules_fired is None:
         return _number(say("Rules that fired (listed)"), listed, href="#rules")
     return _number(
@@ -203,14 +204,14 @@ def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield a row for each rule that fired, the highest total score first."""
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        fired[issue.pattern].append(issue)
-    for pattern, group in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
+        fired[rule_of(issue)].append(issue)
+    for rule, group in sorted(fired.items(), key=lambda one: (-sum(issue.score for issue in one[1]), one[0])):
         severities = Counter(issue.severity for issue in group)
         yield markup(
             '<tr><th scope="row"><a href="{href}">{rule}</a></th><td>{category}</td><td>{cwe}</td>{counts}'
             "<td>{total}</td></tr>",
-            href=link_to(rule=pattern),
-            rule=pattern,
+            href=link_to(rule=rule),
+            rule=rule,
             category=group[0].category,
             cwe=cwe_link(group[0].cwe, say),
             counts=[markup("<td>{count}</td>", count=severities[severity] or "") for severity in WORST_FIRST],

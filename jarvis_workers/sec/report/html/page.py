@@ -24,7 +24,7 @@ from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, no
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, open_findings, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
-from jarvis_workers.sec.report.verdicts import by_severity, has_verdicts, rank
+from jarvis_workers.sec.report.verdicts import has_verdicts, worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.words import TRANSLATED_TEXT, worded
 
@@ -39,7 +39,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report; `body.excerpts`, if present, maps ids of findings to the surrounding code."""
     summary, excerpts, say = body.summary, body.excerpts, words_of(run)
     judged = has_verdicts(summary)
-    issues = sorted(body.issues, key=_worst_first if judged else by_severity)
+    issues = worst_first(body.issues)
     all_issues = [*issues, *heapq.nlargest(DISMISSED_MAX, body.dismissed, key=lambda issue: issue.score)]
     title = say("Security report: {name}", name=_name(run))
     style, script = asset("report.css") + _page_heads(title), asset("report.js")
@@ -55,7 +55,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         verdict=written([*overview.verdict(summary, run, say), *notes(summary, run, say)]),
         numbers=written(overview.numbers(summary, issues, say)),
         charts=written(overview.charts(summary, issues, say)),
-        worst=written([*worst(issues, say, body.patches), *open_findings(summary, say)]) if judged else "",
+        worst=written([*worst(issues, body, say), *open_findings(summary, say)]) if judged else "",
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
         findings=written(_cards(issues, body, say, judged=judged, run=named, source_url=url)),
@@ -74,12 +74,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
 
 def _cards(issues: Sequence[Issue], body: ReportBody, say: Words, **options: Any) -> Iterator[Html]:
     for issue, others in defect_groups(issues)[:FIRST_SHOWN]:
-        patch = body.patches.get(issue.id)
-        yield card(issue, body.excerpts.get(issue.id), say, others=others, patch=patch, **options)
-
-
-def _worst_first(issue: Issue) -> tuple[float, ...]:
-    return rank(issue), *by_severity(issue)
+        yield card(issue, body, say, others=others, **options)
 
 
 @cache

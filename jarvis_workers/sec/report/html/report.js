@@ -11,13 +11,13 @@
 
   const data = JSON.parse(document.getElementById("data").textContent);
   const findings = data.findings.map((row, place) => {
-    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster, cause] = row;
-    const [name, category, cwe] = data.rules[rule];
+    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster, cause, title] = row;
+    const [name, category, cwe, pattern, anchor] = data.rules[rule];
     const [description, suggestion] = data.texts[text];
     return {
       place, id, line, confidence, score, evidence, fingerprint, cwe, category, description, suggestion, rank: severity,
       rule: name, file: data.files[file], severity: data.severities[severity], status: data.statuses[status], cluster,
-      cause: data.causes[cause] || "",
+      cause: data.causes[cause] || "", title: data.titles[title], pattern, anchor,
     };
   });
 
@@ -85,7 +85,7 @@
       if (one.confidence < least || chosen.some(([name, value]) => one[name] !== value)) return false;
       const file = one.file.toLowerCase();
       if (!path.wanted.every((word) => file.includes(word)) || path.unwanted.some((word) => file.includes(word))) return false;
-      return !text || [one.evidence, one.id, one.fingerprint, one.rule, one.cause].some((part) => part.toLowerCase().includes(text));
+      return !text || [one.evidence, one.title, one.id, one.fingerprint, one.rule, one.cause].some((part) => part.toLowerCase().includes(text));
     };
   }
 
@@ -103,7 +103,7 @@
       make("span", { className: `badge ${one.severity}`, textContent: word(one.severity) }), " ",
       ...(judged ? [make("span", { className: `status ${one.status}`, textContent: word(one.status) }), " "] : []),
       ...(exposure(one) ? [make("span", { className: "exposure", textContent: exposure(one) }), " "] : []),
-      make("span", { className: "rule", textContent: one.rule }), " ",
+      make("span", { className: "name" }, `${one.title} `, make("span", { className: "rule", textContent: one.rule })), " ",
       make("span", { className: "place" }, `${one.file}:${one.line}`,
         ...(others.length ? [" ", make("span", { className: "more", textContent: `+${others.length.toLocaleString("en")}` })] : [])), " ",
       make("code", { className: "evidence", textContent: one.evidence }));
@@ -232,9 +232,9 @@
 
   function silence(one) {
     return make("p", { className: "silence" }, say("Not a bug?"), " ",
-      make("code", { textContent: `// jarvis-ignore[${one.rule}]: ${say("reason")}` }), ` ${say("or")} `,
+      make("code", { textContent: `// jarvis-ignore[${one.pattern}]: ${say("reason")}` }), ` ${say("or")} `,
       make("code", { textContent: `jarvis sec triage ${data.run} --mark ${one.id}=false --reason '...'` }), " ",
-      make("a", { href: `#${data.anchors[one.rule]}`, textContent: say("About this rule") }));
+      make("a", { href: `#${one.anchor}`, textContent: say("About this rule") }));
   }
 
   function marked(kind) {

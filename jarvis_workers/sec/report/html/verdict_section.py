@@ -9,10 +9,12 @@ from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXTS, WORDS, capital, rating_texts
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, IssueProof, ReportPatch, ReproScript
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, IssueProof, ProofSource, ReportPatch, ReproScript
 
 # The error and two frames.
 STACK_HEAD = 3
+# The beginning of an input.
+INPUT_LINES, INPUT_MAX = 6, 400
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
 
 
@@ -123,10 +125,21 @@ def proof(one: IssueProof | None, say: Words) -> Iterator[Html]:
 
 
 def proof_head(one: IssueProof | None, say: Words) -> Iterator[Html]:
-    """Yield the command and the first lines of the sanitizer's error of a proof, without its files."""
+    """Yield the command, the beginning of the sanitizer's error, and that of the first file: the input, or the code."""
     if one:
-        stack = one.stack[:STACK_HEAD]
-        yield from proof(one._replace(stack=stack, sources=(), reason=one.reason if not stack else ""), say)
+        stack, sources = one.stack[:STACK_HEAD], tuple(map(_head, one.sources[:1]))
+        yield from proof(one._replace(stack=stack, sources=sources, reason=one.reason if not stack else ""), say)
+
+
+def _head(source: ProofSource) -> ProofSource:
+    """Return the first lines of a file of a proof."""
+    text, base64 = (
+        "\n".join((source.text or "").split("\n")[:INPUT_LINES])[:INPUT_MAX],
+        (source.base64 or "")[:INPUT_MAX],
+    )
+    if (text or base64) == (source.text or source.base64):
+        return source
+    return source._replace(text=text if source.text else None, base64=base64 or None, is_whole=False)
 
 
 def proof_parts(one: IssueProof, say: Words) -> tuple[str, list[tuple[str, str]]]:

@@ -7,20 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.defect_groups import defect_groups
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
 from jarvis_workers.sec.report.html.verdict_section import patch_part, proof_head
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import REAL, capital, lead, model_usage_facts, warnings
-from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
+from jarvis_workers.sec.report.verdicts import REAL, WORDS, capital, lead, model_usage_facts, warnings
+from jarvis_workers.sec.report_document import Issue, ReportBody, Summary
 
 Part = Mapping[str, Any]
 WORST = """
 <section class="worst"><p class="kind">{kind}</p>
-<h2><a href="{href}"><span class="badge {severity}">{grave}</span>{exposure} {rule}
+<h2><a href="{href}"><span class="badge {severity}">{grave}</span>{exposure} {title}
 <span class="place">{file}:{line}</span></a></h2>
 <p>{consequences}</p>{proof}{remedy}{patch}
-<p><a href="{href}">{more}</a></p></section>
+<p><a href="{href}">{more}</a></p>{next}</section>
 """
+NEXT = """
+<li><a href="{href}"><span class="badge {severity}">{grave}</span> {title} <span class="place">{file}:{line}</span></a>
+<span class="status {status}">{word}</span></li>
+"""
+# Findings that are named below the worst one.
+NEXT_MAX = 4
 
 
 def verdict_counts(summary: Summary, say: Words) -> Iterator[Html]:
@@ -36,11 +44,11 @@ def open_findings(summary: Summary, say: Words) -> Iterator[Html]:
         yield markup('<div class="notice">{still}</div>', still=still)
 
 
-def worst(issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch]) -> Iterator[Html]:
-    """Yield the first confirmed finding, given the issues in display order, with its proof and its patch."""
-    issue = next((one for status in REAL for one in issues if one.status == status), None)
-    if issue:
-        patch = patches.get(issue.id)
+def worst(issues: Sequence[Issue], body: ReportBody, say: Words) -> Iterator[Html]:
+    """Yield the first confirmed finding, given the issues worst first, with its proof and its patch, and the next."""
+    groups = defect_groups(issue for issue in issues if issue.status in REAL)
+    for issue, _ in groups[:1]:
+        patch = body.patches.get(issue.id)
         yield markup(
             WORST,
             kind=say("Most dangerous confirmed findings")
@@ -51,14 +59,42 @@ def worst(issues: Sequence[Issue], say: Words, patches: Mapping[str, ReportPatch
             severity=issue.severity,
             grave=say(issue.severity),
             exposure=markup(' <span class="exposure">{word}</span>', word=issue.exposure) if issue.exposure else "",
-            rule=issue.pattern,
+            title=finding_title(issue, body.titles),
             file=issue.file,
             line=issue.line,
             consequences=in_lines(issue.consequences or issue.description),
             proof=proof_head(issue.proof, say),
             remedy="" if patch and patch.state == "fixed" else _remedy(issue, say),
             patch=patch_part(patch, say),
+            next=_next([one.issue for one in groups[1:]], body, say),
         )
+
+
+def _next(issues: Sequence[Issue], body: ReportBody, say: Words) -> Html | str:
+    """Return links to the findings that follow the worst one."""
+    if not issues:
+        return ""
+    more = len(issues) - NEXT_MAX
+    rest = say("and {number} more: see the list", number=f"{more:,}")
+    links = [
+        markup(
+            NEXT,
+            href=link_to(id=issue.id),
+            severity=issue.severity,
+            grave=say(issue.severity),
+            title=finding_title(issue, body.titles),
+            file=issue.file,
+            line=issue.line,
+            status=issue.status,
+            word=say(WORDS[issue.status]),
+        )
+        for issue in issues[:NEXT_MAX]
+    ]
+    return markup(
+        '<ul class="next">{links}{rest}</ul>',
+        links=links,
+        rest=markup("<li>{rest}</li>", rest=rest) if more > 0 else "",
+    )
 
 
 def _remedy(issue: Issue, say: Words) -> Html:
