@@ -14,7 +14,9 @@ from jarvis_workers.sec.severity import severity_of as severity_of
 
 __all__ = [
     "CATEGORY_ORDER",
+    "DISCOVERED",
     "HIT_FIELDS",
+    "MODEL_PATTERNS",
     "RULE_FIELDS",
     "SEEN_BY_MODEL",
     "SEVERITIES",
@@ -57,9 +59,15 @@ class Candidate(NamedTuple):
         """Stable identity of the finding; excludes the line number, so that edits above it do not change it."""
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
+    def is_weaker(self, least: float) -> bool:
+        """Return whether the confidence is too low; that of rules alone: what a model reports is always asked about."""
+        return self.confidence < least and self.pattern not in MODEL_PATTERNS
 
-# The pattern of candidates that a model has seen beside others, which are numbered after all others.
-SEEN_BY_MODEL = "seen_by_model"
+
+# The patterns of candidates that a model reports: those of a function that it searches, and those that it sees beside
+# others while it verifies them, which are numbered after all others.
+DISCOVERED, SEEN_BY_MODEL = "discovered", "seen_by_model"
+MODEL_PATTERNS = frozenset((DISCOVERED, SEEN_BY_MODEL))
 
 # By gid.
 Numbered = tuple[int, Candidate]

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.finding import MODEL_PATTERNS, Candidate
 from jarvis_workers.sec.trace import TraceLocation, read_trail, without_callers
 
 # Rules that report the same missing check, at the call that returns NULL or at a use of its result.
@@ -53,6 +53,8 @@ class Defect(NamedTuple):
 def defect_of(candidate: Candidate) -> Defect:
     """Return the root cause of a candidate."""
     family = FAMILIES.get(candidate.pattern, candidate.pattern)
+    if family in MODEL_PATTERNS:
+        family = f"{family} CWE-{candidate.cwe}"
     steps = read_trail(candidate.trail) if candidate.trail else ()
     if not steps:
         evidence = " ".join(candidate.evidence.split())

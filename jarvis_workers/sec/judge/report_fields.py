@@ -8,6 +8,9 @@ from pydantic import BeforeValidator
 NUMBER_MAX = 10**9
 NO_WORDS = frozenset(("none", "n/a", "na", "null", "-"))
 PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*(%?)\s*")
+CWE = re.compile(r"\s*(?:CWE\W?)?(\d{1,6})\b", re.IGNORECASE)
+# The largest number in the CWE list is below this.
+CWE_MAX = 2_000
 LINE = re.compile(r"\s*(?:lines?|L)?\s*(\d{1,9})\b", re.IGNORECASE)
 
 
@@ -19,6 +22,18 @@ def line_value(value: Any) -> Any:
     """Return the first number of `12-14` or `line 12`."""
     match = LINE.match(value) if isinstance(value, str) else None
     return int(match[1]) if match else value
+
+
+def cwe_number(value: Any) -> Any:
+    """Return the number of `CWE-787`."""
+    match = CWE.match(value) if isinstance(value, str) else None
+    return int(match[1]) if match else value
+
+
+def cwe_value(value: Any) -> int:
+    """Return the number of a weakness; 0 for what is none, since a wrong number does not make a report invalid."""
+    number = cwe_number(value)
+    return number if isinstance(number, int) and 0 < number < CWE_MAX else 0
 
 
 def candidate_number(value: int) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import (
     CATEGORY_ORDER,
+    MODEL_PATTERNS,
     SEVERITIES,
     Candidate,
     Numbered,
@@ -74,7 +75,7 @@ class _Ids:
     def add(self, numbered: Iterable[Numbered]) -> Iterator[Numbered]:
         """Yield the candidates, and take them into account."""
         for gid, candidate in numbered:
-            if candidate.confidence >= self._least:
+            if not candidate.is_weaker(self._least):
                 self._names.append(_full_id(candidate))
                 self._causes.add(candidate)
             yield gid, candidate
@@ -165,7 +166,7 @@ def every_issue(
     for _ in ids.add(read()):
         pass
     for gid, candidate in aside.counted(read(), min_confidence):
-        if candidate.confidence >= min_confidence:
+        if not candidate.is_weaker(min_confidence):
             yield _issue(ids, (gid, candidate), severities, aside.mark(candidate))
 
 
@@ -216,7 +217,7 @@ def _counted(
 ) -> Iterator[tuple[int, int, Candidate]]:
     """Count the candidates, and yield those that may be listed."""
     for gid, candidate in numbered:
-        if candidate.confidence < min_confidence:
+        if candidate.is_weaker(min_confidence):
             findings.weaker += 1
             continue
         verdicts = findings.aside.verdicts
@@ -326,6 +327,8 @@ def _issue(ids: _Ids, numbered: Numbered, severities: Severities, judged: bool |
 
 def _full_id(candidate: Candidate) -> str:
     key = f"{candidate.file}:{candidate.line}:{candidate.category}:{candidate.pattern}"
+    if candidate.pattern in MODEL_PATTERNS:
+        key += f":{candidate.cwe}"
     prefix = "R" if candidate.language == "rust" else "C"
     return prefix + sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
+from jarvis_workers.sec.finding import MODEL_PATTERNS
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.markdown_proof import proof_lines
@@ -150,6 +151,8 @@ def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
 def _open(group: DefectGroup, say: Words) -> str:
     issue, others = group
     line = f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
+    if issue.pattern in MODEL_PATTERNS:
+        line += f": {prose(issue.description)}"
     return "\n".join([line, *same_root_cause(others, say)])
 
 
