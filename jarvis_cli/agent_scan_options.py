@@ -23,7 +23,7 @@ ClusterLimit = Annotated[
     int, _option("--cluster-limit", "-c", min=1, max=1000, metavar="NUMBER", help="Max. candidates per cluster.")
 ]
 MaxFindings = Annotated[
-    int | None, _option("--max-findings", min=1, metavar="NUMBER", help="Verify only the N highest-scoring.")
+    int | None, _option("--max-findings", min=1, metavar="NUMBER", help="Verify only the N highest-scoring of rules.")
 ]
 Votes = Annotated[int, _option("--votes", min=1, max=9, metavar="NUMBER", help="Votes per high-severity finding.")]
 SecondGroup = Annotated[

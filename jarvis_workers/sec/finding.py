@@ -61,6 +61,10 @@ class Candidate(NamedTuple):
         """Stable identity of the finding; excludes the line number, so that edits above it do not change it."""
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
+    def is_weaker(self, least: float) -> bool:
+        """Return whether the confidence is too low; that of rules alone: what a model reports is always asked about."""
+        return self.confidence < least and self.pattern not in FOUND_BY_MODEL
+
 
 # The pattern of candidates that a model has found in a function, without a rule.
 DISCOVERED = "discovered"

@@ -88,8 +88,9 @@ class Issue(NamedTuple):
     `column` counts characters from 1, None in older stores.  Findings with the same `root_cause` are one defect; older
     reports have none.  `path` is the trace that leads to it.  `judged` is the triage state of a finding that still
     counts; `test_code` means that its file is not part of the program.  `proof` is what came of attempts to prove it,
-    None if none was planned.  The fields from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered
-    from 1, None during the run.  A verdict that confirms and rates a finding determines its severity and score.
+    None if none was planned; `also_reported` is what models said of the same defect.  The fields from `has_risk` on are
+    the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.  A verdict that confirms and
+    rates a finding determines its severity and score.
     """
 
     id: str
@@ -115,6 +116,7 @@ class Issue(NamedTuple):
     judged: bool | str | None = None
     test_code: bool = False
     proof: IssueProof | None = None
+    also_reported: tuple[str, ...] = ()
     has_verdict: bool = False
     has_risk: bool | None = None
     analysis: str = ""

@@ -29,7 +29,7 @@ VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("e
 BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[len(BASE) :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
-ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", *VERDICT}
+ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT}
 # Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
 
@@ -63,8 +63,8 @@ def issue_to_json(issue: Issue) -> Row:
         row["suppression"] = issue.suppression._asdict()
     if issue.judged is not None:
         row["judged"] = issue.judged
-    if issue.test_code:
-        row["test_code"] = True
+    optional = {"test_code": issue.test_code, "also_reported": list(issue.also_reported)}
+    row |= {name: value for name, value in optional.items() if value}
     if issue.proof:
         row["proof"] = proof_to_json(issue.proof)
     if issue.has_verdict:
@@ -136,6 +136,8 @@ def _issue(row: Mapping[str, Any]) -> Issue:
         fields["proof"] = _proof(row["proof"])
     if "quotes" in row:
         fields["quotes"] = quotes_from_json(row["quotes"])
+    if "also_reported" in row:
+        fields["also_reported"] = tuple(row["also_reported"])
     if "commands" in row:
         fields["commands"] = scripts_from_json(row["commands"])
     if unknown := row.keys() - ISSUE_FIELDS:

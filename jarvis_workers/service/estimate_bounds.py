@@ -1,7 +1,7 @@
 """What a dry run can say about the stages of `jarvis sec agent` that depend on answers.
 
 The functions of --discover are known, and their first prompts are built. How many defects they have, and what is
-confirmed or left open, is not: for that there are only upper bounds.
+confirmed or left open, is not: for that there are only bounds, for numbers of defects that are rarely exceeded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.runner import history_of
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import amount_of
-from jarvis_workers.sec.discovery.defects import CONFIDENCE, DEFECTS_MAX, LANGUAGE, PATTERN
+from jarvis_workers.sec.discovery.defects import CONFIDENCE, PATTERN
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.clustering import Cluster
 from jarvis_workers.service.stage_measure import StageMeasure, StageShare
@@ -23,7 +23,6 @@ from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.discover import choose_functions
 from jarvis_workers.steps.sec.dry_run import DryRun, Plan
 from jarvis_workers.steps.sec.prove import places_to_prove
-from jarvis_workers.steps.sec.verify_seen import MOST
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -31,6 +30,9 @@ from jarvis_workers.store.runs import Run
 # A weakness of most defects that --discover looks for: out-of-bounds write.
 EXAMPLE_CWE = 787
 TYPICAL = FirstRequest(6_000)
+
+# What is assumed to be reported of a function, and beside the candidates of a run: more than almost all do.
+DEFECTS, SEEN = 5, 20
 
 T = TypeVar("T")
 
@@ -56,12 +58,11 @@ def chosen_for_search(scan: DryScan, blobs: Blobs) -> list[ChosenFunction]:
 
 def search_share(scan: DryScan, functions: Sequence[ChosenFunction]) -> StageShare:
     """Return the cost of searching the functions, at most --discover-budget."""
-    least = scan.plan.options.min_confidence
     firsts = list[FirstRequest]()
     for function in _sample(scan, functions):
         with scan.store.read() as session:
-            there = candidates.in_file(session, scan.run.id, from_shown(function.file))
-        firsts.append(scan.dry.search(function, [one for one in there if one.confidence >= least]))
+            there = candidates.of_rules_in(session, scan.run.id, from_shown(function.file))
+        firsts.append(scan.dry.search(function, there))
     return _within_budget(scan, scan.measure.share("discover", firsts, len(functions)))
 
 
@@ -82,7 +83,7 @@ def bounds_of(
     found = [scan.dry.verify(Cluster(one.description, (1,)), {1: one}) for one in defects]
     times = 1 + options.second_look
     every = [FirstRequest(one.tokens, times=times) for one in (*verified, *found) if one.tokens] or [TYPICAL]
-    many = {"discovered": DEFECTS_MAX * len(functions), "seen": MOST if verifications or functions else 0}
+    many = {"discovered": DEFECTS * len(functions), "seen": SEEN if verifications or functions else 0}
     bounds = {}
     if options.discover:
         bounds["discovered"] = shares("verify", found, many["discovered"])
@@ -110,7 +111,7 @@ def _proofs(scan: DryScan, defects: Sequence[Candidate], beside: int) -> StageSh
 def _defect(function: ChosenFunction) -> Candidate:
     """Return a candidate like those that the search of a function reports."""
     category, about = "memory_mgmt", "A defect of the function."
-    return Candidate(LANGUAGE, category, PATTERN, function.file, function.line, "", about, "", CONFIDENCE, EXAMPLE_CWE)
+    return Candidate("c/cpp", category, PATTERN, function.file, function.line, "", about, "", CONFIDENCE, EXAMPLE_CWE)
 
 
 def _within_budget(scan: DryScan, share: StageShare) -> StageShare:

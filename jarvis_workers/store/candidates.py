@@ -3,15 +3,16 @@
 A hostile tree can produce hundreds of thousands of candidates, so they are plain rows, processed in chunks.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SEEN_BY_MODEL, SUPERSEDES, Candidate
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, HIT_FIELDS, RULE_FIELDS, SEEN_BY_MODEL, SUPERSEDES, Candidate
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage_record import unadjusted_minimum
@@ -22,6 +23,19 @@ from jarvis_workers.store.values import Meaning, Spot
 INSERT_ROWS = 5_000
 READ_ROWS = 2_000
 NOTHING_LEARNED: Mapping[str, float] = {}
+# A candidate that a model reported is merged with another: `superseded` has the id of that one's row.
+MERGED = "candidate "
+
+
+class StoredCandidate(NamedTuple):
+    """A candidate with the id of its row, and its gid if it has one."""
+
+    id: int
+    gid: int | None
+    candidate: Candidate
+
+
+STORED = (CANDIDATE.c.id, CANDIDATE.c.gid, *(CANDIDATE.c[name] for name in Candidate._fields))
 
 
 def insert(
@@ -45,22 +59,44 @@ def insert_seen(session: Session, run_id: str, job_id: int, seen: Sequence[tuple
         session.execute(sa.insert(CANDIDATE), rows)
 
 
-def keep_seen(session: Session, run_id: str, most: int) -> None:
-    """Delete the candidates that a model has seen where another candidate is, and those beyond the first `most`."""
-    columns = CANDIDATE.c.id, CANDIDATE.c.file_raw, CANDIDATE.c.line, CANDIDATE.c.pattern
-    query = sa.select(*columns).where(CANDIDATE.c.run_id == run_id)
-    files = sa.select(CANDIDATE.c.file_raw).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.pattern == SEEN_BY_MODEL)
-    places, count, gone = set[tuple[bytes, int]](), 0, list[int]()
-    for row_id, file, line, pattern in session.execute(
-        query.where(CANDIDATE.c.file_raw.in_(files)).order_by(*_order(session), CANDIDATE.c.description)
-    ):
-        if pattern == SEEN_BY_MODEL and ((file, line) in places or count == most):
-            gone.append(row_id)
-            continue
-        count += pattern == SEEN_BY_MODEL
-        places.add((file, line))
-    for some in chunked(gone):
-        session.execute(sa.delete(CANDIDATE).where(CANDIDATE.c.id.in_(some)))
+def merge(session: Session, run_id: str, pattern: str, into: Mapping[int, int]) -> None:
+    """Merge candidates of a rule with others that stay, by the ids of their rows, and no others of this rule."""
+    ours = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.pattern == pattern)
+    session.execute(ours.where(CANDIDATE.c.superseded.is_not(None)).values(superseded=None, gid=None))
+    for row_id, other in into.items():
+        session.execute(ours.where(CANDIDATE.c.id == row_id).values(superseded=f"{MERGED}{other}", gid=None))
+
+
+def of_rule(session: Session, run_id: str, pattern: str) -> list[StoredCandidate]:
+    """Return the candidates of a rule, merged or not, in an order that does not depend on that of the jobs."""
+    query = sa.select(*STORED).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.pattern == pattern)
+    rows = session.execute(query.order_by(*_order(session)))
+    return [StoredCandidate(row[0], row[1], Candidate(*row[2:])) for row in rows]
+
+
+def numbered_in(session: Session, run_id: str, files: Collection[str]) -> list[StoredCandidate]:
+    """Return the candidates with a gid in these (shown) files, in order."""
+    query = sa.select(*STORED).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.gid.is_not(None))
+    rows = [row for some in chunked(sorted(files)) for row in session.execute(query.where(CANDIDATE.c.file.in_(some)))]
+    return sorted((StoredCandidate(row[0], row[1], Candidate(*row[2:])) for row in rows), key=lambda one: one.gid or 0)
+
+
+def merged_texts(session: Session, run_id: str) -> dict[int, list[str]]:
+    """Return by gid the descriptions of the candidates that were merged with one, if they differ from its own."""
+    query = sa.select(CANDIDATE.c.superseded, CANDIDATE.c.description).where(
+        CANDIDATE.c.run_id == run_id,
+        CANDIDATE.c.gid.is_(None),
+        CANDIDATE.c.superseded.startswith(MERGED, autoescape=True),
+    )
+    texts = defaultdict[int, list[str]](list)
+    for into, text in session.execute(query.order_by(*_order(session))):
+        texts[int(into.removeprefix(MERGED))].append(text)
+    result, place = dict[int, list[str]](), sa.select(CANDIDATE.c.id, CANDIDATE.c.gid, CANDIDATE.c.description)
+    for some in chunked(texts):
+        for row_id, gid, own in session.execute(place.where(CANDIDATE.c.id.in_(some), CANDIDATE.c.gid.is_not(None))):
+            if others := [text for text in dict.fromkeys(texts[row_id]) if text != own]:
+                result[gid] = others
+    return result
 
 
 def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[str, float] = NOTHING_LEARNED) -> None:
@@ -70,7 +106,7 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
     the confidence of rules.
     """
     again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
-    again = again.where(CANDIDATE.c.pattern.not_in(HARMLESS))
+    again = again.where(CANDIDATE.c.pattern.not_in((*HARMLESS, *FOUND_BY_MODEL)))
     session.execute(again.values(superseded=None, gid=None))
     _supersede(session, run_id, least, learned)
     order = _order(session)
@@ -107,10 +143,11 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[
     return result
 
 
-def in_file(session: Session, run_id: str, path: bytes) -> list[Candidate]:
-    """Return the candidates in a file, numbered or not, by line and rule."""
+def of_rules_in(session: Session, run_id: str, path: bytes) -> list[Candidate]:
+    """Return the candidates of rules in a file, by line and rule: also those that are suppressed or superseded."""
+    besides = CANDIDATE.c.pattern.not_in((*HARMLESS, *FOUND_BY_MODEL))
     query = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
-    query = query.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.file_raw == path, CANDIDATE.c.superseded.is_(None))
+    query = query.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.file_raw == path, besides)
     return [Candidate(*row) for row in session.execute(query.order_by(*_order(session)))]
 
 
@@ -148,12 +185,14 @@ def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
     """Return the sort order: by bytes, regardless of the database's collation; suppressed candidates come last.
 
     Candidates that a model has seen while others were verified follow, so that the gids of those stay the same.
+    Models may report several defects of a line, which differ in weakness or words.
     """
-    pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
+    texts: list[sa.ColumnElement[Any]] = [CANDIDATE.c.pattern, CANDIDATE.c.description]
     if session.get_bind().dialect.name == "postgresql":
-        pattern = sa.collate(pattern, "C")
-    seen_late = CANDIDATE.c.pattern == SEEN_BY_MODEL
-    return seen_late, CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line, pattern
+        texts = [sa.collate(text, "C") for text in texts]
+    pattern, description = texts
+    place = CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line
+    return CANDIDATE.c.pattern == SEEN_BY_MODEL, *place, pattern, CANDIDATE.c.cwe, description
 
 
 def _described(pattern: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.agents.server import Body, ModelServer, Step, says
 from tests.cli.commands import Jarvis
-from tests.judging import answer, judge, place_of
+from tests.judging import TEXTS, answer, judge, place_of
 from tests.settings_files import write_settings
 
 TREE = {
@@ -108,6 +108,26 @@ def test_a_claim_that_the_code_bears_out_dismisses_the_finding_and_the_report_st
     assert (ended.code, ended.out.splitlines()[0]) == (0, "dismissed")
     assert 'strcpy(out, getenv("NAME"));' in ended.out
     assert {one["status"] for one in report["issues"]} == {"confirmed"}
+
+
+@pytest.mark.slow
+def test_what_a_model_sees_beside_a_disputed_finding_is_told(jarvis: Jarvis) -> None:
+    seen = {"file": "src/gone.c", "line": 1, "quote": "gone();", "description": "a bug beside it"}
+
+    def item(number: int, text: str) -> list[dict[str, Any]]:
+        _, file, line, code = place_of(text)
+        evidence = [{"file": file, "line": line, "quote": code}]
+        texts = dict.fromkeys(TEXTS, "as it stands there")
+        return [{"gid": number, "verdict": "risk", **texts, "evidence": evidence, "other_findings": [seen]}]
+
+    def sees(body: Body) -> Step:
+        return answer(body, item)
+
+    with ModelServer(forever=then(sees)) as server:
+        issue = confirmed(jarvis, server)
+        ended = jarvis("sec", "dispute", issue["id"], "the length is known")
+
+    assert f"Also seen, and not verified: {issue['file']}:{issue['line']}: a bug beside it" in ended.out
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.batching import Member, Shared, batches, is_plain, merge_across, place_of
+from jarvis_workers.sec.judge.batching import Member, Shared, batches, is_plain, merge_across, place_of, worst
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
 
@@ -165,3 +165,22 @@ def test_a_defect_of_several_files_is_one_batch_however_many_places_report_it() 
     made = batches(placed(found(), *callers, unchecked), 2)
 
     assert [(batch.gids, batch.shared) for batch in made] == [((2, 3, 4, 5, 6), "table.c"), ((1,), "")]
+
+
+def test_what_models_report_does_not_count_against_the_most() -> None:
+    reported = [found(line=9)._replace(pattern=rule, cwe=787) for rule in ("discovered", "seen_by_model")]
+    places = [*placed(found(), found(line=2), *reported), place_of(5, found(line=3), {}, is_reported=True)]
+
+    assert [one.gid for one in worst(places, 1)] == [1, 3, 4, 5]
+
+
+def test_what_only_a_lack_of_memory_triggers_comes_last_whatever_its_score() -> None:
+    fails, opens = (
+        found("flow_unchecked_null", trail=trail_of([(None, 1, note)], "a.c"))
+        for note in ("malloc(9) may return NULL", "fopen(name) may return NULL")
+    )
+    weak = found(confidence=0.4)
+    places = placed(found("malloc_no_null_check"), fails, opens, weak)
+
+    assert [one.gid for one in worst(places, 2)] == [3, 4]
+    assert [one.gid for one in worst(places, 4)] == [1, 2, 3, 4]

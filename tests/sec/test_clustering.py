@@ -17,6 +17,7 @@ from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.clustering import (
+    CLAIM,
     VERIFICATION_MAX,
     Cluster,
     Group,
@@ -367,3 +368,26 @@ def test_outside_of_functions_and_of_a_file_that_is_gone_there_is_no_line() -> N
         ("last", 1),
     ]
     assert "line:" not in question_of(locate(numbered(outside), b""), CONDITIONS).findings
+
+
+def said(text: str, cwe: int = 787) -> Candidate:
+    """A defect that a model reports in take."""
+    return found(line=7)._replace(pattern="discovered", cwe=cwe, description=text)
+
+
+def test_what_models_report_is_verified_by_its_own_description_and_not_by_that_of_another() -> None:
+    reported = [said("A path leaves the root"), said("A copy is too long", 22)]
+
+    text = question_text(numbered(FOUND[0], *reported), CONDITIONS)
+
+    assert text == f"unsafe_api: {CONDITIONS['unsafe_api']}\ndiscovered: {CLAIM}"
+    assert question_text(numbered(*reported), CONDITIONS) == CLAIM
+
+
+def test_many_reports_of_models_in_a_function_need_no_model_to_cluster_them() -> None:
+    reported = [said(f"defect {cwe}", cwe) for cwe in range(100, 112)]
+
+    assert fits(locate(numbered(FOUND[0], *reported), CODE), TEXT)
+    parts = list(verified_together(numbered(FOUND[0], *reported), CONDITIONS, TEXT))
+    assert sorted(gid for part in parts for gid in part.gids) == list(range(901, 914))
+    assert len(parts) > 1

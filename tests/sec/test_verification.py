@@ -29,7 +29,7 @@ from jarvis_workers.sec.judge.verdict import (
     Verdict,
     VerdictCollector,
 )
-from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from tests.agents.arrange import TEXT, Scripted, call, drive, text
@@ -732,15 +732,61 @@ def test_the_condition_of_a_cluster_that_no_model_has_formed_is_kept() -> None:
     assert "The line is in 3 files." in platform.requests[0].messages[1].content
 
 
-def test_what_is_seen_beside_the_candidates_is_kept_if_its_quote_is_in_the_files() -> None:
-    other = {"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);"}
-    other["description"] = "argc is not checked at src/main.c#main:4"
-    gone = {**other, "quote": "return other();"}
+RETURN = {"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);"}
+
+
+def seen_beside(*others: dict[str, Any], gid: int = 1) -> Verification:
+    """Verify a candidate with a model that sees these defects beside it."""
     ready = prepared()
     verification = Verification(ready, toolbox(ready), profiles=(PROFILES["deepseek"],) * 3, marks=MARKS)
-    platform = Scripted(report(item(1, other_findings=[other, gone, {**other, "description": " "}])))
-
+    platform = Scripted(report({**item(1), "gid": gid, "other_findings": list(others)}), *[report(item(1))] * (gid - 1))
     drive(verification.run(), AgentWorld(platform, verification.agent.tools))
+    return verification
 
-    seen = SeenDefect("src/main.c", 6, "return copy_it(box.room, argv[1]);", "argc is not checked at src/main.c:6")
+
+def test_what_is_seen_beside_the_candidates_is_kept_once() -> None:
+    other = {**RETURN, "description": "argc is not checked at src/main.c#main:4", "cwe": "CWE-476"}
+
+    verification = seen_beside(other, other, {**RETURN, "description": " "})
+
+    seen = SeenDefect("src/main.c", 6, "return copy_it(box.room, argv[1]);", "argc is not checked at src/main.c:6", 476)
     assert verification.others == [seen]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place", "text"),
+    [
+        ({"quote": "return other();"}, ("src/main.c", 6), "a bug"),
+        ({"file": "src/main.c#main", "line": 2, "quote": "{ /* */"}, ("src/main.c", 4), "a bug"),
+        ({"file": "gone.c"}, ("src/a.c", 8), "a bug (at gone.c:6, which does not exist)"),
+        ({"line": 600, "quote": "gone();"}, ("src/a.c", 8), "a bug (at src/main.c:600, which does not exist)"),
+        ({"cwe": 99_999}, ("src/main.c", 6), "a bug"),
+    ],
+    ids=["invented quote", "trivial quote", "no such file", "no such line", "no such weakness"],
+)
+def test_what_is_seen_beside_the_candidates_is_not_lost_for_a_wrong_quote(
+    wrong: dict[str, Any], place: tuple[str, int], text: str
+) -> None:
+    (seen,) = seen_beside({**RETURN, "description": "a bug", **wrong}).others
+
+    assert ((seen.file, seen.line), seen.description, seen.cwe) == (place, text, 0)
+
+
+def test_what_a_rejected_report_says_of_other_bugs_counts() -> None:
+    (seen,) = seen_beside({**RETURN, "description": "a bug"}, gid=2).others
+
+    assert (seen.file, seen.line) == ("src/main.c", 6)
+
+
+def test_defects_beside_the_candidates_beyond_the_limit_are_kept_apart() -> None:
+    verification = seen_beside(*({**RETURN, "description": f"bug {number}"} for number in range(OTHERS_MAX + 2)))
+
+    assert len(verification.others) == OTHERS_MAX
+    assert [one.description for one in verification.surplus] == [f"bug {OTHERS_MAX}", f"bug {OTHERS_MAX + 1}"]
+
+
+def test_what_models_report_of_a_candidate_is_part_of_its_question() -> None:
+    told = prepared(reports={71: ["name may have no NUL"]})
+
+    assert "a model also reports it, a risk if this holds: name may have no NUL" in told.texts[1]
+    assert told.about != prepared().about

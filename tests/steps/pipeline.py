@@ -64,7 +64,7 @@ class Pipeline:
             executor="cluster",
             may_be_empty=options.pop("may_be_empty", False),
             budget=options.pop("budget", None),
-            run_input=given(batch_files=files, batch_bytes=1_000_000, min_confidence=0.4, **options),
+            run_input=given(batch_files=files, batch_bytes=1_000_000, **{"min_confidence": 0.4, **options}),
         )
         return submit(self.store, self.blobs, request)
 

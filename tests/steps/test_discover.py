@@ -13,7 +13,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.ratelimit.budget import RunBudget
-from jarvis_workers.sec.discovery.defects import DEFECTS_MAX
+from jarvis_workers.sec.discovery.defects import ITEMS_MAX
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import budgets
 from jarvis_workers.store.engine import Store
@@ -121,16 +121,17 @@ def test_what_is_found_becomes_a_candidate_with_a_gid_that_is_verified(searcher:
 
 
 @pytest.mark.slow
-def test_defects_above_the_limit_are_not_checked_and_counted(searcher: Searcher) -> None:
-    copies = "".join(f"    memcpy(room_x(s), bytes + {number}, n);\n" for number in range(DEFECTS_MAX + 1))
+def test_defects_above_the_limit_are_named_as_not_checked(searcher: Searcher) -> None:
+    copies = "".join(f"    memcpy(room_x(s), bytes + {number}, n);\n" for number in range(ITEMS_MAX + 1))
     code = PARSER.format(n="x").replace("    memcpy(room_x(s), bytes, n);\n", copies)
     (searcher.tree() / "many.c").write_text(code)
 
     pipeline, run = searcher.run(discover=PARSERS + 1)
 
     body = pipeline.body(run)
-    assert len([one for one in discovered(body) if one[0] == "many.c"]) == DEFECTS_MAX
-    says = "function parse_x: the model reported 1 more defect than the 5 that are checked (--discover)"
+    assert len([one for one in discovered(body) if one[0] == "many.c"]) == ITEMS_MAX
+    says = "function parse_x: not asked about (--discover), since a search takes at most 50 defects: "
+    says += f"memcpy(room_x(s), bytes + {ITEMS_MAX}, n); may write too much"
     assert [(gap["file"], gap["reason"]) for gap in body["summary"]["not_checked"]] == [("many.c", says)]
     assert body["summary"]["discovery"]["searched"] == PARSERS + 1
     assert pipeline.run(run).state == "incomplete"

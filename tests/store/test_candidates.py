@@ -5,6 +5,7 @@ import random
 import pytest
 
 from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import SEEN_BY_MODEL
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.store import candidates
@@ -149,3 +150,68 @@ def test_the_steps_to_a_candidate_come_back_as_they_went(store: Store) -> None:
         ((_, found),) = candidates.read(session, run)
 
     assert found.trail == trail
+
+
+def reported(store: Store, run: str) -> list[tuple[int, str, int]]:
+    """Return the numbered candidates: gid, description and CWE."""
+    with store.read() as session:
+        return [(gid, one.description, one.cwe) for gid, one in candidates.read(session, run)]
+
+
+def test_a_merged_report_has_no_number_and_its_text_belongs_to_the_one_that_stays(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    (job,) = claim(store, run)
+    commit(store, job, Spot(b"a.c", "unsafe_api", 1, 0.8, "gets(a);"))
+    with store.write() as session:
+        rule = candidates.of_rule(session, run, "unsafe_api")[0].candidate
+        texts = ("too long", "much too long", "NULL")
+        seen = [rule._replace(pattern=SEEN_BY_MODEL, description=text) for text in texts]
+        candidates.insert_seen(session, run, job.id, [(b"a.c", one) for one in seen])
+        candidates.number(session, run)
+        rows = {one.candidate.description: one.id for one in candidates.of_rule(session, run, SEEN_BY_MODEL)}
+        (stays,) = candidates.of_rule(session, run, "unsafe_api")
+        into = {rows["too long"]: stays.id, rows["much too long"]: stays.id}
+        candidates.merge(session, run, SEEN_BY_MODEL, into)
+        candidates.number(session, run)
+        candidates.number(session, run)
+        texts_by_gid = candidates.merged_texts(session, run)
+
+    assert [(gid, text) for gid, text, _ in reported(store, run)] == [(1, rule.description), (2, "NULL")]
+    assert texts_by_gid == {1: ["much too long", "too long"]}
+    with store.write() as session:
+        candidates.merge(session, run, SEEN_BY_MODEL, {})
+        candidates.number(session, run)
+        assert candidates.merged_texts(session, run) == {}
+    assert len(reported(store, run)) == 4
+
+
+def test_several_reports_on_a_line_have_the_same_numbers_in_any_order(store: Store) -> None:
+    found = list[list[tuple[int, str, int]]]()
+    for order in (1, -1):
+        run = add_planned_run(store, 1)
+        (job,) = claim(store, run)
+        one = candidate(Hit("unsafe_api", 1, 0.8, "gets(a);"), "a.c")._replace(pattern=SEEN_BY_MODEL)
+        seen = [one._replace(description=text, cwe=cwe) for text in "bac" for cwe in (0, 787)]
+        with store.write() as session:
+            candidates.insert_seen(session, run, job.id, [(b"a.c", one) for one in seen[::order]])
+            candidates.number(session, run)
+        found.append(reported(store, run))
+
+    assert found[0] == found[1]
+    assert [one[1:] for one in found[0]] == [("a", 0), ("b", 0), ("c", 0), ("a", 787), ("b", 787), ("c", 787)]
+
+
+def test_the_hints_of_rules_depend_neither_on_a_threshold_nor_on_models(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    (job,) = claim(store, run)
+    there = [Spot(b"a.c", pattern, 2, 0.5, "x") for pattern in (LEXICAL, FLOW, "harmless_copy")]
+    commit(store, job, *there, Spot(b"a.c", LEXICAL, 3, 0.5, "x", 1, "ok"))
+    with store.write() as session:
+        one = candidates.of_rule(session, run, LEXICAL)[0].candidate
+        candidates.insert_seen(session, run, job.id, [(b"a.c", one._replace(pattern=SEEN_BY_MODEL))])
+        hints = [candidates.of_rules_in(session, run, b"a.c")]
+        candidates.number(session, run, 0.0)
+        hints.append(candidates.of_rules_in(session, run, b"a.c"))
+
+    assert hints[0] == hints[1]
+    assert sorted((hint.pattern, hint.line) for hint in hints[0]) == [(LEXICAL, 2), (LEXICAL, 3), (FLOW, 2)]

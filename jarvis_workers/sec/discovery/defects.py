@@ -1,7 +1,8 @@
-"""The defects that a model reports in a function, checked mechanically: line, quote, weakness, and earlier findings.
+"""The defects that a model reports while it searches a function, placed in the code: line, quote and weakness.
 
-A line must be in the function, and its quote must stand there. A defect is dropped on a line that the report has named
-before, or where a rule of its category has fired. The first DEFECTS_MAX that stand are taken; the others are counted.
+A defect may be in the function or in any other code that the model has seen. One whose quote is not found is sent back
+once; if it is still not found, the line that the model states counts, since verification decides. The first ITEMS_MAX
+are taken; the others are named.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,16 +14,16 @@ from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.sec.cwe import category_of, cwe_number, is_cwe
 from jarvis_workers.sec.finding import DISCOVERED, Candidate
-from jarvis_workers.sec.judge.report_fields import line_value
+from jarvis_workers.sec.judge.report_fields import Text, line_value
 from jarvis_workers.sec.judge.verdict import Evidence
 
 PATTERN = DISCOVERED
 LANGUAGE = "c/cpp"
 # Medium: nothing but a model has seen it, until it is verified.
 CONFIDENCE = 0.65
-DEFECTS_MAX = 5
-# Of an endless report, no more is checked.
+# More than a model reports of one function, and than an answer has room for.
 ITEMS_MAX = 50
+PROBLEMS_MAX = 5
 TEXT_MAX = 400
 ANALYSIS_MAX = 4_000
 
@@ -34,24 +35,31 @@ def _listed_cwe(value: int) -> int:
 
 
 class DefectItem(BaseModel):
-    """A defect as a model reports it."""
+    """A defect as a model reports it; `file` is empty for one in the function in question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     analysis: str = Field(default="", max_length=ANALYSIS_MAX * 4)
+    file: Text = ""
     line: Annotated[int, BeforeValidator(line_value)]
     quote: str
     cwe: Annotated[int, BeforeValidator(cwe_number), AfterValidator(_listed_cwe)]
     description: str = Field(min_length=1)
     suggestion: str = ""
 
+    @property
+    def text(self) -> str:
+        """The description on one line, without invisible characters; the weakness if it says nothing."""
+        return sentence(self.description) if any(map(str.isalnum, self.description)) else f"CWE-{self.cwe}"
+
 
 FORM = ReportForm(list[DefectItem], tag="DEFECTS")
 
 
 class DiscoveredDefect(NamedTuple):
-    """A defect whose quote stands in the function; `line` is a line of the file."""
+    """A defect with its place; `line` is a line of the file."""
 
+    file: str
     line: int
     cwe: int
     description: str
@@ -64,52 +72,49 @@ class DiscoveredDefect(NamedTuple):
 
 
 class CheckedReport(NamedTuple):
-    """The defects that are taken, and what is wrong with other items, which are numbered from 1.
+    """The defects that are in the code, those that are `lost`, and what is wrong with these: the first PROBLEMS_MAX.
 
-    `surplus` is the number of defects beyond DEFECTS_MAX.
+    Items are numbered from 1; `surplus` are those beyond ITEMS_MAX.
     """
 
     defects: tuple[DiscoveredDefect, ...]
-    problems: tuple[tuple[int, str], ...]
-    surplus: int = 0
+    lost: tuple[DefectItem, ...] = ()
+    problems: tuple[tuple[int, str], ...] = ()
+    surplus: tuple[DefectItem, ...] = ()
 
 
-# Locates the quote of an item, or returns None.
-FindQuote = Callable[[DefectItem], Evidence | None]
+# Locates an item, or returns None; the quote of a place is the line of code.
+Locate = Callable[[DefectItem], Evidence | None]
 
 
-def check(
-    items: Sequence[DefectItem], lines: range, find: FindQuote, findings: Iterable[Candidate], code: Sequence[str]
-) -> CheckedReport:
-    """Check a report about a function with these `lines` of a file; `code` are all lines of the file as shown."""
-    reported = {(one.line, one.category) for one in findings}
-    defects: dict[int, DiscoveredDefect] = {}
-    problems = []
+def check(items: Sequence[DefectItem], height: int, find: Locate) -> CheckedReport:
+    """Check a report about a function of `height` lines."""
+    defects, lost, problems = list[DiscoveredDefect](), list[DefectItem](), list[tuple[int, str]]()
     for number, item in enumerate(items[:ITEMS_MAX], 1):
-        if problem := _problem(item, len(lines)):
+        place = find(item)
+        if problem := _problem(item, place, height):
+            lost.append(item)
             problems.append((number, problem))
-            continue
-        evidence = find(item)
-        if evidence is None or evidence.line not in lines:
-            problems.append((number, f"its quote does not stand within three lines of line {item.line}"))
-        elif (evidence.line, category_of(item.cwe)) not in reported:
-            defects.setdefault(evidence.line, _defect(item, evidence.line, code[evidence.line - 1]))
-    taken = sorted(list(defects)[:DEFECTS_MAX])
-    surplus = len(defects) - len(taken) + len(items[ITEMS_MAX:])
-    return CheckedReport(tuple(defects[line] for line in taken), tuple(problems[:DEFECTS_MAX]), surplus)
+        elif place:
+            defects.append(defect_at(item, place))
+    surplus = tuple(items[ITEMS_MAX:])
+    return CheckedReport(tuple(defects), tuple(lost), tuple(problems[:PROBLEMS_MAX]), surplus)
 
 
-def _problem(item: DefectItem, height: int) -> str | None:
-    if not 0 < item.line <= height:
+def _problem(item: DefectItem, place: Evidence | None, height: int) -> str | None:
+    if not item.file and not 0 < item.line <= height:
         return f"the function has {height} lines, and no line {item.line}"
+    if place is None:
+        return f"its quote does not stand within three lines of line {item.line}"
     return None if any(map(str.isalnum, item.description)) else "its description is empty"
 
 
-def _defect(item: DefectItem, line: int, code: str) -> DiscoveredDefect:
-    return DiscoveredDefect(line, item.cwe, _sentence(item.description), _sentence(item.suggestion), code.strip())
+def defect_at(item: DefectItem, place: Evidence) -> DiscoveredDefect:
+    """Return the defect of an item at a place, whose quote is its line of code."""
+    return DiscoveredDefect(place.file, place.line, item.cwe, item.text, sentence(item.suggestion), place.quote)
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Return a model's text on one line, without invisible characters."""
     words = " ".join(escape(text).split())
     return words if len(words) <= TEXT_MAX else f"{words[: TEXT_MAX - 1]}…"

@@ -1,4 +1,4 @@
-"""Ask a model for defects in one function that no rule has reported; what it reports is checked by `defects`.
+"""Ask a model for defects in one function; what it reports, there and elsewhere, is checked by `defects`.
 
 Like a question about candidates, the request contains nothing of the run: lines are counted from the first line of the
 function. A conversation that ends early reports nothing, and says why.
@@ -18,9 +18,17 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.discovery.defects import DEFECTS_MAX, FORM, DefectItem, DiscoveredDefect, check, finding_lines
+from jarvis_workers.sec.discovery.defects import (
+    FORM,
+    CheckedReport,
+    DefectItem,
+    DiscoveredDefect,
+    check,
+    defect_at,
+    finding_lines,
+)
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.quotes import called_lines, find_quote
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
@@ -42,7 +50,7 @@ INSTRUCTED = "its code contains instructions to a model ({rules})"
 
 @dataclass(frozen=True)
 class FunctionQuestion:
-    """The question about a function: its code, the candidates that rules have found in it, and the user's notes."""
+    """The question about a function: its code, what rules have found in it, as hints, and the user's notes."""
 
     index: CodeIndex
     file: SourceFile
@@ -74,14 +82,16 @@ class FunctionQuestion:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The defects of a function; `reason` says why it was not searched, or not completely.
+    """The defects that a search found; `reason` says why the function was not searched, or not completely.
 
-    `surplus` is the number of defects that the model has reported beyond those that are taken.
+    `nowhere` are descriptions of reported defects whose place does not exist, `surplus` those of defects beyond the
+    number that is taken.
     """
 
     defects: tuple[DiscoveredDefect, ...] = ()
     reason: str | None = None
-    surplus: int = 0
+    nowhere: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
 
 
 def prepare(
@@ -106,7 +116,7 @@ class FunctionSearch:
     ) -> None:
         limits = limits or AgentLimits()
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=min(limits.tool_calls, TOOL_CALLS))
-        facts = {"language": question.language, "most": DEFECTS_MAX, "notes": question.notes}
+        facts = {"language": question.language, "notes": question.notes}
         system = fill_from(PROMPTS, "discover_system", **facts)
         about = Definition(system, name="Jarvis searcher", auto_complete=False, language=question.language)
         tools = Toolbox(reading_tools(question.index))
@@ -115,22 +125,27 @@ class FunctionSearch:
         self._question = question
 
     def run(self) -> Conversation[SearchResult]:
-        """Return the defects that stand; raises nothing."""
-        message, defects, surplus = self._task(), tuple[DiscoveredDefect, ...](), 0
-        lines = range(self._question.place.first, self._question.place.last + 1)
+        """Return the defects that the model reports; raises nothing."""
+        message, height = self._task(), self._question.place.last - self._question.place.first + 1
+        report, found, reason = CheckedReport(()), set[DiscoveredDefect](), None
         try:
             for _ in range(1 + CORRECTIONS):
                 result: TaskResult = yield from run_task(self.agent, message)
-                items: Sequence[DefectItem] = result.report or ()
-                checked = check(items, lines, self._find, self._question.findings, self._question.file.decided)
-                defects, surplus = tuple(map(self._with_lines, checked.defects)), checked.surplus
-                if not checked.problems:
+                report = check(result.report or (), height, self._find)
+                # What a corrected report leaves out was found all the same.
+                found |= set(report.defects)
+                if not report.problems:
                     break
-                message = fill_from(PROMPTS, "discover_again", problems=checked.problems)
+                message = fill_from(PROMPTS, "discover_again", problems=report.problems)
         except AgentStopped as stop:
-            self.stopped = stop.reason
-            return SearchResult(defects, early_end(stop), surplus)
-        return SearchResult(defects, self._unseen() or (None if defects else self._instructions()), surplus)
+            self.stopped, reason = stop.reason, early_end(stop)
+        placed = [(item, self._stated(item)) for item in report.lost]
+        found |= {defect_at(item, place) for item, place in placed if place}
+        nowhere = tuple(f"{item.text} (line {item.line})" for item, place in placed if place is None)
+        surplus = tuple(item.text for item in report.surplus)
+        defects = tuple(map(self._with_lines, sorted(found)))
+        reason = reason or self._unseen() or (None if defects else self._instructions())
+        return SearchResult(defects, reason, nowhere, surplus)
 
     def _unseen(self) -> str | None:
         """Return that the model has seen only a part of the function: it was shown no more, and read nothing."""
@@ -155,10 +170,21 @@ class FunctionSearch:
         return INSTRUCTED.format(rules=", ".join(rules)) if rules else None
 
     def _find(self, item: DefectItem) -> Evidence | None:
+        """Return the place of the quote, in the function if it names no file."""
         question = self._question
-        quote = Quote(file=question.name, line=item.line, quote=item.quote)
+        quote = Quote(file=item.file or question.name, line=item.line, quote=item.quote)
         found = find_quote(question.index, question.code, quote)
-        return found if isinstance(found, Evidence) else None
+        return self._with_code(found) if isinstance(found, Evidence) else None
+
+    def _stated(self, item: DefectItem) -> Evidence | None:
+        """Return the line that an item states, whatever it quotes."""
+        question = self._question
+        stated = stated_place(question.index, question.code, item.file or question.name, item.line)
+        return self._with_code(stated) if stated else None
+
+    def _with_code(self, place: Evidence) -> Evidence:
+        file = self._question.index.file(place.file)
+        return replace(place, quote=file.decided[place.line - 1].strip() if file else place.quote)
 
     def _task(self) -> str:
         question, guard = self._question, self.agent.guard

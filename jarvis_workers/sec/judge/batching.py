@@ -12,13 +12,18 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import chain
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import Candidate, score_of
-from jarvis_workers.sec.root_causes import defect_of
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, score_of
+from jarvis_workers.sec.root_causes import FAMILIES, NULL_CHECK, defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import read_trail
 
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
+WORD = re.compile(r"\w+")
+# The rules about an allocation that may fail, and those about NULL, which an allocation may have returned.
+OOM_RULES = frozenset(("malloc_no_null_check", "realloc_assign_back", "capacity_before_realloc"))
+NULL_RULES = frozenset(rule for rule, family in FAMILIES.items() if family == NULL_CHECK)
+ALLOCATORS = frozenset(("malloc", "calloc", "realloc", "reallocarray", "strdup", "strndup", "asprintf", "vasprintf"))
 NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match", "defined"])
 
 
@@ -33,7 +38,8 @@ class Shared(NamedTuple):
 class Member(NamedTuple):
     """A candidate, reduced to the fields that planning needs.
 
-    `cause` is its root cause, as others may share it.  Members with equal `defect` need one verdict.
+    `cause` is its root cause, as others may share it.  Members with equal `defect` need one verdict.  A model reports
+    it if it `is_reported`; it `needs_oom` if only a lack of memory triggers it.
     """
 
     gid: int
@@ -42,6 +48,8 @@ class Member(NamedTuple):
     shared: Shared | None
     cause: Shared
     defect: Hashable
+    is_reported: bool = False
+    needs_oom: bool = False
 
 
 class CandidateBatch(NamedTuple):
@@ -54,18 +62,25 @@ class CandidateBatch(NamedTuple):
     shared: str = ""
 
 
-def place_of(gid: int, candidate: Candidate, severities: Mapping[str, str]) -> Member:
+def place_of(gid: int, candidate: Candidate, severities: Mapping[str, str], *, is_reported: bool = False) -> Member:
     """Return the planning fields of a candidate; `severities` are the configured severities of rules."""
     score = score_of(candidate.confidence, severities.get(candidate.pattern))
     defect = defect_of(candidate)
     family, source, sink = defect.cause
     cause = Shared(family, f"{source} {sink}", source[0])
-    return Member(gid, candidate.file, score, _shared(candidate), cause, defect.key)
+    is_reported = is_reported or candidate.pattern in FOUND_BY_MODEL
+    return Member(gid, candidate.file, score, _shared(candidate), cause, defect.key, is_reported, _needs_oom(candidate))
 
 
 def worst(places: Iterable[Member], most: int) -> list[Member]:
-    """Return the `most` candidates with the highest score, ordered by gid."""
-    return sorted(heapq.nsmallest(most, places, key=lambda place: (-place.score, place.gid)), key=lambda one: one.gid)
+    """Return the candidates that models report, and of the others the `most` with the highest score, ordered by gid.
+
+    Those that only a lack of memory triggers come last, whatever their score.
+    """
+    members = list(places)
+    others = (one for one in members if not one.is_reported)
+    chosen = heapq.nsmallest(most, others, key=lambda one: (one.needs_oom, -one.score, one.gid))
+    return sorted([*chosen, *(one for one in members if one.is_reported)], key=lambda one: one.gid)
 
 
 def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
@@ -108,6 +123,15 @@ def is_plain(candidates: Sequence[Candidate]) -> bool:
 def kind_of(candidate: Candidate) -> tuple[str, str | None]:
     """Return the rule and the sink of a candidate; the sink is None if it is ambiguous."""
     return candidate.pattern, _sink(candidate)
+
+
+def _needs_oom(candidate: Candidate) -> bool:
+    """Return whether a defect is a failed allocation that is not handled."""
+    if candidate.pattern in OOM_RULES:
+        return True
+    steps = read_trail(candidate.trail) if candidate.trail and candidate.pattern in NULL_RULES else ()
+    source = WORD.search(steps[0].note) if steps else None
+    return source is not None and source[0] in ALLOCATORS
 
 
 def _cause(place: Member) -> Shared:

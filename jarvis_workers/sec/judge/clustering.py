@@ -34,7 +34,7 @@ from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.batching import is_plain, kind_of
 from jarvis_workers.sec.root_causes import RootCause, defect_of
 from jarvis_workers.source.functions import functions
@@ -52,6 +52,7 @@ VERIFIED_AT_ONCE = 8
 TOKENS_OF_A_VERDICT = 400
 
 Conditions = Mapping[str, str]
+CLAIM = "The code at the line of the candidate has the defect that its description claims, and it can be triggered."
 NO_CONDITIONS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -122,9 +123,13 @@ def by_function(located: Sequence[LocatedCandidate]) -> list[list[LocatedCandida
 
 
 def fits(group: Sequence[LocatedCandidate], profile: Profile) -> bool:
-    """Return whether candidates need no model: one conversation verifies all, or they have the same rule and sink."""
-    defects = {defect_of(one.candidate).key for one in group}
-    return len(defects) <= verdicts_at_once(profile) or is_plain([one.candidate for one in group])
+    """Return whether candidates need no model: one conversation verifies all, or they have the same rule and sink.
+
+    Those that a model reports need none: each has a claim of its own, whatever cluster it is in.
+    """
+    by_rules = [one.candidate for one in group if one.candidate.pattern not in FOUND_BY_MODEL]
+    defects = {defect_of(one).key for one in by_rules}
+    return len(defects) <= verdicts_at_once(profile) or is_plain(by_rules)
 
 
 def question_text(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> str:
@@ -250,7 +255,9 @@ def verified_together(
 
 
 def condition_of(candidate: Candidate, conditions: Conditions) -> str:
-    """Return the condition to verify for a candidate."""
+    """Return the condition to verify for a candidate; each that a model reports has a claim of its own."""
+    if candidate.pattern in FOUND_BY_MODEL:
+        return CLAIM
     return conditions.get(candidate.pattern) or candidate.description
 
 

@@ -30,6 +30,7 @@ class ClusterQuestion:
     comments; with `escalates`, what stays open is asked of a stronger model.  `severities` are the configured
     severities of rules.  `claim` is what a person says against the candidates, `reasons` what
     people said about findings nearby: something to check, not evidence.  `notes` state the user's threat model.
+    `reports` are what models have said of the same defects, by gid.
     """
 
     verification: str
@@ -42,6 +43,7 @@ class ClusterQuestion:
     claim: str = ""
     notes: str = ""
     reasons: tuple[TriageReason, ...] = ()
+    reports: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
     @property
     def condition(self) -> str:
@@ -97,10 +99,7 @@ class VerificationQuestion:
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Collect the material for the question; call this in a separate thread, because it reads files."""
     defects = cluster.defects
-    texts = {
-        number: _defect_text([candidate for _, candidate in those], index, cluster)
-        for number, those in enumerate(defects, 1)
-    }
+    texts = {number: _defect_text(those, index, cluster) for number, those in enumerate(defects, 1)}
     code = cut(index, [_spot(those[0][1]) for those in defects])
     return VerificationQuestion(cluster, index, code, texts, [*code.suspicions(), *hidden_in(code)])
 
@@ -115,13 +114,15 @@ def _spot(candidate: Candidate) -> SliceTarget:
     return SliceTarget(candidate.file, candidate.line, tuple((step.file, step.line) for step in way))
 
 
-def _defect_text(candidates: Sequence[Candidate], index: CodeIndex, cluster: ClusterQuestion) -> str:
+def _defect_text(numbered: Sequence[Numbered], index: CodeIndex, cluster: ClusterQuestion) -> str:
     """Return the description of a defect for the model: its first candidate, and the places of all."""
-    candidate, *others = candidates
+    candidate, *others = [one for _, one in numbered]
+    reports = dict.fromkeys(text for gid, _ in numbered for text in cluster.reports.get(gid, ()))
     lines = [
         f"at {_called(index, candidate.file, candidate.line)}",
         f"rule: {candidate.pattern} ({candidate.category}, CWE-{candidate.cwe}, {cluster.severity(candidate)})",
         f"description: {candidate.description}",
+        *(f"a model also reports it, a risk if this holds: {text}" for text in reports),
         f"line: {_line(index, candidate)}",
     ]
     steps = read_trail(candidate.trail) if candidate.trail else ()

@@ -81,6 +81,17 @@ def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool 
     return lost
 
 
+def stated_place(index: CodeIndex, about: Slice, file: str, line: int) -> Evidence | None:
+    """Return the line of code that a file name and a line mean, whatever was quoted; None if there is none."""
+    for scope in _scopes(index, about, Quote(file=file, line=line, quote="")):
+        height = len(scope.file.decided)
+        inside = range(scope.place.first, scope.place.last + 1) if scope.place else range(1, height + 1)
+        for stated in scope.lines:
+            if stated in inside and stated <= height:
+                return Evidence(scope.file.path, stated, short(scope.file.decided[stated - 1], QUOTE_MAX))
+    return None
+
+
 def called_lines(text: str, index: CodeIndex) -> str:
     """Convert line references within functions to lines of files: `a.c#f:3` becomes `a.c:40`.
 

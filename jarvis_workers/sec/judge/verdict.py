@@ -49,7 +49,6 @@ REPEATS_MAX = 2
 EVIDENCE_MAX = 20
 UNKNOWN_LISTED_MAX = 5
 TEXT_MAX = 4_000
-OTHERS_MAX, DESCRIPTION_MAX = 5, 400
 QUOTE_MAX = 600
 BOOLEAN = TypeAdapter(bool)
 
@@ -122,7 +121,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class SeenDefect(Evidence):
-    """A possible defect beside the candidates, at a quote that was found, in the words of the model."""
+    """A possible defect beside the candidates, in the words of the model; `cwe` is 0 if it names no weakness."""
 
     description: str
     cwe: int = 0
@@ -214,18 +213,18 @@ class VerdictCollector:
         self.numbers = tuple(numbers)
         self._find = find
         self._items: dict[int, _QuotedItem] = {}
-        self.others: list[SeenDefect] = []
+        self.others: list[tuple[int, OtherFinding]] = []
         self._two: set[int] = set()
         self._sent_back: set[int] = set()
         self._unknown: list[int] = []
         self._follow_ups = 0
 
     def take(self, items: Sequence[ReportItem]) -> None:
-        """Record the items of a report."""
+        """Record the items of a report; what it says of other bugs counts even if its numbers are mixed up."""
+        self.others += [(item.gid, one) for item in items for one in item.other_findings if _names_a_bug(one)]
         self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_LISTED_MAX]
         if self._unknown:
             return
-        self.others += [one for item in items for one in self._seen(item)]
         for item in items:
             previous = self._items.get(item.gid)
             if previous and previous.item.verdict != item.verdict:
@@ -265,13 +264,6 @@ class VerdictCollector:
         result = [self._find(quote, item.verdict == "no_risk") for quote in quotes]
         lost = tuple((place, one) for place, one in enumerate(result, 1) if isinstance(one, LostQuote))
         return _QuotedItem(item, tuple(one for one in result if isinstance(one, Evidence)), lost)
-
-    def _seen(self, item: ReportItem) -> Iterator[SeenDefect]:
-        for other in item.other_findings[:OTHERS_MAX]:
-            place = self._find(other, False)
-            if isinstance(place, Evidence) and _says_something(other.description):
-                description = short(other.description, DESCRIPTION_MAX)
-                yield SeenDefect(place.file, place.line, place.quote, description, other.cwe)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         answer = self._items.get(number)
@@ -319,6 +311,10 @@ def short(text: str, most: int) -> str:
     """Return a model's text for storage, with invisible characters escaped and truncated to `most` characters."""
     text = escape(text.strip())
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _names_a_bug(other: OtherFinding) -> bool:
+    return _says_something(other.description) or other.cwe > 0
 
 
 def _is_reason(text: str) -> bool:

@@ -25,6 +25,7 @@ from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import READERS
+from jarvis_workers.sec.judge.seen_defect import seen_defect
 from jarvis_workers.sec.judge.slices import Role, View
 from jarvis_workers.sec.judge.tool_calls import COMMANDS_MAX, ToolCalls
 from jarvis_workers.sec.judge.verdict import (
@@ -32,6 +33,7 @@ from jarvis_workers.sec.judge.verdict import (
     TEXTS,
     AskAgain,
     Evidence,
+    OtherFinding,
     Quote,
     SeenDefect,
     Verdict,
@@ -43,6 +45,8 @@ from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
+# Of defects that one job sees beside its candidates; a report holds fewer, if it is not meant to be endless.
+OTHERS_MAX = 50
 ROLES: Mapping[Language, Mapping[Role, str]] = {
     "en": {
         "code": "code of the candidates",
@@ -72,7 +76,7 @@ class _Look:
 class Verification:
     """The conversations about a cluster; `agent` has the tools of all, `stopped` lists reasons for early ends.
 
-    `others` are possible defects that were seen beside the candidates.
+    `others` are possible defects that were seen beside the candidates, `surplus` those beyond OTHERS_MAX.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Verification:
         self._disputed: set[int] = set()
         self.stopped: list[str] = []
         self.others: list[SeenDefect] = []
+        self.surplus: list[SeenDefect] = []
         self.agent = self._agent(tools)
 
     def run(self) -> Conversation[list[Verdict]]:
@@ -135,7 +140,7 @@ class Verification:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
-        self.others += map(self._with_lines, answers.others)
+        self._take_others(answers.others)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
         self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
@@ -203,9 +208,13 @@ class Verification:
             )
         return verdict
 
-    def _with_lines(self, seen: SeenDefect) -> SeenDefect:
-        """Return a defect whose description names lines of files."""
-        return replace(seen, description=called_lines(seen.description, self._prepared.index))
+    def _take_others(self, others: Iterable[tuple[int, OtherFinding]]) -> None:
+        """Record defects beside the candidates, each once."""
+        seen = dict.fromkeys(seen_defect(self._prepared, number, other) for number, other in others)
+        new = [one for one in seen if one not in self.others and one not in self.surplus]
+        room = max(0, OTHERS_MAX - len(self.others))
+        self.others += new[:room]
+        self.surplus += new[room:]
 
     def _follow_up(self, agent: Agent, again: AskAgain) -> str:
         """Return the question about what is missing or wrong in a report; lines of code in it are admitted as such."""

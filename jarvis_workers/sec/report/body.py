@@ -76,7 +76,7 @@ class _Ids:
     def add(self, numbered: Iterable[Numbered]) -> Iterator[Numbered]:
         """Yield the candidates, and take them into account."""
         for gid, candidate in numbered:
-            if candidate.confidence >= self._least:
+            if not candidate.is_weaker(self._least):
                 self._names.append(_full_id(candidate))
                 self._causes.add(candidate)
             yield gid, candidate
@@ -167,7 +167,7 @@ def every_issue(
     for _ in ids.add(read()):
         pass
     for gid, candidate in aside.counted(read(), min_confidence):
-        if candidate.confidence >= min_confidence:
+        if not candidate.is_weaker(min_confidence):
             yield _issue(ids, (gid, candidate), severities, aside.mark(candidate))
 
 
@@ -218,7 +218,7 @@ def _counted(
 ) -> Iterator[tuple[int, int, Candidate]]:
     """Count the candidates, and yield those that may be listed."""
     for gid, candidate in numbered:
-        if candidate.confidence < min_confidence:
+        if candidate.is_weaker(min_confidence):
             findings.weaker += 1
             continue
         verdicts = findings.aside.verdicts

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from jarvis_workers.sec.finding import FOUND_BY_MODEL
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 # The states of a run that has checked everything or lists the unchecked files.
@@ -47,7 +48,7 @@ def absence_reasons(before: ReportBody, after: ReportBody, looked: Looked) -> Ca
             return "its rule is disabled"
         if not looked.covers(issue.file):
             return "its file was not selected for the scan"
-        if issue.confidence < looked.min_confidence:
+        if issue.confidence < looked.min_confidence and issue.pattern not in FOUND_BY_MODEL:
             return "below --min-confidence"
         if issue.score <= least:
             return "not among the highest-scoring findings that are listed"

@@ -53,9 +53,9 @@ class Exclusions:
         for gid, candidate in numbered:
             state = self._state(candidate)
             quiet = candidate.suppressed is not None or (state is not None and state.is_aside)
-            if self.left is not None and (quiet or candidate.confidence < min_confidence):
+            if self.left is not None and (quiet or candidate.is_weaker(min_confidence)):
                 self._hidden[candidate.fingerprint] += 1
-            if candidate.confidence < min_confidence:
+            if candidate.is_weaker(min_confidence):
                 yield gid, candidate
             elif quiet:
                 self._suppress(gid, candidate)

@@ -70,7 +70,7 @@ def report_schema() -> Part:
 
 
 def _issue() -> Part:
-    names = [*BASE, "path", "suppression", "judged", "test_code", "proof", *VERDICT]
+    names = [*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT]
     written = _object(Issue, names, set(BASE) - {"column", "root_cause"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}

@@ -46,7 +46,7 @@ FACTS = ("id", "gid", "category", "confidence", "score", "status")
 PLACES_MAX = 10
 RATING = ("analysis", "exposure", "verdict_severity", "verdict_confidence")
 VERDICT = ("has_risk", *RATING, *TEXTS, "reason", "commands", "verification", "cluster", "judged")
-OPTIONAL = ("root_cause", *VERDICT)
+OPTIONAL = ("root_cause", "also_reported", *VERDICT)
 TEXT_MAX = 2_000
 # A file name that cannot end a link or start a placeholder.
 LABEL = re.compile(r"[\w.+-]{1,100}", re.ASCII)

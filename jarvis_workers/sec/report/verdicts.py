@@ -97,9 +97,11 @@ def listed_findings(body: ReportBody) -> Sequence[Issue]:
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
-    """Return exposure and analysis by title, without empty ones."""
+    """Return exposure, analysis and what models reported of the same defect by title, without empty ones."""
     exposure = say(EXPOSURES.get(issue.exposure, issue.exposure)) if issue.exposure else ""
-    return {title: text for title, text in ((say("Exposure"), exposure), (say("Analysis"), issue.analysis)) if text}
+    also = "\n".join(issue.also_reported)
+    texts = {say("Exposure"): exposure, say("Analysis"): issue.analysis, say("Also reported"): also}
+    return {title: text for title, text in texts.items() if text}
 
 
 def counts(summary: Summary) -> dict[str, int]:

@@ -8,12 +8,14 @@ module applies the adjustment when it reads candidates; the store has the confid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jarvis_workers.sec.finding import Candidate, Numbered
+from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reasons
 from jarvis_workers.sec.report.exclusions import exclusions_of
+from jarvis_workers.sec.same_defect import merged_reports
 from jarvis_workers.sec.triage import TriageVerdict, moved_by
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import baselines, candidates, judgements
+from jarvis_workers.store.candidates import StoredCandidate
 from jarvis_workers.store.runs import Run
 
 if TYPE_CHECKING:
@@ -30,12 +32,43 @@ def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
     return (
         (gid, candidate)
         for gid, candidate in aside.counted(all_of(session, run), least)
-        if candidate.confidence >= least
+        if not candidate.is_weaker(least)
     )
 
 
 def number_candidates(session: "Session", run: Run) -> None:
-    """Assign gids to the candidates of a run, before the first stage that refers to candidates by gid."""
+    """Assign gids to the candidates of a run, before the first stage that refers to candidates by gid.
+
+    What a search has discovered is merged with a candidate of a rule that will be asked about, if it is the same
+    defect, and with what another search has discovered.
+    """
+    reports = candidates.of_rule(session, run.id, DISCOVERED)
+    if reports:
+        candidates.merge(session, run.id, DISCOVERED, {})
+    _number(session, run)
+    if not reports:
+        return
+    there = candidates.numbered_in(session, run.id, {one.candidate.file for one in reports})
+    counted = {gid for gid, _ in counted_of(session, run)}
+    merge_reports(
+        session,
+        run,
+        reports,
+        (one for one in there if one.gid in counted and one.candidate.pattern not in FOUND_BY_MODEL),
+    )
+
+
+def merge_reports(
+    session: "Session", run: Run, reports: Sequence[StoredCandidate], standing: Iterable[StoredCandidate]
+) -> None:
+    """Merge reports of models, all of one rule, with the standing candidates that are the same defect; number again."""
+    places = [[(one.id, one.candidate) for one in those] for those in (reports, standing)]
+    if reports:
+        candidates.merge(session, run.id, reports[0].candidate.pattern, merged_reports(*places))
+    _number(session, run)
+
+
+def _number(session: "Session", run: Run) -> None:
     options = SecOptions.of(run)
     candidates.number(session, run.id, options.min_confidence, options.rules.learned)
 

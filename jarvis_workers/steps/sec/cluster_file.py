@@ -41,6 +41,7 @@ from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.results import ClusterResult
 from jarvis_workers.steps.sec.ruleset import conditions_of
+from jarvis_workers.store.candidates import merged_texts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob
@@ -84,7 +85,11 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
         yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
     with earlier.read() as session:
-        places = [place_of(gid, candidate, options.rules.severity) for gid, candidate in counted_of(session, run)]
+        reported = merged_texts(session, run.id)
+        places = [
+            place_of(gid, candidate, options.rules.severity, is_reported=gid in reported)
+            for gid, candidate in counted_of(session, run)
+        ]
     yield from cluster_jobs(run.snapshot_id, options, places)
 
 

@@ -19,11 +19,12 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
-from jarvis_workers.sec.discovery.defects import CONFIDENCE, DEFECTS_MAX, LANGUAGE, PATTERN, DiscoveredDefect
+from jarvis_workers.sec.discovery.defects import CONFIDENCE, ITEMS_MAX, PATTERN, DiscoveredDefect
 from jarvis_workers.sec.discovery.function_search import FunctionSearch, SearchResult, prepare
 from jarvis_workers.sec.discovery.ranking import rank
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.chosen_functions import NOT_SEARCHED, ChosenFunction, chosen_functions
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
 STEP = "discover"
 WEIGHT = 10
-SURPLUS = "function {name}: the model reported {surplus} more {defects} than the {most} that are checked (--discover)"
+SURPLUS = "function {name}: not asked about (--discover), since a search takes at most {most} defects: {text}"
+SURPLUS_LISTED = 20
+NOWHERE = "function {name}: not asked about (--discover), since its place does not exist: {text}"
 GONE = "it was not found again in the file"
 
 
@@ -85,7 +88,8 @@ def load(session: "Session", run: Run, job: Claimed) -> DiscoverWork:
     payload, options = DiscoverPayload.from_json(job.payload), JudgeOptions.of(run)
     budget = options.discover_budget
     cap = SpendingCap(budget, *budgets.spent_on_stage(session, run.id, STEP, budget.unit)) if budget else None
-    findings = tuple(candidates.in_file(session, run.id, from_shown(payload.file)))
+    # By all rules: what the run selects among them would make a new question for each selection.
+    findings = tuple(candidates.of_rules_in(session, run.id, from_shown(payload.file)))
     return DiscoverWork(job, payload, options, run.snapshot_id, lines(session, job.id), findings, cap)
 
 
@@ -102,8 +106,7 @@ async def _search(
     work: DiscoverWork, function: ChosenFunction, index: CodeIndex, runtime: AgentRuntime
 ) -> SearchResult:
     options = work.options
-    findings = [one for one in work.findings if one.confidence >= options.min_confidence]
-    look = partial(prepare, index, function.file, function.line, findings, options.lang, options.notes)
+    look = partial(prepare, index, function.file, function.line, work.findings, options.lang, options.notes)
     question = await asyncio.to_thread(look)
     if question is None:
         return SearchResult(reason=GONE)
@@ -122,22 +125,27 @@ def _commit(work: DiscoverWork, chosen: Sequence[ChosenFunction], result: Search
     function = chosen[work.payload.place]
     path = from_shown(function.file)
     gaps = [(path, NOT_SEARCHED.format(name=function.name, reason=result.reason))] if result.reason else []
+    gaps += [(path, NOWHERE.format(name=function.name, text=text)) for text in result.nowhere]
     if result.surplus:
-        words = {"surplus": result.surplus, "defects": "defect" if result.surplus == 1 else "defects"}
-        gaps.append((path, SURPLUS.format(name=function.name, most=DEFECTS_MAX, **words)))
+        text = "; ".join(result.surplus[:SURPLUS_LISTED])
+        more = len(result.surplus) - SURPLUS_LISTED
+        text = f"{text}; and {more} more" if more > 0 else text
+        gaps.append((path, SURPLUS.format(name=function.name, most=ITEMS_MAX, text=text)))
     following = chosen[work.payload.place + 1 :] if work.options.discover_budget else []
     return Commit(
         files=0 if result.reason else 1,
-        results=tuple(_result(path, defect) for defect in result.defects),
+        results=tuple(map(_result, result.defects)),
         not_checked=tuple(gaps),
         children=tuple(_job(work.snapshot_id, work.payload.following(one.file), one) for one in following[:1]),
     )
 
 
-def _result(path: bytes, defect: DiscoveredDefect) -> CandidateResult:
+def _result(defect: DiscoveredDefect) -> CandidateResult:
     """Return the candidate of a defect; each has a description of its own, which otherwise belongs to the rule."""
+    path = from_shown(defect.file)
+    language = "rust" if language_of(path) == "rust" else "c/cpp"
     spot = Spot(path, PATTERN, defect.line, CONFIDENCE, defect.evidence)
-    meaning = Meaning(PATTERN, LANGUAGE, defect.category, defect.cwe, defect.description, defect.suggestion)
+    meaning = Meaning(PATTERN, language, defect.category, defect.cwe, defect.description, defect.suggestion)
     return CandidateResult((spot,), (meaning,))
 
 

@@ -92,12 +92,16 @@ async def _verify_again(
         await talk.forget()
     undecided = AgentStopped("undecided", verdict.reason or "") if verdict.status == "undecided" else None
     facts = {name: value for name, value in asdict(verdict).items() if name != "gid"}
-    return commit_answer(talk, [verification.agent], tier, _verdict_text(verdict), undecided, verdict=facts)
+    return commit_answer(
+        talk, [verification.agent], tier, _verdict_text(verdict, verification), undecided, verdict=facts
+    )
 
 
-def _verdict_text(verdict: Verdict) -> str:
-    """Return a verdict as text."""
+def _verdict_text(verdict: Verdict, verification: Verification) -> str:
+    """Return a verdict as text, and what the model saw beside the finding."""
     parts: list[Any] = [f"{verdict.status}: {verdict.reason}" if verdict.reason else verdict.status]
     parts += [text for name in TEXTS if (text := getattr(verdict, name))]
     parts += [f"{one.file}:{one.line}: {one.quote}" for one in verdict.evidence]
+    others = (*verification.others, *verification.surplus)
+    parts += [f"Also seen, and not verified: {one.file}:{one.line}: {one.description}" for one in others]
     return "\n\n".join(parts)

@@ -19,6 +19,9 @@ from jarvis_workers.steps.sec.summaries import read_rows
 from jarvis_workers.store.values import StageJob
 
 NOT_REACHED = "not reached before the run ended"
+# A defect that a model has seen beside its candidates, and that no model is asked about.
+UNASKED_STARTS = "not asked about line "
+UNASKED = UNASKED_STARTS + "{line}: {text} ({reason})"
 Gap = tuple[str, str]
 Remarks = list[Sequence[Any]]
 
@@ -31,6 +34,8 @@ class Jobs(NamedTuple):
     flow: Sequence[StageJob] | None = None
     rank: Sequence[StageJob] = ()
     discover: Sequence[StageJob] = ()
+    verify: Sequence[StageJob] = ()
+    verify_seen: Sequence[StageJob] = ()
 
 
 class NotCheckedFiles(NamedTuple):
@@ -46,6 +51,9 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
     result, remarks = _read_gaps(blobs, jobs.scan)
     gaps += [*result, *_not_reached(reader, jobs.scan)]
     gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0], *unsearched(blobs, jobs.discover)]
+    beside = _read_gaps(blobs, (*jobs.verify, *jobs.verify_seen))[0]
+    # Undecided candidates are listed among the findings.
+    gaps += [gap for gap in beside if gap[1].startswith(UNASKED_STARTS)]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)

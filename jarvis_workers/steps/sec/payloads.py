@@ -69,6 +69,13 @@ class VerifyPayload(CandidatesPayload):
 
 
 @dataclass(frozen=True)
+class SeenPayload(VerifyPayload):
+    """What a model has seen beside its candidates; `is_asked` is not set for those that no model is asked about."""
+
+    is_asked: bool = True
+
+
+@dataclass(frozen=True)
 class DiscoverPayload(JsonRecord):
     """A function of a file to search, at a place in the blob `ranking`.
 

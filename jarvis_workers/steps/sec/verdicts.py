@@ -21,6 +21,7 @@ from jarvis_workers.steps.sec.judge_options import PROVE_STAGE, JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
+from jarvis_workers.store.candidates import merged_texts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import NewProof, NewVerdict, StageJob
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"
 JUDGED_TRUE = "the model dismissed a finding that was marked true in triage"
-NOT_CHOSEN = "it is not among the {:,} highest-scoring (--max-findings)"
+NOT_CHOSEN = "not asked about: it is not among the {:,} highest-scoring candidates of rules (--max-findings)"
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
@@ -76,7 +77,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     unproved = {
         gid: IssueProof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))
     }
-    waiting = iter(issues)
+    reports, waiting = merged_texts(session, run.id), iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
         proofs_by_gid = proofs_of(session, run, [issue.gid for issue in chunk])
@@ -90,6 +91,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             if issue.judged is True and verdict.status == "dismissed":
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
             judged = issue.with_verdict(verdict, verification, number)
+            judged = judged._replace(also_reported=tuple(reports.get(gid, ())))
             proof = proofs_by_gid.get(gid) or unproved.get(gid)
             yield judged.with_proof(proof) if proof and verdict.status == CONFIRMED else judged
 

@@ -5,7 +5,7 @@ A candidate that stays undecided is not a failure of its job: it is reported as 
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,14 +23,16 @@ from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import SeenDefect, Verdict
-from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
+from jarvis_workers.sec.same_defect import is_same_defect
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import reasons_for, some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.not_checked import UNASKED
 from jarvis_workers.steps.sec.payloads import VerifyPayload
 from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
-from jarvis_workers.store import transcripts
+from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
 from jarvis_workers.tools.registry import Toolbox
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
 TREES_MAX = 2
 VERIFY = "verify"
 EVIDENCE_MAX, CONFIDENCE = 200, 0.6
+SEEN = "A model saw this while it verified another finding: {}"
+TOO_MANY = "a job takes at most {} defects beside its candidates"
+LATE = "it was seen when such a defect was verified, which is not followed up"
 
 
 @dataclass(frozen=True)
@@ -54,11 +59,12 @@ class VerifyWork:
     options: JudgeOptions
     lines: list[bytes]
     canary: Canary | None = None
+    reported: tuple[Candidate, ...] = ()
 
     @property
     def follows_up(self) -> bool:
-        """Whether what is seen beside the candidates becomes a candidate."""
-        return self.job.stage == VERIFY and self.canary is None
+        """Whether what is seen beside the candidates becomes a candidate; else it is listed, if not `reported`."""
+        return self.job.stage == VERIFY
 
 
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
@@ -78,8 +84,15 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
         severities=options.rules.severity,
         notes=options.notes,
         reasons=() if canary else reasons_for(session, run, result),
+        reports=_reports(session, run, payload.gids),
     )
     return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
+
+
+def _reports(session: "Session", run: Run, gids: Collection[int]) -> Mapping[int, Sequence[str]]:
+    """Return what models have reported of the same defects."""
+    texts = candidates.merged_texts(session, run.id)
+    return {gid: texts[gid] for gid in gids if gid in texts}
 
 
 async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
@@ -98,13 +111,11 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
         if any(map(is_caused_by_answers, verification.stopped)):
             await talk.forget()
-        return Commit(
-            not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
-            results=(
-                VerdictResult(tuple(_stored(verdict, runtime.tier) for verdict in verdicts)),
-                *_seen(work, verification.others),
-            ),
-        )
+        result = VerdictResult(tuple(stored(verdict, runtime.tier) for verdict in verdicts))
+        if work.canary:
+            return Commit(results=(result,))
+        gaps = [*undecided(work.cluster, verdicts), *_unasked(work, verification)]
+        return Commit(not_checked=tuple(gaps), results=(result, *_seen(work, verification.others)))
 
 
 @lru_cache(TREES_MAX)
@@ -116,6 +127,17 @@ def index_of(root: Path) -> CodeIndex:
 def _seen(work: VerifyWork, others: Sequence[SeenDefect]) -> Iterator[SeenResult]:
     if others and work.follows_up:
         yield SeenResult(tuple(map(_candidate, others)))
+
+
+def _unasked(work: VerifyWork, verification: Verification) -> Iterator[tuple[bytes, str]]:
+    """Yield the defects beside the candidates that no model will be asked about, with the reason."""
+    late = [] if work.follows_up else verification.others
+    for reason, some in ((TOO_MANY.format(OTHERS_MAX), verification.surplus), (LATE, late)):
+        for seen in some:
+            candidate = _candidate(seen)
+            if not any(is_same_defect(candidate, finding) for finding in work.reported):
+                text = " ".join(seen.description.split())
+                yield from_shown(seen.file), UNASKED.format(line=seen.line, text=text, reason=reason)
 
 
 def _candidate(seen: SeenDefect) -> Candidate:
@@ -134,13 +156,15 @@ def _candidate(seen: SeenDefect) -> Candidate:
     )
 
 
-def _undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
+def undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
+    """Yield the candidates without a decision, with the reason."""
     for (gid, candidate), verdict in zip(cluster.candidates, verdicts, strict=True):
         if verdict.status == "undecided":
             yield from_shown(candidate.file), f"candidate {gid} on line {candidate.line} is undecided: {verdict.reason}"
 
 
-def _stored(verdict: Verdict, tier: Tier) -> NewVerdict:
+def stored(verdict: Verdict, tier: Tier) -> NewVerdict:
+    """Return the row of a verdict; its scripts ran in this tier of the sandbox."""
     facts = {name: getattr(verdict, name) for name in NewVerdict._fields if name != "sandbox"}
     evidence = [asdict(one) for one in verdict.evidence]
     commands = [{"interpreter": interpreter, "script": script} for interpreter, script in verdict.commands]

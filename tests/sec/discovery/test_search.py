@@ -10,7 +10,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.sec.discovery.defects import DEFECTS_MAX, TEXT_MAX
+from jarvis_workers.sec.discovery.defects import ITEMS_MAX, TEXT_MAX
 from jarvis_workers.sec.discovery.function_search import ROUNDS, FunctionQuestion, FunctionSearch, SearchResult, prepare
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
@@ -49,7 +49,7 @@ def test_a_defect_becomes_one_of_its_line_in_the_file() -> None:
     assert (one.line, one.cwe, one.category, one.evidence) == (8, 787, "buffer_overflow", "strcpy(d, s);")
     assert (one.description, result.reason) == (SINK["description"], None)
     task = platform.requests[0].messages[1].content
-    assert "src/a.c#copy_it" in task and "Rules have already reported" not in task
+    assert "src/a.c#copy_it" in task and "Rules flag" not in task
 
 
 def test_the_texts_of_a_defect_name_lines_of_files() -> None:
@@ -57,7 +57,7 @@ def test_the_texts_of_a_defect_name_lines_of_files() -> None:
 
     result, _ = search(report({**SINK, **told}))
 
-    assert [one[2:4] for one in result.defects] == [("From src/main.c:6.", "See src/a.c:8.")]
+    assert [(one.description, one.suggestion) for one in result.defects] == [("From src/main.c:6.", "See src/a.c:8.")]
 
 
 def test_a_function_without_defects_is_searched() -> None:
@@ -65,23 +65,50 @@ def test_a_function_without_defects_is_searched() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "line"),
     [
-        defect(4, "memcpy(d, s, n);"),
-        defect(90, "strcpy(d, s);"),
-        defect(0, "strcpy(d, s);"),
-        defect(4, "}"),
-        defect(6, "static int checked(const char *s);"),
-        defect(4, "strcpy(d, s);", description=" . "),
+        (defect(4, "memcpy(d, s, n);"), 8),
+        (defect(4, "}"), 8),
+        (defect(4, "strcpy(d, s);", description=" . "), 8),
+        (defect(6, "close(fd);", file="src/main.c"), 6),
     ],
-    ids=["invented", "behind the function", "before the function", "trivial", "elsewhere", "says nothing"],
+    ids=["invented", "trivial", "says nothing", "invented elsewhere"],
 )
-def test_what_does_not_stand_in_the_function_is_sent_back_once_and_dropped(wrong: dict[str, Any]) -> None:
+def test_what_is_not_quoted_right_is_sent_back_once_and_then_taken_at_the_stated_line(
+    wrong: dict[str, Any], line: int
+) -> None:
     result, platform = search(report(wrong), report(wrong))
 
-    assert result == SearchResult()
+    assert [one.line for one in result.defects] == [line]
     assert "Item 1: " in platform.requests[1].messages[-1].content
     assert len(platform.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [defect(90, "strcpy(d, s);"), defect(0, "strcpy(d, s);"), defect(1, "gone();", file="src/gone.c")],
+    ids=["behind the function", "before the function", "no such file"],
+)
+def test_a_defect_in_a_place_that_does_not_exist_is_named_as_not_checked(wrong: dict[str, Any]) -> None:
+    result, platform = search(report(wrong, SINK), report(wrong))
+
+    assert [one.line for one in result.defects] == [8]
+    assert result.nowhere == (f"{wrong['description']} (line {wrong['line']})",)
+    assert len(platform.requests) == 2
+
+
+def test_what_a_corrected_report_leaves_out_counts_all_the_same() -> None:
+    result, _ = search(report(SINK, defect(90, "strcpy(d, s);")), report())
+
+    assert ([one.line for one in result.defects], result.nowhere) == ([8], ())
+
+
+def test_a_defect_elsewhere_is_one_of_its_file() -> None:
+    other = defect(4, "return copy_it(box.room, argv[1]);", file="src/main.c#main")
+
+    result, _ = search(report(other, defect(6, "static int checked(const char *s);")))
+
+    assert [(one.file, one.line) for one in result.defects] == [("src/a.c", 3), ("src/main.c", 6)]
 
 
 def test_a_corrected_quote_counts() -> None:
@@ -97,36 +124,38 @@ def test_a_weakness_outside_the_list_makes_the_report_unreadable() -> None:
     assert result.reason is not None and result.reason.startswith("the model submitted no valid report (")
 
 
-def test_what_a_rule_has_reported_is_named_in_the_question_and_not_taken_again() -> None:
+def test_what_rules_have_reported_is_a_hint_and_no_reason_to_drop_a_defect() -> None:
     known = found(pattern="unsafe_api")._replace(category="buffer_overflow", description="Unbounded copy")
     elsewhere = found(line=14)
 
     result, platform = search(report(SINK), of=question(known, elsewhere))
 
-    assert result == SearchResult()
+    assert [one.line for one in result.defects] == [8]
     task = platform.requests[0].messages[1].content
+    assert "The flags are hints" in task and "do not repeat" not in task
     assert "line 4: unsafe_api (CWE-120): Unbounded copy" in task
     assert task.count("unsafe_api") == 1
 
 
-def test_one_line_has_one_defect_and_a_report_at_most_a_few() -> None:
-    many = [defect(4, "strcpy(d, s);", cwe=120 + number) for number in range(DEFECTS_MAX)]
+def test_one_line_may_have_several_defects() -> None:
+    two = [defect(4, "strcpy(d, s);", cwe=cwe) for cwe in (787, 476)]
 
-    result, _ = search(report(*many, defect(5, "return checked(d);")))
+    result, _ = search(report(*two, defect(5, "return checked(d);")))
 
-    assert [(one.line, one.cwe) for one in result.defects] == [(8, 120), (9, 787)]
-    assert result.surplus == 0
+    assert [(one.line, one.cwe) for one in result.defects] == [(8, 476), (8, 787), (9, 787)]
+    assert result.surplus == ()
 
 
-def test_defects_above_the_limit_are_counted() -> None:
-    lines = [f"    buffer[n + {number}] = {number};" for number in range(DEFECTS_MAX + 2)]
+def test_defects_above_the_limit_are_named() -> None:
+    lines = [f"    buffer[n + {number}] = {number};" for number in range(ITEMS_MAX + 2)]
     code = "\n".join(["int f(char *buffer, int n)", "{", *lines, "    return n;", "}", ""])
     found = [defect(3 + number, line.strip()) for number, line in enumerate(lines)]
 
-    result, platform = search(report(*reversed(found)), of=question(line=1, a=code))
+    result, platform = search(report(*found), of=question(line=1, a=code))
 
-    assert [one.line for one in result.defects] == [5, 6, 7, 8, 9]
-    assert (result.surplus, result.reason, len(platform.requests)) == (2, None, 1)
+    assert [one.line for one in result.defects] == list(range(3, 3 + ITEMS_MAX))
+    assert result.surplus == tuple(one["description"] for one in found[ITEMS_MAX:])
+    assert (result.reason, len(platform.requests)) == (None, 1)
 
 
 def test_a_models_texts_are_one_line_of_visible_text() -> None:

@@ -12,6 +12,7 @@ from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.verdicts import lead
 from jarvis_workers.sec.report_document import CanaryOutcome, IssueProof, ProofSource, Summary
+from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.trace import trail_of
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
@@ -195,3 +196,19 @@ def test_an_empty_file_of_a_proof_is_text():
     proof = IssueProof("proved", sources=(ProofSource("stdin", ""), ProofSource("image", base64="AAA=")))
 
     assert list(proof_lines(proof, ENGLISH))[1:] == ["`stdin`:", "```\n\n```", "`image`:", "```base64\nAAA=\n```"]
+
+
+def test_what_models_said_of_a_defect_is_told_in_every_format_that_tells_a_verdict():
+    body = judged_body((COPY, RISK | {"also_reported": ["name may have no NUL", "a <b> too long"]}))
+
+    assert body_from_json(body_to_json(body)) == body
+    texts = {name: "".join(FORMATS[name](body, RUN)) for name in ("json", "markdown", "html", "sarif")}
+    assert all("name may have no NUL" in text for text in texts.values())
+    assert "**Also reported:** name may have no NUL" in texts["markdown"]
+
+
+def test_what_a_model_reported_and_nobody_was_asked_about_is_listed_with_its_words():
+    seen = like(COPY, pattern="seen_by_model", description="name may have no NUL")
+
+    assert "seen_by_model" in (line := next(row for row in report((seen, OPEN_END)).splitlines() if "no NUL" in row))
+    assert line.startswith("- **C")
