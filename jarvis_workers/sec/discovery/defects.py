@@ -121,10 +121,10 @@ def _problem(item: DefectItem, height: int) -> str | None:
 
 
 def _defect(item: DefectItem, line: int, code: str) -> DiscoveredDefect:
-    return DiscoveredDefect(line, item.cwe, _sentence(item.description), _sentence(item.suggestion), code.strip())
+    return DiscoveredDefect(line, item.cwe, one_line(item.description), one_line(item.suggestion), code.strip())
 
 
-def _sentence(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a model's text on one line, without invisible characters."""
     words = " ".join(escape(text).split())
     return words if len(words) <= TEXT_MAX else f"{words[: TEXT_MAX - 1]}…"
