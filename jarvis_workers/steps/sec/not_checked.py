@@ -15,6 +15,7 @@ from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.steps.sec.chosen_functions import unsearched
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, USED
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
+from jarvis_workers.steps.sec.reading_plan import unread
 from jarvis_workers.steps.sec.summaries import read_rows
 from jarvis_workers.store.values import StageJob
 
@@ -31,6 +32,8 @@ class Jobs(NamedTuple):
     flow: Sequence[StageJob] | None = None
     rank: Sequence[StageJob] = ()
     discover: Sequence[StageJob] = ()
+    map: Sequence[StageJob] = ()
+    read: Sequence[StageJob] = ()
 
 
 class NotCheckedFiles(NamedTuple):
@@ -46,6 +49,7 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
     result, remarks = _read_gaps(blobs, jobs.scan)
     gaps += [*result, *_not_reached(reader, jobs.scan)]
     gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0], *unsearched(blobs, jobs.discover)]
+    gaps += [*_read_gaps(blobs, jobs.map)[0], *_read_gaps(blobs, jobs.read)[0], *unread(blobs, jobs.read)]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)
