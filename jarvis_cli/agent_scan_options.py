@@ -1,6 +1,7 @@
 """The options of `jarvis sec agent`: those of a scan, and how agents judge its findings."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,14 @@ from jarvis_cli.scan_options import ScanOptions
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.steps.sec.judge_options import JudgeOptions
+
+
+class ReadChoice(StrEnum):
+    """What the model reads before anything is verified."""
+
+    auto = "auto"
+    all = "all"
+    none = "none"
 
 
 def _option(*names: str, **settings: Any) -> Any:
@@ -51,6 +60,10 @@ DiscoverBudget = Annotated[
     str | None,
     _option("--discover-budget", metavar="AMOUNT", help="Max. cost of --discover: 1usd, 200ktok."),
 ]
+Read = Annotated[
+    ReadChoice | None,
+    _option("--read", help="Have the model read whole files first: what fits into agent.read_tokens, or all. [none]"),
+]
 Prove = Annotated[
     bool | None,
     _option(
@@ -85,6 +98,7 @@ class AgentScanOptions(ScanOptions):
     prove: Prove = None
     proof_attempts: ProofAttempts = 3
     build: Build = None
+    read: Read = None
     discover: Discover = False
     discover_limit: DiscoverLimit = None
     discover_budget: DiscoverBudget = None
@@ -97,6 +111,7 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
     from jarvis_cli import sec_agent  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.service.discovery import discovery_of  # noqa: PLC0415
+    from jarvis_workers.service.reading import reading_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
 
     return wiring.scan_options_of(
@@ -113,5 +128,6 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         second_look=options.second_look,
         canary=options.canary,
         **sec_agent.proof_options(settings, options.prove, options.proof_attempts, options.build, quiet=options.quiet),
+        **reading_of(settings, options.read, discover=options.discover),
         **discovery_of(discover=options.discover, limit=options.discover_limit, budget=options.discover_budget),
     )

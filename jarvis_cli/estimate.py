@@ -13,6 +13,7 @@ HEADS = ("jobs", "known", "questions", "their tokens", "answers' tokens", "dolla
 NUMBERS = ("jobs", "known", "calls", "prompt", "completion", "prompt_cost", "completion_cost")
 NAMES = {
     "discover": "searching a function",
+    "read": "reading a group of files",
     "prove": "proving a finding",
     "cluster": "clustering a batch",
     "verify": "verifying a cluster",
@@ -73,7 +74,8 @@ def _bound_lines(estimate: Estimate, width: int) -> Iterator[str]:
 
 def _stages(estimate: Estimate) -> dict[str, StageShare]:
     discover = {"discover": estimate.discover} if estimate.discover else {}
-    return {**discover, "cluster": estimate.cluster, "verify": estimate.verify}
+    read = {"read": estimate.read} if estimate.read else {}
+    return {**discover, **read, "cluster": estimate.cluster, "verify": estimate.verify}
 
 
 def _width(shares: Mapping[str, StageShare]) -> int:

@@ -136,6 +136,8 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
         text += f"; escalated {escalation.escalated:,} of {escalation.verified:,}"
     if discovery := report_summary.discovery:
         text += f"; discovery: searched {discovery.searched:,} of {counted(discovery.functions, 'function')}"
+    if reading := report_summary.reading:
+        text += f"; read {reading.read:,} of {counted(reading.files, 'file')}"
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

@@ -27,6 +27,7 @@ from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
+from jarvis_workers.service.reading import with_intro
 from jarvis_workers.service.runs import discard_run, find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_runs import scan_of
@@ -47,7 +48,8 @@ class ScanCommand:
     """The target of a scan and its options; `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents; None disables it. A dry run that is to search functions only `ranks` them.
+    options of the verification by agents; None disables it. A dry run that is to search functions or to read files only
+    `ranks` the former, and maps the latter.
     """
 
     target: ScanTarget
@@ -234,6 +236,7 @@ def _request(settings: Settings, source: SourceTree, command: ScanCommand, execu
     scan_input = command.scan_input
     if command.agents:
         scan_input = with_project(settings, replace(scan_input, options=command.agents), source.path)
+    scan_input = with_intro(scan_input, source.path)
     selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
     return replace(
         wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),

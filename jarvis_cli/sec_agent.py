@@ -17,6 +17,7 @@ from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_group, model_name, models_are_set, untrusted_groups
 from jarvis_workers.service.proofs import can_compile
+from jarvis_workers.service.reading import room_of
 from jarvis_workers.service.runs import discard_run
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.settings import Settings
@@ -48,7 +49,7 @@ def print_estimate(
     check_discovery_prices(settings, agents)
     plan = Plan(agents, model_group(settings, agents.group))
     escalation = model_group(settings, agents.escalate) if agents.escalate else None
-    if agents.discover:
+    if agents.discover or agents.read:
         command = replace(command, ranks=True, scan_input=replace(command.scan_input, options=agents))
     command = replace(command, name=None)  # the run of this name is not that of an estimate
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
@@ -92,11 +93,13 @@ def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
     def name_of(group: str | None) -> str | None:
         return model_name(settings, group) if group else None
 
+    group = model_name(settings, agents.model_group)
     return replace(
         agents,
-        model_group=model_name(settings, agents.model_group),
+        model_group=group,
         second_group=name_of(agents.second_group),
         escalate=name_of(agents.escalate),
         agent_limits=wiring.agent_limits_of(settings),
         notes=read_notes(settings),
+        read_room=room_of(model_group(settings, group)),
     )

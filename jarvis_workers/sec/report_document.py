@@ -221,6 +221,14 @@ class DiscoveryOutcome(NamedTuple):
     searched: int
 
 
+class ReadingOutcome(NamedTuple):
+    """How many files models were to read whole, how many they have read, and in how many conversations."""
+
+    files: int
+    read: int
+    groups: int
+
+
 class Summary(NamedTuple):
     """Totals over all findings of a report that count, including those that are not listed.
 
@@ -255,6 +263,7 @@ class Summary(NamedTuple):
     canary: CanaryOutcome | None = None
     escalation: EscalationCount | None = None
     discovery: DiscoveryOutcome | None = None
+    reading: ReadingOutcome | None = None
     not_listed: int = 0
     rules_fired: int | None = None
     left_out: Mapping[str, int] = {}

@@ -15,6 +15,7 @@ from jarvis_workers.sec.report_document import (
     IssueProof,
     IssueSuppression,
     ProofSource,
+    ReadingOutcome,
     ReportBody,
     ReportGap,
     ReproScript,
@@ -86,6 +87,7 @@ def summary_to_json(summary: Summary) -> Row:
         "canary": summary.canary._asdict() if summary.canary else None,
         "escalation": summary.escalation._asdict() if summary.escalation else None,
         "discovery": summary.discovery._asdict() if summary.discovery else None,
+        "reading": summary.reading._asdict() if summary.reading else None,
         "excluded": _rows(summary.excluded),
     }
     del row["extra"]
@@ -153,7 +155,7 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 def _summary(row: Mapping[str, Any]) -> Summary:
     fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
     baseline, canary = row.get("baseline"), row.get("canary")
-    escalation, discovery = row.get("escalation"), row.get("discovery")
+    escalation, discovery, reading = (row.get(name) for name in ("escalation", "discovery", "reading"))
     return Summary(**fields)._replace(
         not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
         unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
@@ -162,6 +164,7 @@ def _summary(row: Mapping[str, Any]) -> Summary:
         canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
         escalation=EscalationCount(escalation["escalated"], escalation["verified"]) if escalation else None,
         discovery=DiscoveryOutcome(**discovery) if discovery else None,
+        reading=ReadingOutcome(**reading) if reading else None,
         excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
         extra={name: value for name, value in row.items() if name not in fields},
     )

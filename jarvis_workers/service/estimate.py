@@ -14,7 +14,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.judge.batching import batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, verified_together, without_model
 from jarvis_workers.sec.judge.cost_model import ASSUMED, ClusterCounts, assumed_proof, expected_clusters
-from jarvis_workers.service.estimate_bounds import DryScan, bounds_of, chosen_for_search, search_share
+from jarvis_workers.service.estimate_bounds import DryScan, bounds_of, chosen_for_search, reading_share, search_share
 from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
@@ -36,7 +36,8 @@ class Estimate:
     """The estimate for a run. `plain` is the number of cluster jobs that need no model.
 
     `ratio` is the ratio of counted to estimated tokens in this store's history. `discover` is the search for defects
-    that no rule has found, None without it. `bounds` are upper bounds, by name, for what depends on the answers.
+    that no rule has found, `read` the reading of whole files, None without it. `bounds` are upper bounds, by name, for
+    what depends on the answers.
     """
 
     group: str
@@ -48,6 +49,7 @@ class Estimate:
     ratio: float
     priced: bool
     discover: StageShare | None = None
+    read: StageShare | None = None
     bounds: Mapping[str, StageShare] = field(default_factory=lambda: NO_BOUNDS)
 
 
@@ -88,6 +90,7 @@ def estimate(
         ratio=scan.measure.ratio,
         priced=scan.measure.is_priced,
         discover=search,
+        read=reading_share(scan, blobs) if plan.options.read else None,
         bounds=bounds_of(scan, functions[: search.jobs] if search else (), firsts, verify.jobs, escalation),
     )
 

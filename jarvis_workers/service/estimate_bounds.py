@@ -22,7 +22,9 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.discover import choose_functions
 from jarvis_workers.steps.sec.dry_run import DryRun, Plan
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.prove import places_to_prove
+from jarvis_workers.steps.sec.read_files import plan_reading
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -64,6 +66,18 @@ def search_share(scan: DryScan, functions: Sequence[ChosenFunction]) -> StageSha
             there = candidates.of_rules_in(session, scan.run.id, from_shown(function.file))
         firsts.append(scan.dry.search(function, there))
     return _within_budget(scan, scan.measure.share("discover", firsts, len(functions)))
+
+
+def reading_share(scan: DryScan, blobs: Blobs) -> StageShare:
+    """Return the cost of reading the groups of files of --read."""
+    options = JudgeOptions.of(scan.run)
+    plan = plan_reading(blobs, history_of(scan.store, blobs, scan.run), options)
+    firsts = list[FirstRequest]()
+    for place in _sample(scan, range(len(plan.groups))):
+        with scan.store.read() as session:
+            there = [candidates.of_rules_in(session, scan.run.id, from_shown(path)) for path in plan.files(place)]
+        firsts.append(scan.dry.read(plan, place, [one for some in there for one in some]))
+    return scan.measure.share("read", firsts, len(plan.groups))
 
 
 def bounds_of(

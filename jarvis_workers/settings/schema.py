@@ -115,8 +115,9 @@ class AgentSettings(FrozenSettings):
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
     model is asked to save some at the end of a task. With `prove`, `jarvis sec agent` proves confirmed findings of high
-    severity by execution, where a compiler is installed. In conversations with a person, `autonomy` decides which tool
-    calls run by themselves. The `budget` is shared by all conversations of a run.
+    severity by execution, where a compiler is installed; with `--read auto` it reads at most `read_tokens` of files. In
+    conversations with a person, `autonomy` decides which tool calls run by themselves. The `budget` is shared by all
+    conversations of a run.
     """
 
     rounds: Count = 60
@@ -132,6 +133,7 @@ class AgentSettings(FrozenSettings):
     memory: bool = True
     force_save_memory: bool = False
     prove: bool = True
+    read_tokens: Tokens = 250_000
     autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 

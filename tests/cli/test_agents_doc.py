@@ -12,6 +12,7 @@ from tests.cli.commands import Jarvis
 from tests.cli.test_prove import LONG, TREE
 from tests.discovering import found
 from tests.judging import judge
+from tests.reading_files import is_reading, reported
 from tests.settings_files import write_settings
 
 DOC = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
@@ -31,6 +32,8 @@ def answer(body: Body) -> Step:
         return calls("run_proof", way="program", target="prog" if "the build made" in text else "main.c", files=[LONG])
     if "Look for defects in this function:" in text:
         return found(body, [])
+    if is_reading(body):
+        return reported(body, [])
     if "patch" in tools or "The question:" in text:
         return says("Nothing checks it.")
     return judge(body, "confirmed")

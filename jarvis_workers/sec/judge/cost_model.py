@@ -55,11 +55,12 @@ class ConversationProfile(NamedTuple):
 
 
 # Clustering takes one question; verification takes one look at the code and a report; a search takes two looks, the
-# first of which is in two of its questions.
+# first of which is in two of its questions. A reader has all that it needs, and reports.
 ASSUMED: Mapping[str, ConversationProfile] = {
     "cluster": ConversationProfile(1, 0, 250),
     "verify": ConversationProfile(2, 600, 300),
     "discover": ConversationProfile(3, 3 * 600, 300),
+    "read": ConversationProfile(1.2, 500, 1_500),
 }
 # Before the attempts, a prover looks at the code. Each answer and its result are repeated in all questions that follow.
 PROOF_LOOKS, PROOF_ADDED, PROOF_ANSWER = 3, 800, 500

@@ -32,7 +32,7 @@ CHOICES = {
     "verdict_severity": (*SEVERITIES, ""),
 }
 ROOT_CAUSES = {"root_causes", "confirmed_root_causes"}
-FACTS = {"by_status", "at_risk", "dismissed", "baseline", "canary", "escalation", "discovery", "rules_fired"}
+FACTS = {"by_status", "at_risk", "dismissed", "baseline", "canary", "escalation", "discovery", "reading", "rules_fired"}
 OPTIONAL_IN_SUMMARY = {*FACTS, *ROOT_CAUSES, *COUNTED}
 RUN = {
     "id": {"type": "string"},

@@ -10,7 +10,7 @@ from typing import Any
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
-from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, ReportBody, Summary
+from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, ReadingOutcome, ReportBody, Summary
 from jarvis_workers.words import cost_text
 
 Part = Mapping[str, Any]
@@ -127,6 +127,8 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     sentences = [say("A model verified the locations flagged by rules.")]
     if summary.discovery:
         sentences.append(_discovery(summary.discovery, say))
+    if summary.reading:
+        sentences.append(_reading(summary.reading, say))
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
     if escalation := summary.escalation:
@@ -146,6 +148,12 @@ def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:
         "It searched {searched} of {functions} functions for defects without a rule ({chosen} were chosen).",
         **{name: f"{number:,}" for name, number in discovery._asdict().items()},
     )
+
+
+def _reading(reading: ReadingOutcome, say: Words) -> str:
+    text = "It read {read} of {files} files whole, in {conversations}."
+    conversations = say.count(reading.groups, "conversation")
+    return say(text, read=f"{reading.read:,}", files=f"{reading.files:,}", conversations=conversations)
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:

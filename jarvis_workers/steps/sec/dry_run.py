@@ -31,10 +31,13 @@ from jarvis_workers.sec.judge.verification import Verification, votes_of
 from jarvis_workers.sec.proof.proof import Attempt
 from jarvis_workers.sec.proof.proving import prover
 from jarvis_workers.sec.proof.run_tool import AttemptResult, run_proof
+from jarvis_workers.sec.reading.group_reading import GroupReading
 from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.prove import question_of, target_of
+from jarvis_workers.steps.sec.read_files import question_of as reader_question
+from jarvis_workers.steps.sec.reading_plan import ReadingPlan
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import ToolFailed, ToolOutcome
@@ -135,6 +138,13 @@ class DryRun:
             return NO_REQUEST
         marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
         return self._first(FunctionSearch(prepared, profile=self._profile, marks=marks, limits=limits).run())
+
+    def read(self, plan: ReadingPlan, place: int, findings: Sequence[Candidate]) -> FirstRequest:
+        """Return the first request of a reader of a group; `findings` are those of the rules in its files."""
+        options = self._plan.options
+        prepared = reader_question(self._index, plan, place, findings, options)
+        marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
+        return self._first(GroupReading(prepared, profile=self._profile, marks=marks, limits=limits).run())
 
     def prove(self, numbered: Sequence[Numbered]) -> FirstRequest:
         """Return the first request for a proof of findings at a place, without the texts of their verdict."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.ratelimit.budget import RunBudget
@@ -10,7 +10,11 @@ from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
 ATTEMPTS = 3
-DISCOVERY_STAGES, PROVE_STAGE = ("rank", "discover"), "prove"
+# About a tree of 20,000 lines, and what a conversation reads of it.
+READ_TOKENS, READ_ROOM = 250_000, 30_000
+# The shares of the room for code, and for the map of the project and for hints; definitions get what code leaves.
+CODE_SHARE, SIDE_SHARE = 0.85, 0.06
+DISCOVERY_STAGES, READING_STAGES, PROVE_STAGE = ("rank", "discover"), ("map", "read"), "prove"
 
 
 def _read_budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
@@ -27,6 +31,10 @@ class JudgeOptions(SecOptions, ConversationOptions):
     `canary`, a known bug is added. A model is asked about `discover` functions that handle outside data, for defects
     that no rule has found; this may cost `discover_budget` in all, and what it finds is verified like other candidates.
 
+    With `read`, models first read the files of the tree, whole: all of them, or with "auto" those of most exposure that
+    fit into `read_tokens`. A conversation reads `read_room` tokens; `read_intro` describes the project. What they name
+    is verified like other candidates.
+
     `notes` are the user's statements about the threat model. With `prove`, agents prove confirmed findings of at least
     this severity by execution, in `proof_attempts` attempts each. The project is built by the command `proof_build`
     from the archive in the blob `proof_archive`; without a command, its files are compiled one by one.
@@ -42,6 +50,10 @@ class JudgeOptions(SecOptions, ConversationOptions):
     notes: str = ""
     discover: int = 0
     discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
+    read: Literal["auto", "all"] | None = None
+    read_tokens: int = READ_TOKENS
+    read_room: int = READ_ROOM
+    read_intro: str = ""
     prove: str | None = None
     proof_attempts: int = ATTEMPTS
     proof_build: str | None = None
@@ -50,7 +62,18 @@ class JudgeOptions(SecOptions, ConversationOptions):
     @property
     def skipped_stages(self) -> tuple[str, ...]:
         """The optional stages that a run leaves out."""
-        return (() if self.discover else DISCOVERY_STAGES) + (() if self.prove else (PROVE_STAGE,))
+        chosen = (self.discover, DISCOVERY_STAGES), (self.read, READING_STAGES), (self.prove, (PROVE_STAGE,))
+        return tuple(name for is_chosen, names in chosen if not is_chosen for name in names)
+
+    @property
+    def code_room(self) -> int:
+        """The tokens of files that a conversation reads."""
+        return int(self.read_room * CODE_SHARE)
+
+    @property
+    def side_room(self) -> int:
+        """The tokens of the map of the project, and of the hints."""
+        return int(self.read_room * SIDE_SHARE)
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:

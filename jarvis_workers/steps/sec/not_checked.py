@@ -15,6 +15,7 @@ from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.steps.sec.chosen_functions import unsearched
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, USED
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
+from jarvis_workers.steps.sec.reading_plan import unread
 from jarvis_workers.steps.sec.summaries import read_rows
 from jarvis_workers.store.values import StageJob
 
@@ -36,6 +37,8 @@ class Jobs(NamedTuple):
     discover: Sequence[StageJob] = ()
     verify: Sequence[StageJob] = ()
     verify_seen: Sequence[StageJob] = ()
+    map: Sequence[StageJob] = ()
+    read: Sequence[StageJob] = ()
 
 
 class NotCheckedFiles(NamedTuple):
@@ -54,6 +57,7 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
     beside = _read_gaps(blobs, (*jobs.verify, *jobs.verify_seen))[0]
     # Undecided candidates are listed among the findings.
     gaps += [gap for gap in beside if gap[1].startswith(UNASKED_STARTS)]
+    gaps += [*_read_gaps(blobs, jobs.map)[0], *_read_gaps(blobs, jobs.read)[0], *unread(blobs, jobs.read)]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)

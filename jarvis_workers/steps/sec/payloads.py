@@ -91,3 +91,12 @@ class DiscoverPayload(JsonRecord):
     def following(self, file: str) -> "DiscoverPayload":
         """Return the payload of the next function, which is in this file."""
         return replace(self, place=self.place + 1, file=file)
+
+
+@dataclass(frozen=True)
+class ReadPayload(JsonRecord):
+    """A group of files to read, at a place in the blob `plan`."""
+
+    plan: str
+    place: int
+    files: tuple[str, ...] = field(metadata={"read": tuple})

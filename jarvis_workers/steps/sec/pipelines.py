@@ -5,10 +5,11 @@ from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
+NOT_READ = "file was not read", "files were not read"
 NOT_SEARCHED = "function was not searched", "functions were not searched"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
 FIX = "fix"
-# The scan of a dry run that also ranks functions.
+# The scan of a dry run that also ranks functions, or maps files.
 RANKED = "sec.ranked"
 # The step that writes the report of a scan; a run is a scan if it has this step.
 WRITE_REPORT = f"{STEPS}.write_report"
@@ -24,6 +25,11 @@ DISCOVERY = (
     Stage("rank", module=f"{STEPS}.rank_functions", queue="scan", optional=True),
     Stage("discover", module=f"{STEPS}.discover", queue=AGENT_QUEUE, optional=True, missing=NOT_SEARCHED),
 )
+# Runs without --read leave these stages out.
+READING = (
+    Stage("map", module=f"{STEPS}.map_files", queue="scan", optional=True),
+    Stage("read", module=f"{STEPS}.read_files", queue=AGENT_QUEUE, optional=True, missing=NOT_READ),
+)
 
 register_pipeline(
     "sec.fast",
@@ -34,6 +40,7 @@ register_pipeline(
     (
         *SCANNING,
         DISCOVERY[0],
+        READING[0],
         Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
     ),
 )
@@ -42,6 +49,7 @@ register_pipeline(
     (
         *SCANNING,
         *DISCOVERY,
+        *READING,
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
         Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
         Stage(

@@ -16,6 +16,7 @@ from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import DiscoverPayload
 from jarvis_workers.steps.sec.proof_sources import with_sources
+from jarvis_workers.steps.sec.reading_plan import reading_outcome
 from jarvis_workers.store.values import Run, StageJob
 
 
@@ -47,6 +48,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
         canary=work.canary,
     )
     summary = body.summary._replace(escalation=work.escalation, discovery=_discovery(work.jobs.discover))
+    summary = summary._replace(reading=reading_outcome(blobs, work.jobs.read))
     return with_sources(body._replace(summary=summary), blobs)
 
 

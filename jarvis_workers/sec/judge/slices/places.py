@@ -129,6 +129,12 @@ def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion
     return (suspicion for suspicion in guard.suspicions if suspicion.level != "warn")
 
 
+def offsets_of(file: SourceFile, first: int, last: int) -> tuple[int, int]:
+    """Return the offsets of the first byte of a range of lines and of the byte behind it."""
+    start = file._ends[first - 2] + 1 if first > 1 else 0
+    return start, file._ends[last - 1] + 1 if last <= len(file._ends) else len(file.content)
+
+
 def masked_line(file: SourceFile, line: int) -> bytes:
     """Return a line of the masked text, without its newline."""
     start = 0 if line == 1 else file._ends[line - 2] + 1

@@ -1,0 +1,192 @@
+"""Have a model read a group of files, and check what it reports (`hypotheses`).
+
+Items whose quotes do not stand in the code are sent back once; those that still do not stand are part of the result, as
+text. The request contains nothing of the run: a group has the same question as long as its files, the hints in them,
+the definitions they use and the map of the project stay the same.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agent.limits import AgentLimits, Reason, early_end
+from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.errors import AgentStopped
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.discovery.function_search import INSTRUCTED
+from jarvis_workers.sec.judge.lost_quote import LostQuote
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote
+from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.slices import CodeIndex, Slice
+from jarvis_workers.sec.judge.verdict import Evidence, Quote
+from jarvis_workers.sec.reading.hypotheses import (
+    FORM,
+    CheckedItems,
+    Hypothesis,
+    HypothesisItem,
+    ItemProblem,
+    check,
+    merged,
+    unresolved,
+)
+from jarvis_workers.sec.reading.numbered_code import code_text, shown_lines
+from jarvis_workers.sec.reading.outside_definitions import PlacedLines, outside_definitions
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Language
+
+PROMPTS = Path(__file__).parent / "prompts"
+ROUNDS, TOOL_CALLS = 10, 20
+# Items that are sent back, and that the message names.
+SENT_BACK_MAX = 40
+# The tokens of an item in an answer.
+ITEM_TOKENS = 200
+NO_SLICE = Slice(())
+LOOKED_UP = "(I wanted to look up more.)"
+
+
+@dataclass(frozen=True)
+class GroupQuestion:
+    """The question about one of `groups` groups; `room` is for its files and the definitions from other files."""
+
+    index: CodeIndex
+    pieces: tuple[PlacedLines, ...]
+    project: str
+    hints: str
+    room: int
+    groups: int = 1
+    language: Language = "en"
+    notes: str = ""
+
+    @cached_property
+    def code(self) -> str:
+        return "\n\n".join(code_text(*piece) for piece in self.pieces)
+
+    @cached_property
+    def definitions(self) -> str:
+        """The types, macros and variables of other files, as far as there is room."""
+        used = sum(line.tokens for piece in self.pieces for line in shown_lines(*piece))
+        return outside_definitions(self.index, self.pieces, self.room - used)
+
+    @property
+    def names(self) -> str:
+        """The paths of the files, one a line."""
+        return "\n".join(dict.fromkeys(piece.file.path for piece in self.pieces))
+
+    @property
+    def about(self) -> str:
+        """Hash of the question, independent of the run, the location and the time."""
+        parts = [self.language, self.project, self.hints, self.code, self.definitions, self.notes, self.groups > 1]
+        return sha256(json.dumps(parts).encode()).hexdigest()
+
+    def cut_lines(self) -> dict[str, int]:
+        """Return the number of lines that are too long to be shown whole, by path."""
+        count = dict[str, int]()
+        for piece in self.pieces:
+            if cut := sum(line.is_cut for line in shown_lines(*piece)):
+                count[piece.file.path] = count.get(piece.file.path, 0) + cut
+        return count
+
+
+@dataclass(frozen=True)
+class ReadingResult:
+    """What a reader has said of a group.
+
+    `unusable` are items whose quotes do not stand in the code, `surplus` is the number of items that were not looked
+    at, `look_at` names code that the reader wanted to see. `reason` says why the group does not count as read.
+    """
+
+    hypotheses: tuple[Hypothesis, ...] = ()
+    unusable: tuple[ItemProblem, ...] = ()
+    surplus: int = 0
+    look_at: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class GroupReading:
+    """The conversation about a group; `agent` has its tools, `stopped` is the reason of an early end."""
+
+    def __init__(
+        self, question: GroupQuestion, *, profile: Profile, marks: Marks, limits: AgentLimits | None = None
+    ) -> None:
+        limits = limits or AgentLimits()
+        limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS)
+        most = max(profile.answer_tokens // ITEM_TOKENS, 1)
+        system = fill_from(PROMPTS, "read_system", language=question.language, most=most, notes=question.notes)
+        about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)
+        tools = Toolbox(reading_tools(question.index))
+        self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)
+        self.stopped: str | None = None
+        self._question = question
+
+    def run(self) -> Conversation[ReadingResult]:
+        """Return the hypotheses that stand; raises nothing."""
+        items: Sequence[HypothesisItem] = ()
+        checked, problems = CheckedItems((), ()), tuple[ItemProblem, ...]()
+        try:
+            result = yield from self._first_report()
+            items = result.report or ()
+            checked = self._check(items)
+            if problems := checked.problems:
+                result = yield from run_task(self.agent, self._correction(problems))
+                again = self._check(result.report or ())
+                problems = tuple(unresolved(problems, again))
+                checked = checked._replace(hypotheses=merged([*checked.hypotheses, *again.hypotheses]))
+        except AgentStopped as stop:
+            self.stopped = stop.reason
+            if not items:
+                return ReadingResult(reason=early_end(stop))
+        reason = None if checked.hypotheses or problems else self._instructions()
+        look_at = tuple(dict.fromkeys(place for item in items for place in item.look_at))
+        return ReadingResult(checked.hypotheses, problems, checked.surplus, look_at, reason)
+
+    def _first_report(self) -> Conversation[TaskResult]:
+        """Return the first report; a reader that only looks things up is asked for it once."""
+        try:
+            return (yield from run_task(self.agent, self._task()))
+        except AgentStopped as stop:
+            if stop.reason not in (Reason.TOOL_CALLS, Reason.REPEATED):
+                raise
+        self.agent.session.close_turn(LOOKED_UP)
+        return (yield from run_task(self.agent, fill_from(PROMPTS, "read_end")))
+
+    def _check(self, items: Sequence[HypothesisItem]) -> CheckedItems:
+        checked = check(items, self._find, self._line)
+        return checked._replace(hypotheses=tuple(map(self._with_lines, checked.hypotheses)))
+
+    def _with_lines(self, one: Hypothesis) -> Hypothesis:
+        """Return a hypothesis whose texts name lines of files."""
+        index = self._question.index
+        texts = called_lines(one.description, index), called_lines(one.suggestion, index)
+        return one._replace(description=texts[0], suggestion=texts[1])
+
+    def _find(self, item: HypothesisItem) -> Evidence | LostQuote:
+        return find_quote(self._question.index, NO_SLICE, Quote(file=item.file, line=item.line, quote=item.quote))
+
+    def _line(self, path: str, line: int) -> str:
+        file = self._question.index.file(path)
+        return file.decided[line - 1] if file else ""
+
+    def _instructions(self) -> str | None:
+        """Return that the code may have told the model to report nothing, if it contains a prompt injection."""
+        parts = [one for piece in self._question.pieces for one in piece.file.suspicions(piece.first, piece.last)]
+        rules = sorted({one.rule for one in (*parts, *self.agent.guard.suspicions) if one.level != "warn"})
+        return INSTRUCTED.format(rules=", ".join(rules)) if rules else None
+
+    def _task(self) -> str:
+        question, guard = self._question, self.agent.guard
+        texts = {"names": question.names, "project": question.project, "hints": question.hints}
+        texts |= {"code": question.code, "definitions": question.definitions}
+        admitted = {name: guard.admit(text) if text else "" for name, text in texts.items()}
+        return fill_from(PROMPTS, "read", groups=question.groups, **admitted)
+
+    def _correction(self, problems: Sequence[ItemProblem]) -> str:
+        """Return the message about items that cannot be used; it names them by what the model itself has written."""
+        shown = problems[:SENT_BACK_MAX]
+        return fill_from(PROMPTS, "read_again", problems=shown, more=len(problems) - len(shown))

@@ -1,0 +1,177 @@
+"""What a reader reports: a free list of items, each checked mechanically against the file that it names.
+
+An unusable field of an item never costs the others: it gets a default, or the item is a problem of its own. An item
+whose quote does not stand in its file is a problem; what the same report has said of the line and the kind of weakness
+before is merged.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.cwe import CWE_MAX, OTHER, category_of
+from jarvis_workers.sec.discovery.defects import sentence
+from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
+from jarvis_workers.sec.judge.verdict import Evidence
+
+ITEMS_MAX = 200
+LOOK_AT_MAX = 5
+NUMBER = re.compile(r"\D{0,20}?(\d{1,7})")
+NAMED_MAX = 160
+
+Reach = Literal["remote", "file", "local", "self", "unknown"]
+Severity = Literal["high", "medium", "low"]
+Sure = Literal["certain", "likely", "doubt"]
+WHY: Mapping[Loss, str] = {
+    "unknown": "this tree has no file {file}",
+    "several": "its quote stands in {file} more than once, and not within three lines of line {line}",
+    "short": "its quote is too short to identify a place in {file}",
+    "long": "its quote is too long",
+    "document": "{file} is no source file",
+    "absent": "its quote does not stand in {file}",
+}
+
+
+def _number(value: Any) -> int:
+    """Return the first number in a value, 0 if there is none."""
+    match = NUMBER.match(str(value))
+    return int(match[1]) if match else 0
+
+
+def _cwe(value: Any) -> int:
+    number = _number(value)
+    return number if number < CWE_MAX else 0
+
+
+def _one_of(*words: str) -> BeforeValidator:
+    """Return a validator that reads any other value than `words` as the last of them."""
+    return BeforeValidator(lambda value: word if (word := str(value).strip().lower()) in words else words[-1])
+
+
+def _places(value: Any) -> list[str]:
+    places = value if isinstance(value, list) else [value] if value else []
+    return [str(place)[:NAMED_MAX] for place in places[:LOOK_AT_MAX]]
+
+
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
+
+
+class HypothesisItem(BaseModel):
+    """A defect as a reader reports it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    file: Text = ""
+    line: Annotated[int, BeforeValidator(_number)] = 0
+    quote: Text = ""
+    cwe: Annotated[int, BeforeValidator(_cwe)] = 0
+    description: Text = ""
+    reach: Annotated[Reach, _one_of("remote", "file", "local", "self", "unknown")] = "unknown"
+    severity: Annotated[Severity, _one_of("high", "low", "medium")] = "medium"
+    sure: Annotated[Sure, _one_of("certain", "doubt", "likely")] = "likely"
+    suggestion: Text = ""
+    look_at: Annotated[list[str], BeforeValidator(_places)] = Field(default_factory=list)
+
+
+FORM = ReportForm(list[HypothesisItem], tag="HYPOTHESES")
+
+
+class Hypothesis(NamedTuple):
+    """A defect whose quote stands in its file; `code` is the line."""
+
+    file: str
+    line: int
+    cwe: int
+    description: str
+    suggestion: str
+    code: str
+
+    @property
+    def category(self) -> str:
+        return category_of(self.cwe)
+
+    @property
+    def kind(self) -> str:
+        """The class of the weakness: a category of rules, or the number of one that no rule has."""
+        return self.category if self.category != OTHER else f"CWE-{self.cwe}"
+
+
+class ItemProblem(NamedTuple):
+    """An item that cannot be used, numbered from 1, and why."""
+
+    number: int
+    item: HypothesisItem
+    why: str
+
+    @property
+    def place(self) -> str:
+        return plain(f"{self.item.file[:NAMED_MAX]}:{self.item.line}")
+
+    @property
+    def text(self) -> str:
+        """The item on one line, for a report."""
+        return f'"{sentence(self.item.description)}" ({self.place}), because {self.why}'
+
+
+class CheckedItems(NamedTuple):
+    """The hypotheses that stand, by place and kind, the items that do not, and the number of those not looked at."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    problems: tuple[ItemProblem, ...]
+    surplus: int = 0
+
+
+# Locates the quote of an item.
+FindQuote = Callable[[HypothesisItem], Evidence | LostQuote]
+# Returns a line of a file as shown.
+LineOf = Callable[[str, int], str]
+
+
+def check(items: Sequence[HypothesisItem], find: FindQuote, line_of: LineOf) -> CheckedItems:
+    """Check the first ITEMS_MAX items of a report."""
+    hypotheses, problems = [], list[ItemProblem]()
+    for number, item in enumerate(items[:ITEMS_MAX], 1):
+        place = find(item) if any(map(str.isalnum, item.description)) else None
+        if isinstance(place, Evidence):
+            hypotheses.append(_hypothesis(item, place, line_of(place.file, place.line)))
+        else:
+            file = item.file[:NAMED_MAX] or "without a name"
+            why = WHY[place.kind].format(file=file, line=item.line) if place else "its description is empty"
+            problems.append(ItemProblem(number, item, plain(why)))
+    return CheckedItems(merged(hypotheses), tuple(problems), len(items[ITEMS_MAX:]))
+
+
+def merged(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+    """Return the first hypothesis of each line and kind, in the order of the lines."""
+    first = {(one.file, one.line, one.kind): one for one in reversed(hypotheses)}
+    return tuple(first[key] for key in sorted(first))
+
+
+def unresolved(problems: Sequence[ItemProblem], again: CheckedItems) -> Iterator[ItemProblem]:
+    """Yield the problems that a second report does not settle, by file and kind of weakness, and its own problems."""
+    files = {(one.file.rpartition("/")[2], one.kind) for one in again.hypotheses}
+    failed = {(_base(one.item), _kind(one.item)) for one in again.problems}
+    for one in problems:
+        key = _base(one.item), _kind(one.item)
+        if key not in files and key not in failed:
+            yield one
+    yield from again.problems
+
+
+def _base(item: HypothesisItem) -> str:
+    return item.file.partition("#")[0].rpartition("/")[2]
+
+
+def _kind(item: HypothesisItem) -> str:
+    category = category_of(item.cwe)
+    return category if category != OTHER else f"CWE-{item.cwe}"
+
+
+def _hypothesis(item: HypothesisItem, place: Evidence, code: str) -> Hypothesis:
+    """Return a hypothesis; its description says what the reader thinks of it, since candidates have no such fields."""
+    says = f"{sentence(item.description)} (reach: {item.reach}, harm: {item.severity}, {item.sure})"
+    return Hypothesis(place.file, place.line, item.cwe, says, sentence(item.suggestion), code.strip())
