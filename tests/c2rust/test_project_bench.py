@@ -72,6 +72,7 @@ def test_tests_pass_in_c_and_name_what_they_call(bench: ProjectBench) -> None:
     assert b"words_unused" not in called
 
 
+@pytest.mark.slow
 def test_content_decides_what_is_built_again_not_time(benches: Path, bench: ProjectBench) -> None:
     write(bench, checksum("0xe40c292c"))
     assert bench.build_library()[0]
@@ -135,6 +136,7 @@ def test_a_varied_call_counts_only_if_c_does_the_same_with_its_variables_in_anot
     }
 
 
+@pytest.mark.slow
 def test_a_function_that_loops_ends_its_tests_early(bench: ProjectBench) -> None:
     write(bench, checksum("loop {}"))
     assert bench.build_library()[0]
@@ -161,6 +163,7 @@ def test_a_library_that_another_bench_built_later_is_not_taken_for_fresh(
     assert run(bench, "words_checksum").failure == "exit code 2"
 
 
+@pytest.mark.slow
 def test_a_failed_build_leaves_no_earlier_library(bench: ProjectBench) -> None:
     write(bench, checksum("0xe40c292c"))
     assert bench.build_library()[0]
@@ -189,6 +192,7 @@ def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
     assert [bench.test(command, {}).failure for command in [*commands, *commands, "make test"]] == [""] * 7
 
 
+@pytest.mark.slow
 def test_a_test_that_uses_its_cpu_time_is_stopped(bench: ProjectBench) -> None:
     began = time.monotonic()
     done = bench.test("make test && while :; do :; done", {}, CommandLimit(600, 1))

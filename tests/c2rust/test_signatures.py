@@ -149,6 +149,7 @@ def shown(one: ParameterMapping) -> str:
 
 
 @pytest.mark.parametrize("source", FUNCTIONS)
+@pytest.mark.slow
 def test_mappings_follow_from_uses(tmp_path, source):
     assert mappings(tmp_path, source) == FUNCTIONS[source]
 

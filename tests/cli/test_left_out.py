@@ -78,6 +78,7 @@ def test_the_first_line_of_a_conversation_counts_what_is_left_out(place: Jarvis)
 @pytest.mark.parametrize(
     "name", [name for name in BROKEN if "/tools/" in name or "/models/" in name or "callbacks" in name]
 )
+@pytest.mark.slow
 def test_a_task_tells_them_too_and_so_does_its_report(place: Jarvis, name: str) -> None:
     content, cause = BROKEN[name]
     file = place.place.parent / name

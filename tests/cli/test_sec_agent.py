@@ -264,6 +264,7 @@ def test_what_the_first_model_leaves_open_is_escalated_and_counted(jarvis: Jarvi
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("always", ["confirmed", "dismissed"])
+@pytest.mark.slow
 def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trusted(
     jarvis: Jarvis, tree: Path, always: str
 ) -> None:

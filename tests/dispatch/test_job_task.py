@@ -112,6 +112,7 @@ def test_a_job_is_released_while_no_blob_can_be_read_until_the_patience_ends(
     assert (plan.state, plan.attempts, plan.reason.split(":")[0]) == ("pending", 1, "BlobsUnavailable")
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_for_a_short_time_pauses_no_run(store: Store, settings: Settings, run: str) -> None:
     workman = runner(store, Full(settings.data_dir / "blobs"), full=60.0)
     finish(workman, store, run, rounds=3)

@@ -261,6 +261,7 @@ def test_cancel_ends_a_scan_within_a_second(session: ScanSession, tree: Path) ->
         session.scan(tree, cancel=token)
 
 
+@pytest.mark.slow
 def test_a_dead_child_is_replaced(session: ScanSession, tree: Path) -> None:
     session.scan_text(COPY)
     for child in psutil.Process().children():

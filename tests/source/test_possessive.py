@@ -100,6 +100,7 @@ def test_the_patterns_of_every_module_are_looked_at() -> None:
     assert len(patterns()) >= 60
 
 
+@pytest.mark.slow
 def test_possessive_groups_repeat_an_atomic_body_at_least_0_or_1_times() -> None:
     unsafe = [
         pattern.pattern

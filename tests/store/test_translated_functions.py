@@ -127,6 +127,7 @@ def test_a_resumed_run_is_judged_by_the_functions_since(store: Store) -> None:
 
 
 @pytest.mark.parametrize("seconds", [-3600.0, -5.0, 3600.0])
+@pytest.mark.slow
 def test_after_a_step_of_the_clock_a_run_is_judged_by_the_functions_since(
     steppable: Store, clock: SteppedClock, seconds: float
 ) -> None:

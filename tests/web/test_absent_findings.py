@@ -75,6 +75,7 @@ def test_there_are_kinds_states_and_outputs() -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_report_of_a_scan_that_is_not_complete_names_what_was_not_checked(filled: FilledStore, lang: str) -> None:
     scans = [scan_of(find_run(filled.store, one.id)) for one in filled.runs if one.is_scan]
     for scan, form in product(scans, FORMATS):
@@ -131,6 +132,7 @@ def test_metrics_have_no_number_of_findings(filled: FilledStore) -> None:
     assert 'jarvis_runs{kind="code",state="done"} 1.0' in text
 
 
+@pytest.mark.slow
 def test_no_page_and_no_answer_of_the_api_says_that_all_is_well(filled: FilledStore) -> None:
     app = application(filled.store, filled.blobs)
     client = signed_in(app)
@@ -206,6 +208,7 @@ def test_a_complete_scan_without_findings_passes(
         {"rules": {"off": [], "severity": {}, "project": [], "packages": {}, "learned": {}, "depth": "rules"}},
     ],
 )
+@pytest.mark.slow
 def test_scans_of_different_scope_are_not_compared(
     store: Store, blobs: DirectoryBlobs, scopes: Callable[..., Any], narrower: dict[str, Any]
 ) -> None:

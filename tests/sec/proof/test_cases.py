@@ -49,6 +49,7 @@ def opened(
 @pytest.mark.sample(1, 12)
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.slow
 def test_the_vulnerable_program_is_proved_and_the_fixed_one_is_not(case: Case, tier: Tier, tmp_path: Path) -> None:
     with opened(case, tmp_path, tier, fixed=False) as prove:
         vulnerable = prove(case.attempt)
