@@ -26,6 +26,7 @@ TOO_DEEP = "nested too deeply: its path is longer than 65,536 bytes"
 TOO_MANY_INCLUDES = "more than 20,000 #include lines; files that the others include may not be checked"
 TOO_MANY_INCLUDED = "too many files without a source suffix are included, or too deeply; not all of them were checked"
 INCLUDED_RUST = "includes a file named .rs, which is checked as Rust, not as C"
+INCLUDED_BY_RUST = "included by Rust code, but not named .rs, so it was not checked as Rust"
 INCLUDED_FROM_OUTSIDE = "included from outside of the scanned paths"
 INCLUDED_FROM_OWN = "included from .jarvis, which is never scanned"
 

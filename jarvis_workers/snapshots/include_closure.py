@@ -14,6 +14,7 @@ from pathlib import Path
 
 from jarvis_workers.snapshots.entries import LeftOut, NotChecked, OtherFiles
 from jarvis_workers.snapshots.exclusion_reasons import (
+    INCLUDED_BY_RUST,
     INCLUDED_FROM_OUTSIDE,
     INCLUDED_FROM_OWN,
     INCLUDED_RUST,
@@ -26,7 +27,7 @@ from jarvis_workers.snapshots.exclusion_reasons import (
 from jarvis_workers.snapshots.include_search import MATCHES_MAX, ByName, IncludeSearch
 from jarvis_workers.snapshots.safe_read import Read, read_file
 from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
-from jarvis_workers.source.includes import IncludedName, included_names
+from jarvis_workers.source.includes import IncludedName, included_names, rust_included_names
 
 # Bounds for trees that are made to exceed them; what is beyond is reported. Depth: the one of gcc and clang.
 DEPTH_MAX = 200
@@ -47,6 +48,8 @@ class IncludeClosure:
         self._lookups: dict[tuple[bytes, bytes], None] = {}
         # Names, also of sources, that may begin with an excluded directory.
         self._longer = set[bytes]()
+        # What Rust sources include under names that are not of Rust, and from where.
+        self._from_rust: dict[tuple[bytes, bytes], None] = {}
         self._macros = Counter[bytes]()
         self._outside = set[bytes]()
         self._from_excluded = defaultdict[bytes, set[bytes]](set)
@@ -60,15 +63,16 @@ class IncludeClosure:
         self._search.add_excluded(directory)
 
     def add_source(self, path: bytes, content: bytes) -> None:
-        """Add what a source includes; Rust sources include nothing."""
-        if path.endswith(RUST):
-            return
-        includes = included_names(content)
+        """Add what a source includes."""
+        is_rust = path.endswith(RUST)
+        includes = rust_included_names(content) if is_rust else included_names(content)
         if not includes.complete:
             self._not_checked.add(NotChecked(path, TOO_MANY_INCLUDES))
         for one in includes.names:
             if one.macro:
                 self._macros[one.name] += 1
+            elif is_rust:
+                self._want_from_rust(path, one.name)
             elif one.name.endswith(RUST):
                 self._not_checked.add(NotChecked(path, INCLUDED_RUST))
             else:
@@ -82,6 +86,14 @@ class IncludeClosure:
             return
         if len(self._lookups) < LOOKUPS_MAX:
             self._lookups[directory if include.quoted else b"", name] = None
+        else:
+            self._not_checked.add(TOO_MANY)
+
+    def _want_from_rust(self, path: bytes, name: bytes) -> None:
+        if name.endswith(RUST):
+            return
+        if len(self._from_rust) < LOOKUPS_MAX:
+            self._from_rust[path.rpartition(b"/")[0], name] = None
         else:
             self._not_checked.add(TOO_MANY)
 
@@ -108,6 +120,8 @@ class IncludeClosure:
                 self.add_source(path, content if isinstance(content, bytes) else b"")
         else:
             self._not_checked.add(TOO_MANY)
+        for directory, name in self._from_rust:
+            self._look_from_rust(directory, name)
         for name in sorted(self._longer):
             for path in self._search.in_excluded(name):
                 self._is_scanned(path)
@@ -144,6 +158,13 @@ class IncludeClosure:
         if len(matches) > MATCHES_MAX:
             self._not_checked.add(TOO_MANY)
         return matches[:MATCHES_MAX]
+
+    def _look_from_rust(self, directory: bytes, name: bytes) -> None:
+        path = self._search.beside(directory, name)
+        if path is not None and not self._search.is_directory(path):
+            self._not_checked.add(NotChecked(path, INCLUDED_BY_RUST))
+        elif self._search.is_outside(directory, name):
+            self._outside.add(posixpath.normpath(posixpath.join(directory, name)))
 
     def _is_scanned(self, path: bytes) -> bool:
         """Return whether an included file is to be added; count it if it is neither added nor a source."""

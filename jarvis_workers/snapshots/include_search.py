@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
 from jarvis_workers.snapshots.entries import OtherFiles
 from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
@@ -66,6 +67,9 @@ class IncludeSearch:
             return path if is_link else None
         above = self.root.rstrip(b"/") + b"/"
         return real[len(above) :] if real.startswith(above) else None
+
+    def is_directory(self, path: bytes) -> bool:
+        return Path(os.fsdecode(posixpath.join(self.root, path))).is_dir()
 
     def is_outside(self, directory: bytes, name: bytes) -> bool:
         """Return whether a name in a directory is one of a file outside of the root."""

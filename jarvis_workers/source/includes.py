@@ -1,4 +1,4 @@
-"""Find the files that a C or C++ source includes, also as C++20 header units, however the directive is written.
+"""Find the files that a source includes: C or C++, also as C++20 header units, or Rust; however it is written.
 
 Spliced lines, comments, digraphs and trigraphs are read as a preprocessor reads them. Conditions are not evaluated, and
 a directive in a comment counts: a name too many costs a look for a file, a name too few hides code. Most files are read
@@ -39,6 +39,14 @@ NAME_MACRO = re.compile(
     rb'#[ \t]*+define[ \t]++([A-Za-z_$][0-9A-Za-z_$]*+)[ \t]++(?:"([^"\n]{1,1000})"|<([^>\n]{1,1000})>)'
 )
 
+# `include!("name")`, `#[path = "name"]` and `#[cfg_attr(all, path = "name")]`; a macro in place of the name.
+RUST_INCLUDE = re.compile(
+    rb"""(?:\binclude\s*+!\s*+[(\[{]|\#!?\s*+\[\s*+(?:cfg_attr\b[^\]"]{0,200},\s*+)?path\s*+=)\s*+"""
+    rb"""(?:"((?:[^"\\]|\\.){1,1000}+)"|r(#*+)"(.{1,1000}?)"\2|([A-Za-z_]\w{0,999}+)\s*+!)""",
+    re.DOTALL,
+)
+RUST_ESCAPE = re.compile(rb"\\x([0-7][0-9A-Fa-f])|\\u\{([0-9A-Fa-f_]{1,8})\}|\\(.)", re.DOTALL)
+
 
 class IncludedName(NamedTuple):
     """The name in a directive: in quotes, in angle brackets, or of a macro that the file does not define as either."""
@@ -70,6 +78,28 @@ def included_names(content: bytes) -> IncludedNames:
     imported = _without_macros(text, dict.fromkeys(units[:INCLUDES_MAX]))
     names |= dict.fromkeys(one for one in imported if not one.macro)
     return IncludedNames(tuple(names), complete=max(len(directives), len(units)) <= INCLUDES_MAX)
+
+
+def rust_included_names(content: bytes) -> IncludedNames:
+    """Return what `include!` and the attribute `path` of a Rust source name; a macro such as `concat!` by its name."""
+    if b"include" not in content and b"path" not in content:
+        return IncludedNames(())
+    names: dict[IncludedName, None] = {}
+    for found in islice(RUST_INCLUDE.finditer(content), INCLUDES_MAX + 1):
+        escaped, _, raw, macro = found.groups()
+        if macro:
+            names[IncludedName(macro, macro=True)] = None
+        else:
+            names[IncludedName(raw or RUST_ESCAPE.sub(_unescaped, escaped), quoted=True)] = None
+    return IncludedNames(tuple(names), complete=len(names) <= INCLUDES_MAX)
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    ascii_code, code, character = escape.groups()
+    if character is not None:
+        return b"" if character == b"\n" else character
+    number = int(ascii_code or code.replace(b"_", b"") or b"0", 16)
+    return chr(min(number, 0x10FFFF)).encode(errors="replace")
 
 
 def _usual_directives(text: bytes) -> list[IncludedName] | None:

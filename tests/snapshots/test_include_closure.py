@@ -13,6 +13,7 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.entries import LeftOut, NotChecked, OtherFiles
 from jarvis_workers.snapshots.exclusion_reasons import (
     EXCLUDED,
+    INCLUDED_BY_RUST,
     INCLUDED_FROM_OUTSIDE,
     INCLUDED_FROM_OWN,
     INCLUDED_RUST,
@@ -164,6 +165,44 @@ def test_macros_and_files_outside_of_the_root_are_counted_and_files_that_are_not
     assert paths(blobs, snapshot) == ["a.c", "x.rs"]
     assert snapshot.left_out == {included_by_macro(b"CONFIG"): 1, INCLUDED_FROM_OUTSIDE: 1}
     assert snapshot.not_checked == ((b"a.c", INCLUDED_RUST),)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'include!("body.txt");',
+        'include! { "body.txt" }',
+        'std::include!(r#"body.txt"#);',
+        'include!("./body\\x2etxt");',
+        '#[path = "body.txt"]\nmod body;',
+        '#[cfg_attr(all(), path = "body.txt")] mod body;',
+        '#![path = "../src/body.txt"]',
+    ],
+)
+def test_what_rust_code_includes_under_another_name_is_not_checked(
+    line: str, tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    tree = grow(tmp_path / "tree", {"src/lib.rs": line + "\n", "src/body.txt": "pub fn f() {}\n"})
+    snapshot = pack(tree, followed, blobs)
+
+    assert snapshot.not_checked == ((b"src/body.txt", INCLUDED_BY_RUST),)
+
+
+def test_includes_of_rust_code_that_hide_nothing_are_no_gaps(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    lines = (
+        '#[doc = include_str!("readme.md")]\ninclude!("part.rs");\ninclude!("gone.txt");\n'
+        '#[route(path = "readme.md")]\n'
+        '#[path = "."]\nmod inline { mod part; }\n'
+        'include!(concat!(env!("OUT_DIR"), "/bindings.rs"));\ninclude!("../out.in");\n'
+    )
+    tree = grow(tmp_path / "tree", {"lib.rs": lines, "part.rs": "", "readme.md": ""})
+    snapshot = pack(tree, followed, blobs)
+
+    assert paths(blobs, snapshot) == ["lib.rs", "part.rs"]
+    assert snapshot.left_out == {included_by_macro(b"concat"): 1, INCLUDED_FROM_OUTSIDE: 1}
+    assert snapshot.not_checked == ()
 
 
 def test_a_file_that_is_included_by_an_absolute_path_below_the_root_is_packed(
