@@ -122,8 +122,11 @@ class _Conversation:
                     self._inputs.run_turn(PersonText(task))
                 while self._handle_next():
                     pass
-            except (EOFError, OSError):
+            except EOFError:
                 self._keep()
+            except OSError:  # The terminal went away, and its signal comes later.
+                self._keep()
+                return HUNG_UP
             except (KeyboardInterrupt, SystemExit):
                 self._keep()
                 raise
