@@ -1,8 +1,9 @@
 """Root causes: findings with the same missing check, or with the same source and sink, are one defect.
 
 The key of a root cause is computed from the candidate alone, never from a model's words.  An unchecked NULL pointer is
-identified by the place that makes it, however many uses of it are reported; any other data flow by the lines where it
-begins and ends; a finding without a trace by its own line, and what a model has found there also by its weakness.
+identified by the place that makes it, however many uses of it are reported, and what a model has found by the line that
+it names as the cause; any other data flow by the lines where it begins and ends; a finding without a trace by its own
+line, and what a model has found there also by its weakness.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import Candidate, rule_id
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, rule_id
 from jarvis_workers.sec.trace import TraceLocation, read_trail, without_callers
 
 # Rules that report the same missing check, at the call that returns NULL or at a use of its result.
@@ -21,6 +22,7 @@ FAMILIES = {
     "malloc_no_null_check": NULL_CHECK,
 }
 NULL = "NULL"
+NAMED_CAUSE = "named_cause"
 ID_LENGTH = 10
 # Of a mark: whether it is that of a line, and a digest of the text; then two lines.
 TEXT_BYTES, LINE_BYTES = 1 + 16, 5
@@ -60,6 +62,8 @@ def defect_of(candidate: Candidate) -> Defect:
         return Defect(cause, None, (family, candidate.file, evidence))
     first, last = steps[0], steps[-1]
     source, sink = _place(first), _place(last)
+    if candidate.pattern in FOUND_BY_MODEL:
+        return Defect(RootCause(NAMED_CAUSE, source), sink, (NAMED_CAUSE, *_text(first)))
     if family == NULL_CHECK and NULL in first.note:
         return Defect(RootCause(family, source), sink, (family, *_text(first)))
     return Defect(RootCause(family, source, sink), sink, (family, *_text(first), *_text(last)))

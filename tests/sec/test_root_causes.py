@@ -36,6 +36,16 @@ def ids(*candidates: Candidate) -> list[str]:
     return [causes.id_of(one) for one in candidates]
 
 
+def test_what_models_name_with_one_cause_is_one_defect_in_several_places() -> None:
+    def named(line: int, cause: int, cwe: int = 787) -> Candidate:
+        way = [("table.c", cause, "n is not bounded"), ("table.c", line, "goes wrong here")]
+        return found(file="table.c", line=line, trail=trail_of(way, "table.c"))._replace(pattern="discovered", cwe=cwe)
+
+    first, second, other = named(13, 8), named(15, 8, 125), named(17, 9)
+    assert ids(first, second, other)[0] == ids(first, second, other)[1] != ids(first, second, other)[2]
+    assert defect_of(first).key != defect_of(second).key
+
+
 def twelve() -> Iterable[Candidate]:
     for line in TWELVE.read_text().splitlines():
         row: dict[str, Any] = json.loads(line)

@@ -99,6 +99,27 @@ def test_what_a_reader_names_becomes_a_candidate_that_is_verified(reader: Reader
 
 
 @pytest.mark.slow
+def test_defects_that_one_change_mends_are_one_root_cause_and_one_question(reader: Reader) -> None:
+    asked = []
+
+    def answer(body: Body) -> Step:
+        if is_reading(body):
+            return reported(body, [{**one, "cause": "p0.c:3: n is not bounded"} for one in items(task_of(body))])
+        asked.append(task_of(body))
+        return read(body)
+
+    reader.answer = answer
+    pipeline, run = reader.run(read_room=LARGE)
+
+    body = pipeline.body(run)
+    assert [status for _, _, status in discovered(body)] == ["confirmed"] * FILES
+    found = [one for one in body["issues"] if one["pattern"] == "discovered"]
+    assert len({one["root_cause"] for one in found}) == 1 == body["summary"]["confirmed_root_causes"]
+    assert [step["note"] for step in found[1]["path"]] == ["n is not bounded", "goes wrong here"]
+    assert sum("what a model names as the cause:" in task for task in asked) == 1
+
+
+@pytest.mark.slow
 def test_each_file_is_read_once_and_the_result_does_not_depend_on_the_order_of_the_jobs(reader: Reader) -> None:
     bodies = [pipeline.body(run) for seed in (1, 2) for pipeline, run in [reader.run(f"s{seed}", seed)]]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
@@ -127,7 +127,8 @@ def _defect_text(numbered: Sequence[Numbered], index: CodeIndex, cluster: Cluste
     ]
     steps = read_trail(candidate.trail) if candidate.trail else ()
     if steps:
-        lines.append("the data-flow path that the scanner found:")
+        is_named = candidate.pattern in FOUND_BY_MODEL
+        lines.append("what a model names as the cause:" if is_named else "the data-flow path that the scanner found:")
     lines += [f"  {_called(index, step.file, step.line)} {without_callers(step.note)}" for step in steps]
     places = [_called(index, candidate.file, line) for line in _other_lines(candidate)]
     places += [_called(index, one.file, line) for one in others for line in (one.line, *_other_lines(one))]

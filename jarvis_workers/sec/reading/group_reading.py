@@ -164,14 +164,15 @@ class GroupReading:
         """Return a hypothesis whose texts name lines of files."""
         index = self._question.index
         texts = called_lines(one.description, index), called_lines(one.suggestion, index)
-        return one._replace(description=texts[0], suggestion=texts[1])
+        cause = one.cause and one.cause._replace(missing=called_lines(one.cause.missing, index))
+        return one._replace(description=texts[0], suggestion=texts[1], cause=cause)
 
     def _find(self, item: HypothesisItem) -> Evidence | LostQuote:
         return find_quote(self._question.index, NO_SLICE, Quote(file=item.file, line=item.line, quote=item.quote))
 
     def _line(self, path: str, line: int) -> str:
         file = self._question.index.file(path)
-        return file.decided[line - 1] if file else ""
+        return file.decided[line - 1] if file and 0 < line <= len(file.decided) else ""
 
     def _instructions(self) -> str | None:
         """Return that the code may have told the model to report nothing, if it contains a prompt injection."""

@@ -21,6 +21,7 @@ from jarvis_workers.sec.judge.verdict import Evidence
 ITEMS_MAX = 200
 LOOK_AT_MAX = 5
 NUMBER = re.compile(r"\D{0,20}?(\d{1,7})")
+CAUSE = re.compile(r"\s*([^\s:]+):(\d{1,7})(?:\s*[:,-]\s*|\s+)(\S.*)", re.DOTALL)
 NAMED_MAX = 160
 
 Reach = Literal["remote", "file", "local", "self", "unknown"]
@@ -74,14 +75,23 @@ class HypothesisItem(BaseModel):
     severity: Annotated[Severity, _one_of("high", "low", "medium")] = "medium"
     sure: Annotated[Sure, _one_of("certain", "doubt", "likely")] = "likely"
     suggestion: Text = ""
+    cause: Text = ""
     look_at: Annotated[list[str], BeforeValidator(_places)] = Field(default_factory=list)
 
 
 FORM = ReportForm(list[HypothesisItem], tag="HYPOTHESES")
 
 
+class Cause(NamedTuple):
+    """Where a change mends a defect, and what is missing there; several defects may have the same cause."""
+
+    file: str
+    line: int
+    missing: str
+
+
 class Hypothesis(NamedTuple):
-    """A defect whose quote stands in its file; `code` is the line."""
+    """A defect whose quote stands in its file; `code` is the line. Without a cause a change of the line mends it."""
 
     file: str
     line: int
@@ -89,6 +99,7 @@ class Hypothesis(NamedTuple):
     description: str
     suggestion: str
     code: str
+    cause: Cause | None = None
 
     @property
     def category(self) -> str:
@@ -127,7 +138,7 @@ class CheckedItems(NamedTuple):
 
 # Locates the quote of an item.
 FindQuote = Callable[[HypothesisItem], Evidence | LostQuote]
-# Returns a line of a file as shown.
+# Returns a line of a file as shown, "" if there is none.
 LineOf = Callable[[str, int], str]
 
 
@@ -137,7 +148,7 @@ def check(items: Sequence[HypothesisItem], find: FindQuote, line_of: LineOf) -> 
     for number, item in enumerate(items[:ITEMS_MAX], 1):
         place = find(item) if any(map(str.isalnum, item.description)) else None
         if isinstance(place, Evidence):
-            hypotheses.append(_hypothesis(item, place, line_of(place.file, place.line)))
+            hypotheses.append(_hypothesis(item, place, line_of))
         else:
             file = item.file[:NAMED_MAX] or "without a name"
             why = WHY[place.kind].format(file=file, line=item.line) if place else "its description is empty"
@@ -171,7 +182,24 @@ def _kind(item: HypothesisItem) -> str:
     return category if category != OTHER else f"CWE-{item.cwe}"
 
 
-def _hypothesis(item: HypothesisItem, place: Evidence, code: str) -> Hypothesis:
+def _hypothesis(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Hypothesis:
     """Return a hypothesis; its description says what the reader thinks of it, since candidates have no such fields."""
-    says = f"{sentence(item.description)} (reach: {item.reach}, harm: {item.severity}, {item.sure})"
-    return Hypothesis(place.file, place.line, item.cwe, says, sentence(item.suggestion), code.strip())
+    cause = _cause(item, place, line_of)
+    unplaced = f"; cause: {sentence(item.cause)}" if item.cause.strip() and cause is None else ""
+    says = f"{sentence(item.description)} (reach: {item.reach}, harm: {item.severity}, {item.sure}{unplaced})"
+    code = line_of(place.file, place.line).strip()
+    suggestion = sentence(item.suggestion)
+    is_elsewhere = cause and cause[:2] != (place.file, place.line)
+    return Hypothesis(place.file, place.line, item.cwe, says, suggestion, code, cause if is_elsewhere else None)
+
+
+def _cause(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Cause | None:
+    """Return the cause that an item names, None if it names none or a line that is not there."""
+    stated = CAUSE.match(item.cause)
+    if stated is None:
+        return None
+    file, line = stated[1], int(stated[2])
+    for path in (file, place.file if file == place.file.rpartition("/")[2] else file):
+        if line_of(path, line).strip():
+            return Cause(path, line, sentence(stated[3]))
+    return None

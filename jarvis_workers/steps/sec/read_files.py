@@ -26,6 +26,7 @@ from jarvis_workers.sec.reading.hypotheses import Hypothesis
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from jarvis_workers.sec.reading.project_map import map_text
 from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
@@ -48,6 +49,7 @@ UNUSABLE = "not asked about: the reader (--read) reported {text}"
 MORE_UNUSABLE = "not asked about: {count} more reports of the reader (--read), whose quotes do not stand in the code"
 SURPLUS = "not asked about: {count} reports of the reader (--read) beyond those that are checked"
 MISSED = "not read, although a reader asked for {place} (--read)"
+GOES_WRONG = "goes wrong here"
 CUT = "{count} of its lines too long to be shown whole: read only in part (--read)"
 
 
@@ -176,4 +178,5 @@ def _result(one: Hypothesis) -> CandidateResult:
     path = from_shown(one.file)
     language = language_of(path) or "c/cpp"
     meaning = Meaning(PATTERN, language, one.category, one.cwe, one.description, one.suggestion)
-    return CandidateResult((Spot(path, PATTERN, one.line, CONFIDENCE, one.code),), (meaning,))
+    trail = trail_of([one.cause, (one.file, one.line, GOES_WRONG)], one.file) if one.cause else None
+    return CandidateResult((Spot(path, PATTERN, one.line, CONFIDENCE, one.code, trail=trail),), (meaning,))

@@ -111,6 +111,31 @@ def test_a_field_that_cannot_be_read_costs_no_item() -> None:
     assert result.look_at == ("b.c#f",)
 
 
+@pytest.mark.parametrize(
+    ("stated", "cause"),
+    [
+        ("src/a.c:6: s is not measured", ("src/a.c", 6, "s is not measured")),
+        ("a.c:6 - s is not measured", ("src/a.c", 6, "s is not measured")),
+        ("src/main.c:2: the caller does not measure s", ("src/main.c", 2, "the caller does not measure s")),
+        ("src/a.c:8: the line itself", None),
+        (None, None),
+    ],
+)
+def test_an_item_may_name_the_line_that_a_change_mends(stated: str | None, cause: tuple[str, int, str] | None) -> None:
+    (one,) = reading(report({**COPIES, "cause": stated}), of=question(main="\nint main(void);\n"))[0].hypotheses
+
+    assert one.cause == cause
+    assert "cause" not in one.description
+
+
+@pytest.mark.parametrize("stated", ["src/a.c:99: it is not measured", "gone.c:1: it is not measured", "not measured"])
+def test_a_cause_without_a_place_is_part_of_the_description(stated: str) -> None:
+    (one,) = reading(report({**COPIES, "cause": stated}))[0].hypotheses
+
+    assert one.cause is None
+    assert one.description.endswith(f"(reach: file, harm: high, likely; cause: {stated})")
+
+
 def test_a_reader_that_only_looks_things_up_is_asked_for_its_report() -> None:
     looks = [call("read_code", json.dumps({"path": f"{number}.c"})) for number in range(3)]
     result, platform = reading(*looks[:3], *[looks[2]] * 2, report(COPIES))
