@@ -22,7 +22,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.discovery.function_search import INSTRUCTED
 from jarvis_workers.sec.judge.lost_quote import LostQuote
-from jarvis_workers.sec.judge.quotes import called_lines, find_quote
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
 from jarvis_workers.sec.judge.verdict import Evidence, Quote
@@ -168,7 +168,14 @@ class GroupReading:
         return one._replace(description=texts[0], suggestion=texts[1], cause=cause)
 
     def _find(self, item: HypothesisItem) -> Evidence | LostQuote:
-        return find_quote(self._question.index, NO_SLICE, Quote(file=item.file, line=item.line, quote=item.quote))
+        """Return the line that an item quotes; a quote of little text counts if it is the whole stated line."""
+        index = self._question.index
+        found = find_quote(index, NO_SLICE, Quote(file=item.file, line=item.line, quote=item.quote))
+        if isinstance(found, LostQuote) and found.kind in ("short", "several"):
+            stated = stated_place(index, NO_SLICE, item.file, item.line)
+            if stated and stated.quote.split() == item.quote.split():
+                return stated
+        return found
 
     def _line(self, path: str, line: int) -> str:
         file = self._question.index.file(path)

@@ -111,6 +111,15 @@ def test_a_field_that_cannot_be_read_costs_no_item() -> None:
     assert result.look_at == ("b.c#f",)
 
 
+def test_a_short_quote_counts_if_it_is_the_whole_line() -> None:
+    ends = "void f(int n)\n{\n    if (n)\n        return;\n    g(n);\n    if (n) { return; }\n}\n"
+    said = report({**COPIES, "line": 4, "quote": " return;"}, {**COPIES, "line": 6, "quote": "return;"})
+    result, platform = reading(said, report(), of=question(a=ends))
+
+    assert [one.line for one in result.hypotheses] == [4]
+    assert "Item 2" in platform.requests[1].messages[-1].content
+
+
 @pytest.mark.parametrize(
     ("stated", "cause"),
     [
