@@ -314,6 +314,16 @@ def test_a_root_cause_in_several_functions_is_one_cluster() -> None:
     assert len(by_function(locate(numbered(*here, FOUND[0]), CODE))) == 1
 
 
+def test_functions_with_few_defects_that_models_report_are_one_cluster() -> None:
+    code = b"".join(b"void f%d(void)\n{\n}\n" % number for number in range(5))
+    rows = [found(line=1)] + [
+        found(line=line)._replace(pattern="discovered") for line in (1, 4, 4, 7, 7, 7, 10, 10, 13)
+    ]
+    groups = by_function(locate(numbered(*rows), code))
+
+    assert [[one.candidate.line for one in group] for group in groups] == [[1, 1], [4, 4, 7, 7, 7, 10, 10, 13]]
+
+
 def test_outside_of_functions_a_rule_and_sink_is_a_cluster() -> None:
     lines = [found(line=1), found(line=2, evidence="strcpy(x, y)"), found("atoi_family", line=3, evidence="atoi(x)")]
 

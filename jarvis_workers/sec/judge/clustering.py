@@ -110,7 +110,8 @@ def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: 
 def by_function(located: Sequence[LocatedCandidate]) -> list[list[LocatedCandidate]]:
     """Divide the candidates of a file: by root cause where that spans several functions, else by function.
 
-    Outside of functions, candidates of the same rule and sink are together.
+    Outside of functions, candidates of the same rule and sink are together. Functions with few candidates, all of which
+    models report, are together, since each of these has a claim of its own.
     """
     causes: defaultdict[RootCause, set[Hashable]] = defaultdict(set)
     for one in located:
@@ -119,7 +120,22 @@ def by_function(located: Sequence[LocatedCandidate]) -> list[list[LocatedCandida
     for one in located:
         cause = defect_of(one.candidate).cause
         groups[cause if len(causes[cause]) > 1 else one.scope].append(one)
-    return list(groups.values())
+    return list(_packed(groups.values()))
+
+
+def _packed(groups: Iterable[list[LocatedCandidate]]) -> Iterator[list[LocatedCandidate]]:
+    """Join groups of what models report, as far as one conversation verifies all of them."""
+    open_pack: list[LocatedCandidate] = []
+    for group in groups:
+        if any(one.candidate.pattern not in FOUND_BY_MODEL for one in group):
+            yield group
+        elif len(open_pack) + len(group) <= VERIFIED_AT_ONCE:
+            open_pack += group
+        else:
+            yield from [open_pack] if open_pack else []
+            open_pack = group
+    if open_pack:
+        yield open_pack
 
 
 def fits(group: Sequence[LocatedCandidate], profile: Profile) -> bool:
