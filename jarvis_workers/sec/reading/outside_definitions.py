@@ -1,4 +1,4 @@
-"""The types, macros and global variables that the pieces of a group name but do not define.
+"""The types, macros, global variables and short functions that the pieces of a group name but do not define.
 
 They are shown below the files, since reading them later costs a whole further request: those that are named most often
 come first, and then what they name in turn.
@@ -11,6 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
+from jarvis_workers.sec.judge.slices.definitions import with_conditions
 from jarvis_workers.sec.judge.slices.excerpt import Lines, merged
 from jarvis_workers.sec.judge.slices.index import Used
 from jarvis_workers.sec.judge.slices.keywords import KEYWORD_BYTES
@@ -18,8 +19,8 @@ from jarvis_workers.sec.judge.slices.places import offsets_of
 from jarvis_workers.sec.reading.numbered_code import shown_lines
 
 NAME = re.compile(rb"(?<!\w)[A-Za-z_]\w{1,80}+")
-# Of a group, and the lines of one of them that are shown.
-DEFINITIONS_MAX, LINES_MAX = 400, 60
+# Of a group, the lines of one of them that are shown, and those of a function that is short.
+DEFINITIONS_MAX, LINES_MAX, SHORT_MAX = 400, 60, 12
 
 
 class PlacedLines(NamedTuple):
@@ -34,7 +35,8 @@ def outside_definitions(index: CodeIndex, pieces: Sequence[PlacedLines], room: i
     """Return the definitions for which there is room, below the names of their files; empty if there are none."""
     chosen: defaultdict[str, list[Lines]] = defaultdict(list)
     for used in _definitions(index, pieces):
-        spans = merged([*chosen[used.file.path], (used.first, min(used.last, used.first + LINES_MAX))])
+        shown = with_conditions(used, ((used.first, min(used.last, used.first + LINES_MAX)),))
+        spans = merged([*chosen[used.file.path], *shown])
         cost = _tokens(used.file, spans) - _tokens(used.file, chosen[used.file.path])
         if cost <= room:
             room -= cost
@@ -63,7 +65,7 @@ def _definitions(index: CodeIndex, pieces: Sequence[PlacedLines]) -> Iterator[Us
     places = set[tuple[str, int]]()
     while waiting and len(places) < DEFINITIONS_MAX:
         name = waiting.popleft()
-        for used in index.meanings(name, near[name]):
+        for used in (*index.meanings(name, near[name]), *(_short(index, name, near[name]) if name in count else ())):
             place = used.file.path, used.first
             if place in places or any(_contains(piece, used) for piece in pieces):
                 continue
@@ -73,6 +75,14 @@ def _definitions(index: CodeIndex, pieces: Sequence[PlacedLines]) -> Iterator[Us
                 if other not in near:
                     near[other] = used.file.path
                     waiting.append(other)
+
+
+def _short(index: CodeIndex, name: bytes, near: str) -> Iterator[Used]:
+    """Yield the function that a name refers to if it is short."""
+    if definition := index.definition(name, near):
+        file, place = definition
+        if place.last - place.first < SHORT_MAX:
+            yield Used(file, place.first, place.last)
 
 
 def _names(file: SourceFile, first: int, last: int) -> Iterator[bytes]:

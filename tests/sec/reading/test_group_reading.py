@@ -1,6 +1,7 @@
 """The conversation of a reader: what its request shows, and what becomes of what it says."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,18 @@ def test_a_reader_sees_whole_files_hints_the_map_and_definitions_of_other_files(
         "strcpy(d, s);",
     )
     assert result.reason is None
+
+
+def test_a_reader_sees_short_functions_and_the_conditions_of_definitions_of_other_files() -> None:
+    code = "int f(void)\n{\n    return room() + ROOM + many();\n}\n"
+    many = "int many(void)\n{\n" + "    step();\n" * 15 + "    return 1;\n}\n"
+    limits = "#ifdef WIDE\n#define ROOM 64\n#else\n#define ROOM 8\n#endif\n"
+    asked = question(a=code, b=limits + "int room(void)\n{\n    return 1 << 10;\n}\n" + many)
+    asked = replace(asked, pieces=(PlacedLines(asked.pieces[0].file, 1, 4),))
+
+    shown = asked.definitions
+    assert "8|     return 1 << 10;" in shown and "step" not in shown
+    assert [line.partition("| ")[2] for line in shown.split("\n")][1:5] == limits.split("\n")[:4]
 
 
 def test_the_same_defect_in_ten_words_is_one() -> None:

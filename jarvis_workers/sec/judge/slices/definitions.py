@@ -40,7 +40,7 @@ def definitions(
             if used.file.conditions.is_elsewhere(used.first) and not elsewhere:
                 continue
             shown = _shown(used, names)
-            yield DefinitionLines(used.file, _with_conditions(used, shown))
+            yield DefinitionLines(used.file, with_conditions(used, shown))
             if depth < DEPTH_MAX:
                 new = [other for other in names_on(used.file, lines_of(shown)) if other not in seen]
                 seen.update(new)
@@ -80,6 +80,6 @@ def _shown(used: Used, names: Sequence[bytes]) -> tuple[Lines, ...]:
     return tuple(merged([(first, min(head, last)), *((line, line) for line in members), (last, last)]))
 
 
-def _with_conditions(used: Used, shown: tuple[Lines, ...]) -> tuple[Lines, ...]:
+def with_conditions(used: Used, shown: tuple[Lines, ...]) -> tuple[Lines, ...]:
     directives = [(line, line) for condition in used.file.conditions.at(used.first) for line in condition.lines]
     return tuple(merged([*directives, *shown]))
