@@ -26,6 +26,7 @@ NAMES = {
 # What the upper bounds assume.
 BOUNDED = {
     "discovered": "five defects in each function that --discover searches, each verified by itself",
+    "named": "a defect that readers name for each 190 tokens of code, eight of them verified together",
     "seen": "20 defects that models see beside the candidates",
     "escalate": "all candidates are left open by the first model, and asked about again (--escalate)",
     "prove": "all that a sanitizer can show is confirmed; without --prove, of high severity",
@@ -140,8 +141,8 @@ def _row(name: str, cells: "tuple[str, ...] | list[str]", width: int) -> str:
 def _habit(name: str, share: StageShare) -> str:
     habit = share.habit
     basis = f"the mean of {habit.seen:,} jobs" if habit.seen else "assumed until more jobs have run"
-    asks = (
-        f"{habit.rounds:.1f} questions, {habit.added:,.0f} tokens added per"
-        f" conversation, {habit.answer:,.0f} per answer"
+    answers = (
+        f"answers of {habit.share:.0%} of the first question" if habit.share else f"{habit.answer:,.0f} per answer"
     )
+    asks = f"{habit.rounds:.1f} questions, {habit.added:,.0f} tokens added per conversation, {answers}"
     return f"{NAMES[name]}: {asks} ({basis})"

@@ -80,6 +80,7 @@ def estimate(
     verify = scan.measure.share("verify", firsts, len(planned.clusters))
     functions = chosen_for_search(scan, blobs)
     search = search_share(scan, functions) if plan.options.discover else None
+    reading = reading_share(scan, blobs) if plan.options.read else None
     return Estimate(
         group=plan.options.group,
         candidates=len(scan.numbered),
@@ -90,8 +91,8 @@ def estimate(
         ratio=scan.measure.ratio,
         priced=scan.measure.is_priced,
         discover=search,
-        read=reading_share(scan, blobs) if plan.options.read else None,
-        bounds=bounds_of(scan, functions[: search.jobs] if search else (), firsts, verify.jobs, escalation),
+        read=reading,
+        bounds=bounds_of(scan, functions[: search.jobs] if search else (), reading, firsts, verify.jobs, escalation),
     )
 
 

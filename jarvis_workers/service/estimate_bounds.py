@@ -16,7 +16,8 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import amount_of
 from jarvis_workers.sec.discovery.defects import CONFIDENCE, PATTERN
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.clustering import Cluster
+from jarvis_workers.sec.judge.clustering import VERIFIED_AT_ONCE, Cluster
+from jarvis_workers.sec.judge.cost_model import TOKENS_OF_A_DEFECT
 from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
@@ -83,13 +84,14 @@ def reading_share(scan: DryScan, blobs: Blobs) -> StageShare:
 def bounds_of(
     scan: DryScan,
     functions: Sequence[ChosenFunction],
+    reading: StageShare | None,
     verified: Sequence[FirstRequest],
     verifications: int,
     escalation: ModelGroup | None,
 ) -> dict[str, StageShare]:
-    """Return upper bounds by name: for what models see or discover, for the escalation, and for proofs.
+    """Return upper bounds by name: for what models see, read or discover, for the escalation, and for proofs.
 
-    `functions` are those that the budget leaves to search.
+    `functions` are those that the budget leaves to search, `reading` is the cost of reading.
     `verified` are the first requests of all `verifications` of candidates, or of a sample.
     """
     shares, options = scan.measure.share, scan.plan.options
@@ -97,8 +99,11 @@ def bounds_of(
     found = [scan.dry.verify(Cluster(one.description, (1,)), {1: one}) for one in defects]
     times = 1 + options.second_look
     every = [FirstRequest(one.tokens, times=times) for one in (*verified, *found) if one.tokens] or [TYPICAL]
-    many = {"discovered": DEFECTS * len(functions), "seen": SEEN if verifications or functions else 0}
+    many = {"discovered": DEFECTS * len(functions), "seen": SEEN if verifications or functions or reading else 0}
+    named = _named(reading)
     bounds = {}
+    if reading:
+        bounds["named"] = shares("verify", every, ceil(named / VERIFIED_AT_ONCE))
     if options.discover:
         bounds["discovered"] = shares("verify", found, many["discovered"])
     bounds["seen"] = shares("verify", every, many["seen"])
@@ -106,8 +111,14 @@ def bounds_of(
         once = [one._replace(times=1) for one in every]
         bounds["escalate"] = shares("verify", once, verifications + sum(many.values()), escalation.prices)
     if options.prove:
-        bounds["prove"] = _proofs(scan, defects, sum(many.values()))
+        bounds["prove"] = _proofs(scan, defects, sum(many.values()) + named)
     return bounds
+
+
+def _named(reading: StageShare | None) -> int:
+    """Return how many defects readers name, in what they were not asked about before."""
+    asked = reading.prompt / reading.habit.rounds if reading else 0
+    return ceil(asked / TOKENS_OF_A_DEFECT)
 
 
 def _proofs(scan: DryScan, defects: Sequence[Candidate], beside: int) -> StageShare:

@@ -71,8 +71,9 @@ class StageMeasure:
         habit, stands_for = self.habits[stage], jobs / max(len(firsts), 1)
         unknown = [first for first in firsts if not first.is_cached]
         times = stands_for * sum(first.times for first in unknown)
-        prompt = stands_for * sum(first.times * habit.prompt(first.tokens * self.ratio) for first in unknown)
-        used = TokenUsage(round(prompt), round(times * habit.completion))
+        sizes = [(first.times * stands_for, first.tokens * self.ratio) for first in unknown]
+        prompt = sum(many * habit.prompt(size) for many, size in sizes)
+        used = TokenUsage(round(prompt), round(sum(many * habit.completion(size) for many, size in sizes)))
         return StageShare(
             jobs=jobs,
             known=round(stands_for * (len(firsts) - len(unknown))),

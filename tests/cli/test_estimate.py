@@ -63,6 +63,6 @@ def test_what_depends_on_the_answers_is_shown_apart_as_an_upper_bound() -> None:
 def test_programs_see_all_numbers() -> None:
     told = json.loads(as_json(FOUND))
 
-    assert told["verify"]["habit"] == {"rounds": 2.6, "added": 85.5, "answer": 300, "seen": 310}
+    assert told["verify"]["habit"] == {"rounds": 2.6, "added": 85.5, "answer": 300, "seen": 310, "share": 0.0}
     assert (told["total"]["prompt"], told["total"]["jobs"], told["plain"]) == (1_238_767, 43, 17)
     assert told["total"]["completion_cost"] == 0.1268

@@ -48,7 +48,9 @@ def test_a_dry_run_estimates_the_reading_and_asks_nothing(jarvis: Jarvis, tree: 
     assert (before["read"]["jobs"], before["read"]["known"]) == (1, 0)
     assert before["read"]["prompt"] > 1_000
     assert (after["read"]["known"], after["read"]["prompt"]) == (1, 0)
-    assert "reading a group of files: 1.2 questions" in table
+    assert "reading a group of files: 1.2 questions" in table and "answers of 32% of the first question" in table
+    assert before["read"]["completion"] == pytest.approx(0.32 * before["read"]["prompt"] / 1.2, rel=0.5)
+    assert "named" in table
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ def test_the_mean_of_earlier_jobs_is_a_habit_once_there_are_enough() -> None:
 
 def test_each_question_says_again_what_was_said_before() -> None:
     assert ConversationProfile(rounds=3, added=500, answer=100).prompt(1000) == 3500
-    assert ConversationProfile(rounds=3, added=500, answer=100).completion == 300
+    assert ConversationProfile(rounds=3, added=500, answer=100).completion() == 300
+    assert ConversationProfile(rounds=2, added=0, answer=0, share=0.3).completion(1000) == 300
 
 
 def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:

@@ -168,7 +168,7 @@ def _assumed(
         body, size = assumed[TRANSLATE], ratio * fmean(one.tokens for one in requests[TRANSLATE])
         rounds = body.rounds + REVIEW.rounds
         added = body.added + REVIEW.added - REVIEW.rounds * (1 - REVIEW_SIZE) * size
-        assumed[TRANSLATE] = ConversationProfile(rounds, added, (body.completion + REVIEW.completion) / rounds)
+        assumed[TRANSLATE] = ConversationProfile(rounds, added, (body.completion() + REVIEW.completion()) / rounds)
     return assumed
 
 
