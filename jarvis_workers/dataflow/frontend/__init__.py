@@ -12,6 +12,7 @@ from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
 from jarvis_workers.source.functions import Function, functions
+from jarvis_workers.source.lex import with_punctuators
 
 __all__ = ["is_cpp", "model"]
 
@@ -48,6 +49,7 @@ def model(
     if language != "c/cpp":
         nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}, "unsearched": None}
         return {"functions": [], "others": [], "ending": [], "opaque": [], "included": [], "cpp": False, **nothing}
+    content = with_punctuators(content, text)
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
