@@ -84,10 +84,13 @@ class FunctionSelection:
             if is_listed and starts[place] in self._marks:
                 function["marks"] = self._marks[starts[place]]
 
-    def gaps(self, functions: list[dict[str, Any]], unsearched: int | None) -> list[list[str | int]]:
+    def gaps(
+        self, functions: list[dict[str, Any]], unread: list[tuple[str, int, str, str]], unsearched: int | None
+    ) -> list[list[str | int]]:
         """Return the functions worth analyzing that cannot be analyzed, or not all of them: name, line and reason.
 
-        Those behind the offset `unsearched` are not known, and named together.
+        `unread` is code that was not lowered. Functions behind the offset `unsearched` are not known, and named
+        together.
         """
         gaps: list[list[str | int]] = [
             [b"".join(one.name.split()).decode("latin-1"), self._text.count(b"\n", 0, one.start) + 1, TOO_LONG]
@@ -95,9 +98,15 @@ class FunctionSelection:
         ]
         roots = [one for one in functions if one["root"] or "marks" in one]
         gaps += [[one["name"], one["line"], one["gap"]] for one in roots if "gap" in one]
+        gaps += [[name, line, reason] for name, line, reason, code in unread if self._matters(code.encode("latin-1"))]
         if unsearched is not None:
             gaps.append([REST, self._text.count(b"\n", 0, unsearched) + 1, f"it is behind {MANY_MARKS}"])
         return gaps
+
+    def _matters(self, code: bytes) -> bool:
+        """Return whether code would be worth analyzing as the body of a function."""
+        parts = (code[start : start + LONGEST] for start in range(0, len(code), LONGEST))
+        return any(is_root(part) or (self._words and names_called(part, self._words)) for part in parts)
 
 
 def summarize(
@@ -129,11 +138,11 @@ def summarize(
     text, _ = mask(content, language)
     selection = FunctionSelection(text, names)
     with room_for_calls():
-        made = model(content, text, language, selection.includes, header=header, cpp=is_cpp(path), defines=defines)
+        made = model(content, text, selection.includes, header=header, cpp=is_cpp(path), defines=defines)
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)
-    gaps = selection.gaps(functions, made.pop("unsearched"))
+    gaps = selection.gaps(functions, made.pop("unread"), made.pop("unsearched"))
     if not exports and not gaps and not any(one["root"] or "marks" in one for one in functions):
         return None
     shared = {id(one): name for name, one in exports.items()}

@@ -17,7 +17,7 @@ INITIALIZERS = lazy(rb"\)\s*(?:noexcept\s*)?:(?!:)")
 # Fast path for most function heads: one pair of parentheses directly before the brace.
 PLAIN_HEAD = re.compile(rb"(?>[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
 OPERATOR = lazy(
-    rb"\boperator(?:\s*[^\s\w]{1,3}|\s*\"\"\s*\w+|\s*+(?<=\s)[A-Za-z_][\w:<>, \t]*+[\s*&]*+(?:\[\s*+\]\s*+)?)\Z"
+    rb"\boperator(?:\s*[^\s\w]{1,3}|\s*\"\"\s*\w+|\s*+(?<=\s)[A-Za-z_:][\w:<>, \t.*&]*+\s*+(?:\[\s*+\]\s*+)?)\Z"
 )
 WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
 NO_NAMES = frozenset(
@@ -38,6 +38,8 @@ IDENTIFIER = lazy(rb"\s*+([A-Za-z_]\w*+)\s*+")
 DIRECTIVES = lazy(rb"(?m)^[ \t]*+#" + LOGICAL_LINE)
 # The initializer of a default argument.
 BRACED = lazy(rb"=[^{};()]*+(?P<braces>\{[^{};]*+\})")
+# The head of a template, whose arguments are nested four times.
+TEMPLATE = lazy(rb"\btemplate\s*+<" + (rb"(?>[^<>;{}]|<" * 3) + rb"[^<>;{}]*+" + (rb">)*+" * 3) + rb">")
 GROUPS_MAX, DEFAULTS_MAX = 8, 4
 
 # Name, its offset, and the span of the parameters.
@@ -77,7 +79,7 @@ def _grouped_head(text: bytes, start: int, end: int, *, nested: bool = False) ->
         if not nested and not ATTRIBUTE.fullmatch(name) and (inner := _declarator(text, group, behind, after)):
             return inner
         behind = None if name else group
-        if not name or name in NO_NAMES or text.find(b"=", start, end) >= 0:
+        if not name or name in NO_NAMES or _has_initializer(text, start, end):
             continue
         if _names_type(text, start, end):
             return None
@@ -89,6 +91,11 @@ def _grouped_head(text: bytes, start: int, end: int, *, nested: bool = False) ->
         else:
             return _prototype_macro(text, start, head) or head
     return attribute
+
+
+def _has_initializer(text: bytes, start: int, end: int) -> bool:
+    """Return whether there is a `=` before a name, which is not that of a default argument of a template."""
+    return text.find(b"=", start, end) >= 0 and b"=" in TEMPLATE.sub(b"", text[start:end])
 
 
 def _declarator(text: bytes, group: tuple[int, int], behind: tuple[int, int] | None, after: bytes) -> Head | None:

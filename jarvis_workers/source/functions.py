@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.source.function_heads import EDGES, HEAD_MAX, NAME_MAX, Head, function_head, split_head
+from jarvis_workers.source.function_heads import EDGES, GROUPS_MAX, HEAD_MAX, NAME_MAX, Head, function_head, split_head
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
 from jarvis_workers.source.macro_heads import ParameterMacros
@@ -28,7 +28,7 @@ LINE = lazy(LOGICAL_LINE)
 RUST_FUNCTION = lazy(rb"\bfn\s+(\w+)")
 RUST_CONTAINER = lazy(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = lazy(rb"\b(?:namespace|class|struct|union|extern)\b")
-OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
+OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]()]*+;\s*+)++")
 # No handwritten file has so many braces; a search of more would take seconds.
 MARKS_MAX = 1_000_000
 MANY_MARKS = f"more than {MARKS_MAX:,} braces and conditional directives"
@@ -236,9 +236,13 @@ def _rust_head(text: bytes, start: int, place: int) -> Head | None:
 
 def _old_head(text: bytes, start: int, place: int) -> Head | None:
     """Parse a K&R head, `int f(a, b) int a; char *b; {`, where the parameter types follow the parameter list."""
-    if text[place - 1 : place] != b"\n" or text[start:place].strip():
+    if text[start - 1 : start] != b";" or text[start:place].strip():
         return None
-    closed = text.rfind(b")", max(0, place - HEAD_MAX), place)
-    if closed < 0 or not OLD_PARAMETERS.fullmatch(text, closed + 1, place):
-        return None
-    return function_head(text, _window(text, closed), closed + 1)
+    closed = place
+    for _ in range(GROUPS_MAX):
+        closed = text.rfind(b")", max(0, place - HEAD_MAX), closed)
+        if closed < 0:
+            return None
+        if OLD_PARAMETERS.fullmatch(text, closed + 1, place):
+            return function_head(text, _window(text, closed), closed + 1)
+    return None

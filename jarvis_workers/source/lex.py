@@ -3,7 +3,7 @@
 `mask` returns text of the same length: comments and the contents of string and character literals become spaces; quotes
 and newlines stay. The text of a literal can be read from the original, between the quotes in the masked text. In C,
 text disabled by `#if 0` is masked too, and an unclosed quote is masked to the end of its line, so that the remaining
-double quotes always come in pairs.
+double quotes always come in pairs. Digraphs and trigraphs, such as `<%` and `??<`, become what they stand for.
 """
 
 import re
@@ -56,6 +56,14 @@ IF_ZERO = lazy(rb"#%bif(?>[ \t(]++|%b)++0" % (BLANKS, SPLICE))
 DIRECTIVE = rb"[ \t]*+#%b(if(?:n?def)?|else|elif(?:n?def)?|endif)\b(%b)" % (BLANKS, LOGICAL_LINE)
 FIRST_DIRECTIVE, NEXT_DIRECTIVE = lazy(DIRECTIVE), lazy(rb"\n" + DIRECTIVE)
 NEVER = lazy(rb"%b\(?%b0[uUlL]*+%b\)?(?>\s++|%b)*+(?:\Z|&&)" % (BLANKS, BLANKS, BLANKS, SPLICE))
+# The digraphs, and the trigraphs that are no part of a literal or comment (C11 6.4.6 and 5.2.1.1).
+PUNCTUATORS = {
+    b"<%": b"{", b"%>": b"}", b"<:": b"[", b":>": b"]", b"%:": b"#",
+    b"??<": b"{", b"??>": b"}", b"??(": b"[", b"??)": b"]", b"??=": b"#", b"??!": b"|", b"??-": b"~",
+}  # fmt: skip
+SPELLED_BY = (b"<%", b"%>", b"<:", b":>", b"%:", b"??")
+# In C++, `<::` begins with a `<`, unless a `:` or `>` follows.  `<%= name %>` is for a template engine.
+SPELLING = lazy(rb"<%=[^\n<>]{0,200}%>|<%|%[>:]|<:(?!:[^:>])|(?<!:):>|\?\?[<>()=!-]")
 
 
 class Masked(NamedTuple):
@@ -87,6 +95,8 @@ def mask(content: bytes, language: str) -> Masked:
     if language == "rust":
         return _mask_rust(content)
     code, count = C_TOKEN.subn(_blanked, content, LEXEMES_MAX)
+    if any(spelling in code for spelling in SPELLED_BY):
+        code = SPELLING.sub(_punctuator, code)
     end = len(code)
     if count == LEXEMES_MAX:
         end, _ = _blank(content, bytearray(content), C_TOKEN, (0, LEXEMES_MAX))
@@ -96,6 +106,22 @@ def mask(content: bytes, language: str) -> Masked:
     if IF_ZERO.search(text):
         end = min(end, _blank_dead(text))
     return _finished(text, end)
+
+
+def with_punctuators(content: bytes, text: bytes) -> bytes:
+    """Return "c/cpp" content with the digraphs and trigraphs replaced that `mask` has replaced in its text."""
+    if not any(spelling in content for spelling in SPELLED_BY):
+        return content
+
+    def in_code(spelling: re.Match[bytes]) -> bytes:
+        punctuator = _punctuator(spelling)
+        return punctuator if text.startswith(punctuator, spelling.start()) else spelling[0]
+
+    return SPELLING.sub(in_code, content)
+
+
+def _punctuator(spelling: re.Match[bytes]) -> bytes:
+    return PUNCTUATORS.get(spelling[0], spelling[0]).ljust(len(spelling[0]))
 
 
 def comments(content: bytes, language: str) -> Iterator[tuple[int, int]]:

@@ -149,6 +149,25 @@ def test_monstrous_files_take_neither_long_nor_much_memory(jarvis, files, code):
     assert set(gaps) == ({"one.c"} if code else set())
 
 
+def test_code_that_the_flow_rules_do_not_read_is_not_checked_and_counts_once(jarvis):
+    twice = "char *p = malloc(4); if (!p) return 0; free(p); free(p); return 0;"
+    macros = f"#define BEGIN {{\n#define END }}\nint f(int n)\nBEGIN\n    {twice}\nEND\n"
+    blocks = f"int f(int n)\n{{\n    n = ({{ {twice} }});\n    return ({{ {twice} }});\n}}\n"
+    tree = jarvis.tree("tree", {"macros.c": macros, "blocks.c": blocks, "fine.c": f"int f(int n) {{ {twice} }}\n"})
+
+    ended = scan(jarvis, tree)
+
+    assert ended.code == 3
+    not_run = "data-flow rules did not run on"
+    assert [tuple(gap.values()) for gap in json.loads(ended.out)["summary"]["not_checked"]] == [
+        ("blocks.c", f"{not_run} f to its end (line 1): its block in an expression in line 3 is not analyzed"),
+        (
+            "macros.c",
+            f"{not_run} code outside of functions to its end (line 5): the parser finds no function around it",
+        ),
+    ]
+
+
 def test_odd_names_are_in_every_file_and_no_report_breaks(jarvis):
     tree = jarvis.tree("tree", {"sp ace.c": COPY, "new\nline.c": COPY, "ünï.c": COPY, "`tick`|.c": COPY})
     Path(os.fsdecode(os.fsencode(tree) + b"/bad\xff.c")).write_text(COPY)

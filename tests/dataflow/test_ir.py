@@ -36,7 +36,7 @@ TYPES = {Expression: "expression", Statement: "statement"}
 def lowered(code: str, *, cpp: bool | None = None) -> list[LoweredFunction]:
     """Return the functions of a file as an analysis reads them: stored, and decoded."""
     content = code.encode("latin-1", "replace")
-    made = model(content, mask(content, "c/cpp").text, "c/cpp", lambda *_: True, header=False, cpp=cpp)
+    made = model(content, mask(content, "c/cpp").text, lambda *_: True, header=False, cpp=cpp)
     return [decode.function(one) for one in json.loads(json.dumps(made))["functions"]]
 
 

@@ -35,7 +35,7 @@ def function_model(content: bytes) -> None:
     def everything(_: Function, __: bytes) -> bool:
         return True
 
-    made = model(content, mask(content, "c/cpp").text, "c/cpp", everything, header=content[:1] == b"\n")
+    made = model(content, mask(content, "c/cpp").text, everything, header=content[:1] == b"\n")
     assert json.loads(json.dumps(made)) == made
     lines = content.count(b"\n") + 1
     assert all(1 <= one["line"] <= one["end"] <= lines for one in made["functions"])

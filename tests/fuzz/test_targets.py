@@ -20,7 +20,7 @@ FILES = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".c", ".cpp
 
 
 def modelled(content: bytes) -> Any:
-    return model(content, mask(content, "c/cpp").text, "c/cpp", lambda *_: True, header=False)["functions"]
+    return model(content, mask(content, "c/cpp").text, lambda *_: True, header=False)["functions"]
 
 
 # What the code behind each target finds.

@@ -54,6 +54,10 @@ CPP_HEADS = {
     "void head(A a = {}) {": "head",
     "A::A(int a) noexcept : b(a) {": "A",
     "void head(int a) try {": "head",
+    "template <class T = int> void head(T t) {": "head",
+    "template <class T, class = enable_if<is_same<T, A<int>>::value>> static A<T> head(T t) {": "head",
+    "template <class T> A::operator Matcher<T&>() const {": "operator Matcher<T&>",
+    "A::operator ::std::tuple<T...>() const {": "operator ::std::tuple<T...>",
 }
 NO_HEADS = (
     "struct foo PACKED {",

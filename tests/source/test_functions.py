@@ -101,6 +101,16 @@ def test_the_types_of_parameters_may_stand_behind_the_head() -> None:
     assert parts(text) == [("main", "argc, argv", "return 0;"), ("b", "", "")]
 
 
+def test_the_types_of_parameters_may_stand_in_the_line_of_the_brace() -> None:
+    text = "f(a, b) char *a; int b; { return 0; }\nint g(h) int (*h)(); {\n    h();\n}\nint b()\n{\n}\n"
+
+    assert parts(text) == [("f", "a, b", "return 0;"), ("g", "h", "h();"), ("b", "", "")]
+
+
+def test_digraphs_are_braces() -> None:
+    assert names("int f(int a) <% if (a) <% g(); %> %>\nint h(int a)\n??<\n    g();\n??>\n") == ["f", "h"]
+
+
 def test_attributes_and_macros_around_a_head_are_not_its_name() -> None:
     text = "static int __attribute__((noinline)) f(int a) { }\nint g(int a) __attribute__((cold)) { }\n"
 

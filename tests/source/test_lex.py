@@ -56,6 +56,21 @@ def test_comments_and_literals_of_c_are_blank(content: str, expected: str) -> No
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
+        ("f() <% a<:1:> = 2; %>", "f() {  a[ 1]  = 2; } "),
+        ("f() ??< a??(1??) ??!??! ~b; ??>", "f() {   a[  1]   |  |   ~b; }  "),
+        ("%:define A\n??=define B", "# define A\n#  define B"),
+        ("A<::B> c; A<:::B:> d; a ? b::c : d::>", "A<::B> c; A[ ::B]  d; a ? b::c : d::>"),
+        ("\"<% ??<\" /* %> */ '??>'", "\"      \"          '   '"),
+        ("why??; int <%= name %>;", "why??; int <%= name %>;"),
+    ],
+)
+def test_digraphs_and_trigraphs_become_what_they_stand_for(content: str, expected: str) -> None:
+    assert masked(content) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
         ("#if 0\na\n#else\nb\n#endif\nc", "#if 0\n \n#else\nb\n#endif\nc"),
         ("#if 0\n#if 1\na\n#else\nb\n#endif\n#endif\nc", "#if 0\n     \n \n     \n \n      \n#endif\nc"),
         ("  #  if (0) && X\r\na\r\n#elif Y\r\nb\r\n#endif", "  #  if (0) && X\r\n  \n#elif Y\r\nb\r\n#endif"),
@@ -91,7 +106,8 @@ def test_comments_and_literals_of_rust_are_blank(content: str, expected: str) ->
 @pytest.mark.timing
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
-    "unit", ["/*", "/**/", '"', "'", "\\", "((((", '"\\', "//", "*", '"a"', 'R"(', 'r#"', "#if 0\n", "#", "\n", "a'"]
+    "unit",
+    ["/*", "/**/", '"', "'", "\\", "((((", '"\\', "//", "*", '"a"', 'R"(', 'r#"', "#if 0\n", "#", "\n", "a'", "<%="],
 )
 def test_no_repetition_makes_masking_slow(language: str, unit: str) -> None:
     content = (unit * 1_000_000)[:1_000_000].encode()

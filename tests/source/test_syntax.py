@@ -11,7 +11,7 @@ from jarvis_workers.source.lex import mask
 def read(code: str, *, cpp: bool | None = False) -> dict[str, Any]:
     content = code.encode()
     text = mask(content, "c/cpp").text
-    return model(content, text, "c/cpp", lambda function, body: True, header=False, cpp=cpp)
+    return model(content, text, lambda function, body: True, header=False, cpp=cpp)
 
 
 def functions(code: str, *, cpp: bool | None = False) -> list[dict[str, Any]]:
@@ -444,7 +444,7 @@ def test_only_functions_that_are_asked_for_are_read():
         asked.append(body)
         return b"y" in body
 
-    found = model(content, text, "c/cpp", wanted, header=False)
+    found = model(content, text, wanted, header=False)
 
     assert [function["name"] for function in found["functions"]] == ["b"]
     assert asked == [b" x(); ", b" y(); "]

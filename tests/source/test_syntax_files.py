@@ -11,7 +11,7 @@ from jarvis_workers.source.lex import mask
 def read(code: str, *, cpp: bool | None = False, header: bool = False) -> dict[str, Any]:
     content = code.encode()
     text = mask(content, "c/cpp").text
-    return model(content, text, "c/cpp", lambda function, body: True, header=header, cpp=cpp)
+    return model(content, text, lambda function, body: True, header=header, cpp=cpp)
 
 
 def called(code: str, *, cpp: bool = False) -> list[str]:
@@ -200,7 +200,3 @@ def test_a_function_within_a_macro_is_none():
 )
 def test_cpp_is_told_from_c(code, expected):
     assert is_cpp(mask(code, "c/cpp").text) is expected
-
-
-def test_another_language_has_an_empty_model():
-    assert model(b"fn a() {}", b"fn a() {}", "rust", lambda function, body: True, header=False)["functions"] == []

@@ -78,7 +78,7 @@ PIECES = [
 
 
 def read(content: bytes, *, cpp: bool | None = None) -> dict[str, Any]:
-    return model(content, mask(content, "c/cpp").text, "c/cpp", lambda function, body: True, header=False, cpp=cpp)
+    return model(content, mask(content, "c/cpp").text, lambda function, body: True, header=False, cpp=cpp)
 
 
 def assert_can_be_kept(content: bytes, *, cpp: bool | None) -> None:

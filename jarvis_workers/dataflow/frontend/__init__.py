@@ -11,7 +11,9 @@ from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
+from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, opaque_macros, skipped_parts, stray_code
 from jarvis_workers.source.functions import Function, functions
+from jarvis_workers.source.lex import with_punctuators
 
 __all__ = ["is_cpp", "model"]
 
@@ -32,7 +34,6 @@ INCLUDED = re.compile(rb'"(?:[^"\n]*/)?([^"/\n]+)"')
 def model(
     content: bytes,
     text: bytes,
-    language: str,
     is_selected: Callable[[Function, bytes], bool],
     *,
     header: bool,
@@ -43,18 +44,19 @@ def model(
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
     never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
-    whether it was parsed as C++; "unsearched" is the offset behind which functions were not searched, or None.
+    whether it was parsed as C++; "unsearched" is the offset behind which functions were not searched, or None;
+    "unread" is code that is not lowered: name, line, reason and text.
     """
-    if language != "c/cpp":
-        nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}, "unsearched": None}
-        return {"functions": [], "others": [], "ending": [], "opaque": [], "included": [], "cpp": False, **nothing}
+    content = with_punctuators(content, text)
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
-    searched = functions(text, language)
-    locations = places(text, blanked(text, source.branches.blank(0, len(text))), searched)
+    searched = functions(text, "c/cpp")
+    code = blanked(text, source.branches.blank(0, len(text)))
+    locations = places(text, code, searched)
     outside = Outside(source, locations.outside, header=header, defines=defines)
-    bodies, others = _lowered(source, locations.functions, outside, is_selected)
+    bodies, others, unread = _lowered(source, locations.functions, outside, is_selected)
+    unread += [*stray_code(code, locations.functions), *opaque_macros(source, outside.opaque)]
     return {
         "functions": bodies,
         "others": others,
@@ -67,6 +69,7 @@ def model(
         "included": _included(source),
         "cpp": is_in_cpp,
         "unsearched": searched.unsearched,
+        "unread": [[*rest, code.decode("latin-1")] for *rest, code in unread],
     }
 
 
@@ -75,8 +78,8 @@ def _lowered(
     found: Sequence[FunctionPlace],
     outside: Outside,
     is_selected: Callable[[Function, bytes], bool],
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the selected functions, and the names of the others.
+) -> tuple[list[dict[str, Any]], list[str], list[UnreadCode]]:
+    """Return the selected functions, the names of the others, and the code of functions that was skipped.
 
     Of several with a name, the last one counts: those of excluded branches, such as for Windows, come first.
     """
@@ -84,6 +87,7 @@ def _lowered(
     excluded: list[dict[str, Any]] = []
     twins = _twins(source, found)
     others: set[str] = set()
+    unread: list[UnreadCode] = []
     line, at = 1, 0
     for place in found:
         first, last = place.function.body
@@ -95,9 +99,10 @@ def _lowered(
         line, at = line + source.content.count(b"\n", at, place.start), place.start
         lowered, reading = function(source, place, line, outside.names)
         outside.note(reading)
+        unread += skipped_parts(lowered, reading)
         (excluded if source.branches.is_excluded(first) else bodies).append(lowered)
     bodies = excluded + bodies
-    return bodies, sorted(others.difference(one["name"] for one in bodies))
+    return bodies, sorted(others.difference(one["name"] for one in bodies)), unread
 
 
 def _twins(source: ParsedSource, found: Sequence[FunctionPlace]) -> set[str]:

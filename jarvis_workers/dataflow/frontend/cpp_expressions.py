@@ -84,5 +84,6 @@ def function(reading: Reading, node: Node) -> Expr:
         if child.type == "abstract_function_declarator":
             names = [name for name, *_ in parameters(reading, child)]
         elif child.type == "compound_statement":
+            reading.skip("lambda", child)
             body = reading.stmts(child)
     return ["fn", names, body]

@@ -259,6 +259,8 @@ def record(reading: Reading, node: Node) -> str:
         for child in reading.children(body):
             if child.type == "field_declaration":
                 _add_fields(reading, child, fields)
+            elif child.type == "function_definition":
+                reading.skip("local class", child)
         reading.types[name] = {"fields": fields, "bases": bases, "union": node.type == "union_specifier"}
         reading.leave()
     return name

@@ -77,6 +77,12 @@ def _parenthesized(reading: Reading, node: Node) -> Expr:
     return reading.expr(children[1]) if len(children) == 3 else ["x"]
 
 
+def _statements(reading: Reading, node: Node) -> Expr:
+    """Lower a block that is a statement expression of GNU C, `({ f(); 1; })`, or an argument of a macro."""
+    reading.skip("block in an expression", node)
+    return ["x"]
+
+
 def _binary(reading: Reading, node: Node) -> Expr:
     children = reading.children(node)
     if len(children) != 3:
@@ -320,4 +326,5 @@ EXPRESSIONS: dict[str, ExprOf] = {
     "parameter_pack_expansion": _first,
     "user_defined_literal": _first,
     "condition_clause": _last,
+    "compound_statement": _statements,
 }

@@ -83,6 +83,8 @@ class Reading:
         self.names = NO_NAMES
         self.understood = 0
         self.cut = 0
+        # The parts of the source that are not lowered although they are code: what each is, and its span.
+        self.skipped: list[tuple[str, int, int]] = []
         self._expressions = of.expressions
         self._statements = of.statements
         self._name = of.name
@@ -118,7 +120,10 @@ class Reading:
         if self.broken and holds_error(node):
             self._lost += 1
             return ["x"]
-        if read is None or not self.enter():
+        if read is None:
+            self.skip("unknown expression", node)
+            return ["x"]
+        if not self.enter():
             return ["x"]
         expression = read(self, node)
         self._depth -= 1
@@ -155,6 +160,10 @@ class Reading:
 
     def leave(self) -> None:
         self._depth -= 1
+
+    def skip(self, what: str, node: Node) -> None:
+        """Record code that is not lowered."""
+        self.skipped.append((what, node.start_byte, node.end_byte))
 
     def forgive(self, node: Node) -> None:
         """Count the parse errors below a node as handled."""

@@ -20,6 +20,7 @@ OUTER_MAX = 8
 # Why a function cannot be analyzed, or not all of it: "gap" of its lowered form.
 UNREAD = "the parser does not find its body"
 TOO_DEEP = f"it is nested deeper than {DEPTH_MAX} levels"
+UNPARSED = "unparsed code"
 SPACE = re.compile(r"\s+")
 STATIC = re.compile(rb"\bstatic\b")
 PLAIN_HEAD = re.compile(
@@ -174,9 +175,25 @@ def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static:
     }
     if node is not None:
         _fill(model, reading, node)
+        if reading.broken:
+            _skip_errors(reading, node)
     if node is None or reading.cut:
         model["gap"] = TOO_DEEP if reading.cut else UNREAD
     return model
+
+
+def _skip_errors(reading: Reading, node: Node) -> None:
+    """Record the code of a function that does not parse, and what follows the definition that does."""
+    left = [node]
+    while left:
+        at = left.pop()
+        if at.is_error:
+            if b";" in reading.source[at.start_byte : at.end_byte]:
+                reading.skip(UNPARSED, at)
+        elif at.has_error:
+            left.extend(at.children)
+    if b";" in reading.source[node.end_byte :]:
+        reading.skipped.append((UNPARSED, node.end_byte, len(reading.source)))
 
 
 def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:

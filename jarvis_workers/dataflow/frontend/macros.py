@@ -156,7 +156,8 @@ def _block(body: bytes, *, cpp: bool) -> Stmt | None:
 def _statements(code: bytes, *, cpp: bool) -> list[Stmt] | None:
     """Return the statements of some code; None if it does not parse."""
     reading = Reading(grammar(cpp=cpp), b"int f(){" + code + b"}", 0)
-    return None if reading.broken else reading.stmts(reading.root.children[0].children[-1])
+    statements = None if reading.broken else reading.stmts(reading.root.children[0].children[-1])
+    return None if reading.skipped else statements
 
 
 def _word(body: bytes) -> Expr:

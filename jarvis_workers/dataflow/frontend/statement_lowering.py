@@ -292,6 +292,7 @@ def _nested(reading: Reading, node: Node, out: list[Stmt]) -> None:
     if body.type == "compound_statement" and called:
         out.append(["loop", reading.line(node), "while", [], ["x"], None, reading.stmts(body)])
     else:
+        reading.skip("nested function", body)
         out.append(["?", reading.line(node)])
 
 

@@ -59,6 +59,9 @@ def switch(reading: Reading, node: Node, out: list[Stmt]) -> None:
         elif child.is_named:
             if not groups:
                 groups.append([[], []])
+            if not groups[0][0]:
+                # Only a macro that is a case may lead here.
+                reading.skip("code before the first case", child)
             reading.add(child, groups[-1][-1])
     groups = [[labels, with_bodies(statements)] for labels, statements in groups if labels or statements]
     after(reading, node, before, ["sw", reading.line(node), condition, groups], out)

@@ -16,5 +16,5 @@ def functions_of(content: bytes, path: str) -> list[FunctionMetrics]:
         return []
     text = source_text(content, LANGUAGE)
     masked, header = mask(text, LANGUAGE).text, is_header(raw)
-    lowered = model(text, masked, LANGUAGE, lambda *_: True, header=header, cpp=is_cpp(path))
+    lowered = model(text, masked, lambda *_: True, header=header, cpp=is_cpp(path))
     return list(metrics_of(lowered))

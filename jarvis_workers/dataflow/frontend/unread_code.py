@@ -1,0 +1,84 @@
+"""Find code that is not lowered, so that it is named and does not look like code without defects.
+
+It stands outside of the functions that are found, as between braces from macros, or is a part of a function that
+lowering skips. A declaration is no code; what looks like a statement is.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from jarvis_workers.dataflow.frontend.grammar import Reading
+from jarvis_workers.dataflow.frontend.lowering import ParsedSource
+from jarvis_workers.dataflow.frontend.places import FunctionPlace
+
+OUTSIDE = "code outside of functions"
+NO_FUNCTION = "the parser finds no function around it"
+NOT_LOWERED = "it is a macro whose text is not understood"
+# Statements that are no declarations, behind another one, a brace, or a macro that stands for a brace. Of calls only
+# those that the flow rules look at count, because macros that declare something are called, too.
+CALL = rb"(?:\w*+(?<=free|FREE)|f?close|mem(?:cpy|move|set)|strn?c(?:py|at)|s[nw]?printf|gets|read)\s*+\([^;{}]*+;"
+STATEMENT = re.compile(
+    rb"""(?:[;{}]|\)\s*+[A-Za-z_]\w*+\s)\s*+(?P<statement>
+      (?:if|for|while|switch)\s*+\( | (?:return|goto|delete|do|else|case)\b | %(call)b)
+    | [;{]\s*+(?P<assignment>\**+\w++(?>->\w++|\.\w++|\[[^\[\];{}]*+\])*+\s*+[-+*/%%&|^]?=(?!=)
+      [^;{}(),]*+(?:\([^;{}]*+)?;)"""
+    % {b"call": CALL},
+    re.VERBOSE,
+)
+# In a macro: a function, a block in an expression, or a statement that copies or releases memory.
+MACRO_CODE = re.compile(
+    rb"""\(\s*+\{
+    | \b(?!else\b|do\b)\w++[\s*&]++(?!(?:if|for|while|switch)\b)[\w#]++\s*+
+      \((?>[^(){};]++|\([^(){};]*+\))*+\)\s*+\{
+    | [;{}]\s*+%(call)b"""
+    % {b"call": CALL},
+    re.VERBOSE,
+)
+CONTINUED = re.compile(rb"\\[ \t]*+\r?\n")
+NAME = re.compile(rb"\s*+(\w+)")
+
+
+class UnreadCode(NamedTuple):
+    """Code that is not lowered: the function that it is in or OUTSIDE, the line of this, the reason, and the text."""
+
+    name: str
+    line: int
+    reason: str
+    code: bytes
+
+
+def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[UnreadCode]:
+    """Yield the parts of a function that were skipped when it was lowered."""
+    for what, start, end in reading.skipped:
+        line = reading.first_line + reading.source.count(b"\n", 0, start)
+        reason = f"its {what} in line {line} is not analyzed"
+        yield UnreadCode(lowered["name"], lowered["line"], reason, reading.source[start:end])
+
+
+def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
+    """Yield the statements between functions; `code` is the masked text without directives."""
+    line, at, behind = 1, 0, 0
+    for start, end in (*((one.start, one.function.body[1] + 1) for one in functions), (len(code), len(code))):
+        statement = STATEMENT.search(code, max(0, behind - 1), start)
+        if statement is not None:
+            since = statement.start(statement.lastgroup or 0)
+            line, at = line + code.count(b"\n", at, since), since
+            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[behind:start])
+        behind = end
+
+
+def opaque_macros(source: ParsedSource, names: set[str]) -> Iterator[UnreadCode]:
+    """Yield the macros of some names that consist of statements."""
+    line, at = 1, 0
+    for one in source.branches.live():
+        if one.word != b"define" or b";" not in one.rest:
+            continue
+        name = NAME.match(one.rest)
+        if name is None or name[1].decode("latin-1") not in names:
+            continue
+        text = CONTINUED.sub(b" \n", one.rest)
+        if MACRO_CODE.search(text) is None:
+            continue
+        line, at = line + source.text.count(b"\n", at, one.start), one.start
+        yield UnreadCode(name[1].decode("latin-1"), line, NOT_LOWERED, text)
