@@ -88,7 +88,7 @@ def test_proofs_add_true_defects_that_other_readers_get_credit_for(
     after = table_of(capsys, "score", *results, "--labels", labels, "--add-proved")
 
     assert [row[5] for row in before] == ["0", "0"] and [row[5] for row in after] == ["1", "1"]
-    assert [row[2] for row in after] == ["1 of 3", "0 of 3"]
+    assert [row[2] for row in after] == ["1 of 4", "0 of 4"]
     assert after[0][6:9] == ["0 of 2", "-, 2 unread", "1,200"] and after[1][6:9] == ["0 of 1", "-", "800"]
     assert [label["by"] for label in json.loads(labels.read_text())] == ["proof"]
 

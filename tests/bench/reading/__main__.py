@@ -1,10 +1,15 @@
 """Measure readers on trees with known security fixes.
 
     python -m tests.bench.reading fetch DIRECTORY [TREE...] [--origin ADDRESS] [--whole]
+    python -m tests.bench.reading run DIRECTORY TREE... --group GROUP [--output DIRECTORY] [-- OPTION...]
+    python -m tests.bench.reading replay [TREE...] [--trees DIRECTORY] [--recordings DIRECTORY] [-- OPTION...]
     python -m tests.bench.reading score TREE=RESULT... [--labels FILE] [--add-proved]
 
-`fetch` lays out trees of `trees.json` below DIRECTORY. RESULT is the JSON report of a run, or the list of a plain
-conversation; with results of both for a tree, their rows are below each other.
+`fetch` lays out trees of `trees.json` below DIRECTORY, and `run` reads some of them with a model group of the
+jarvis.yaml of the working directory. `replay` reads trees with recorded answers, by default those that are part of this
+repository, and lists recordings that do not apply any more. OPTIONs are for `jarvis sec agent`, by default
+"--read all --prove". RESULT is the JSON report of a run, or the list of a plain conversation; with results of both for
+a tree, their rows are below each other.
 """
 
 import argparse
@@ -14,9 +19,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench.reading.fetching import GITHUB, fetch
-from tests.bench.reading.recipes import PUBLIC, Tree, load_trees
-from tests.bench.reading.scoring import load_labels, load_result, proved_labels, score
+from tests.bench.reading.recipes import OWN, PUBLIC, Tree, load_trees
+from tests.bench.reading.replay import Replay, load_recordings
+from tests.bench.reading.running import replay_product, run_product
+from tests.bench.reading.scoring import Label, Result, load_labels, load_result, of_report, proved_labels, score
 from tests.bench.reading.table import Row, table
+
+DEFAULTS = ("--read", "all", "--prove")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,8 +33,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     _add_fetch(commands.add_parser("fetch"))
+    _add_run(commands.add_parser("run"))
+    _add_replay(commands.add_parser("replay"))
     _add_score(commands.add_parser("score"))
-    options = parser.parse_args(arguments)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:end])
+    options.more = arguments[end + 1 :] or DEFAULTS
     try:
         return int(options.run(options))
     except (OSError, ValueError) as error:
@@ -39,6 +52,23 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--origin", default=GITHUB, help="address with {repository}, or {owner} and {project}")
     parser.add_argument("--whole", action="store_true", help="all of the repository, for proofs")
     parser.set_defaults(run=_fetch)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("trees", nargs="+", metavar="TREE")
+    parser.add_argument("--group", required=True)
+    parser.add_argument("--output", type=Path, default=Path(), help="where TREE.json is written")
+    parser.add_argument("--labels", type=Path)
+    parser.set_defaults(run=_run)
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("trees", nargs="*", metavar="TREE")
+    parser.add_argument("--trees", type=Path, default=OWN, dest="directory")
+    parser.add_argument("--recordings", type=Path, default=OWN, help="where TREE.jsonl is")
+    parser.add_argument("--labels", type=Path, default=OWN / "labels.json")
+    parser.set_defaults(run=_replay)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +90,31 @@ def _fetch(options: argparse.Namespace) -> int:
     return int(differs)
 
 
+def _run(options: argparse.Namespace) -> int:
+    recipes = load_trees()
+    for name in options.trees:
+        tree, output = options.directory / _of(recipes, name).name, options.output / f"{name}.json"
+        run_product(tree, output.resolve(), ["-g", options.group, *options.more])
+    results = [(recipes[name], load_result(options.output / f"{name}.json", name)) for name in options.trees]
+    return _print(results, load_labels(options.labels))
+
+
+def _replay(options: argparse.Namespace) -> int:
+    """Replay recordings; the exit code is 1 if some do not apply any more, or if a question has none."""
+    recipes = load_trees()
+    results, problems = [], list[str]()
+    for name in options.trees or load_trees(OWN / "trees.json"):
+        recordings = load_recordings(options.recordings / f"{_of(recipes, name).name}.jsonl")
+        replay = Replay(options.directory / name, recordings)
+        report = replay_product(replay.directory, replay, options.more)
+        results.append((recipes[name], of_report(report, name)))
+        problems += [f"{name}: {line}" for line in (*replay.stale, *replay.unanswered)]
+        lists = {"not applied": replay.stale, "not asked for": replay.unused, "not recorded": replay.unanswered}
+        for word, lines in lists.items():
+            sys.stdout.write("".join(f"{line}\n" for line in [f"{name}: {len(lines)} {word}", *lines]))
+    return _print(results, load_labels(options.labels)) or int(bool(problems))
+
+
 def _score(options: argparse.Namespace) -> int:
     trees = load_trees()
     if options.add_proved and not options.labels:
@@ -71,6 +126,10 @@ def _score(options: argparse.Namespace) -> int:
         for tree, result in results:
             labels += proved_labels(tree, result, labels)
         options.labels.write_text(json.dumps([label._asdict() for label in labels], indent=1) + "\n")
+    return _print(results, labels)
+
+
+def _print(results: Sequence[tuple[Tree, Result]], labels: Sequence[Label]) -> int:
     rows = [Row(tree.name, result, score(tree, result, labels)) for tree, result in results]
     sys.stdout.write(f"{table(rows)}\n")
     return 0

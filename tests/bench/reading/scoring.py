@@ -24,13 +24,18 @@ OF_ISSUE = ("file", "line", "cwe", "status", "description")
 
 
 class Finding(NamedTuple):
-    """What a reader says of a line; `status` is that of the report, NAMED for a plain conversation."""
+    """What a reader says of a line.
+
+    `status` and `cause`, which findings with one root cause share, are those of the report; the status is NAMED for a
+    plain conversation.
+    """
 
     file: str
     line: int
     cwe: int
     status: str
     text: str = ""
+    cause: str = ""
 
 
 class Label(NamedTuple):
@@ -103,7 +108,7 @@ def load_result(file: Path, tree: str) -> Result:
     """Read a JSON report of the product, or the list of a plain conversation."""
     try:
         given = json.loads(file.read_text())
-        return _of_report(given, tree) if "issues" in given else _of_list(given, tree)
+        return of_report(given, tree) if "issues" in given else _of_list(given, tree)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{file}: neither a JSON report nor a list of findings: {error!r}") from error
 
@@ -164,13 +169,14 @@ def fits(fix: Fix, finding: Finding) -> bool:
 
 
 def proved_labels(tree: Tree, result: Result, labels: Iterable[Label]) -> list[Label]:
-    """Return labels for proved findings that no label and no fix covers: a proof makes a defect known."""
+    """Return labels for proved findings whose root cause nobody has judged and no fix has."""
     own = [label for label in labels if label.tree == tree.name]
+    known = {one.cause for one in result.findings if one.cause and _is_real(one, tree, own) is not None}
     new = list[Label]()
     for one in result.findings:
-        is_known = any(label.covers(one) for label in (*own, *new)) or any(fits(fix, one) for fix in tree.fixes)
-        if one.status == PROVED and not is_known:
+        if one.status == PROVED and one.cause not in known and _is_real(one, tree, [*own, *new]) is None:
             new.append(Label(tree.name, one.file, one.line, one.line, (one.cwe,), True, BY_PROOF))
+            known |= {one.cause} - {""}
     return new
 
 
@@ -191,7 +197,8 @@ def _others(tree: Tree, findings: Sequence[Finding], labels: Sequence[Label]) ->
     return [label for label in labels if label.is_real and any(label.covers(one) for one in beside)]
 
 
-def _of_report(report: Mapping[str, Any], tree: str) -> Result:
+def of_report(report: Mapping[str, Any], tree: str) -> Result:
+    """Return what a JSON report of the product says."""
     run = report["run"]
     issues = [*report["issues"], *report.get("dismissed", ())]
     findings = [
