@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from tests.agents.server import ModelServer, says
 from tests.bench.reading.__main__ import main
 from tests.bench.reading.fetching import fetch, problems
 from tests.bench.reading.recipes import OWN, PUBLIC, Fix, Place, Tree, load_trees
+from tests.bench.reading.running import PRICES
 from tests.bench.reading.scoring import CONFIRMED, NAMED, PROVED, Cost, Finding, Label, Result, load_result, score
 from tests.bench.reading.table import Row, table
+from tests.settings_files import write_settings
 
 NAMED_TREES = ("sngrep", "libcue", "uftpd", "ytnef", "picohttpparser", "inih")
 # Kept for later trials, so that nobody adapts a prompt to them.
@@ -157,6 +160,45 @@ def test_a_tree_is_fetched_by_its_commit_and_compared_with_its_recipe(tmp_path: 
         "t: src/a.c: lines 10 to 20 are not the function f",
     ]
     assert (tmp_path / "again" / "src" / "b.c").exists()
+
+
+def test_a_plain_conversation_sees_whole_numbered_files_and_is_scored_beside_the_product(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
+    found = [{"file": "relay.c", "line": 36, "class": 78, "text": "LIST ;id runs id"}]
+    answer = says(f"Here:\n```json\n{json.dumps(found)}\n```", usage={"prompt_tokens": 900, "completion_tokens": 100})
+
+    with ModelServer(answer) as server:
+        group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", "prices": PRICES}
+        write_settings(tmp_path, {"models": {"m": group}}, tmp_path / "data")
+        code = main(["plain", str(OWN), "relay", "--group", "m"])
+    (request,) = server.requests
+
+    *_, row = capsys.readouterr().out.splitlines()
+    assert (
+        code == 0 and "| relay | plain | 1 of 2 | - | - | 0 | 0 of 1 | - | 1,000 | 16.4 | 16.4 | 1,000 | 0.004 |" in row
+    )
+    assert "relay.c:\n     1\t#include <stdio.h>" in request["messages"][0]["content"]
+    assert "tools" not in request
+
+
+def test_a_reader_without_a_server_answers_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["plain", str(OWN), "gallery", "--output", str(tmp_path), "--part-tokens", "700"]
+
+    assert main(arguments) == 0
+    parts = sorted(path.name for path in tmp_path.glob("*.md"))
+    for part in parts:
+        (tmp_path / part).with_suffix(".answer").write_text("[]")
+    assert main(arguments) == 0
+    (tmp_path / "gallery-1.answer").write_text("I see no bugs.")
+    assert main(arguments) == 2
+
+    out, err = capsys.readouterr()
+    assert parts == ["gallery-1.md", "gallery-2.md"]
+    assert "gallery: 2 requests, about " in out and "| gallery | plain | 0 of 4 |" in out and "| unknown | - |" in out
+    assert "the answer that begins 'I see no bugs.' is no list of findings" in err
 
 
 def named(*findings: Finding) -> int:

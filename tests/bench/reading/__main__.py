@@ -2,14 +2,16 @@
 
     python -m tests.bench.reading fetch DIRECTORY [TREE...] [--origin ADDRESS] [--whole]
     python -m tests.bench.reading run DIRECTORY TREE... --group GROUP [--output DIRECTORY] [-- OPTION...]
+    python -m tests.bench.reading plain DIRECTORY TREE... [--group GROUP] [--output DIRECTORY]
     python -m tests.bench.reading replay [TREE...] [--trees DIRECTORY] [--recordings DIRECTORY] [-- OPTION...]
     python -m tests.bench.reading score TREE=RESULT... [--labels FILE] [--add-proved]
 
 `fetch` lays out trees of `trees.json` below DIRECTORY, and `run` reads some of them with a model group of the
-jarvis.yaml of the working directory. `replay` reads trees with recorded answers, by default those that are part of this
-repository, and lists recordings that do not apply any more. OPTIONs are for `jarvis sec agent`, by default
-"--read all --prove". RESULT is the JSON report of a run, or the list of a plain conversation; with results of both for
-a tree, their rows are below each other.
+jarvis.yaml of the working directory. `plain` asks it in one plain conversation, and writes TREE.plain.json; without a
+group it writes the requests as TREE-NUMBER.md, and takes the answers from TREE-NUMBER.answer beside them. `replay`
+reads trees with recorded answers, by default those that are part of this repository, and lists recordings that do not
+apply any more. OPTIONs are for `jarvis sec agent`, by default "--read all --prove". RESULT is the JSON report of a run,
+or the list of a plain conversation; with results of both for a tree, their rows are below each other.
 """
 
 import argparse
@@ -18,7 +20,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from jarvis_workers.platforms.tokens import estimate
 from tests.bench.reading.fetching import GITHUB, fetch
+from tests.bench.reading.plain import PART_TOKENS, ask, listed, requests, written
 from tests.bench.reading.recipes import OWN, PUBLIC, Tree, load_trees
 from tests.bench.reading.replay import Replay, load_recordings
 from tests.bench.reading.running import replay_product, run_product
@@ -34,6 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(required=True)
     _add_fetch(commands.add_parser("fetch"))
     _add_run(commands.add_parser("run"))
+    _add_plain(commands.add_parser("plain"))
     _add_replay(commands.add_parser("replay"))
     _add_score(commands.add_parser("score"))
     end = arguments.index("--") if "--" in arguments else len(arguments)
@@ -61,6 +66,16 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, default=Path(), help="where TREE.json is written")
     parser.add_argument("--labels", type=Path)
     parser.set_defaults(run=_run)
+
+
+def _add_plain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("trees", nargs="+", metavar="TREE")
+    parser.add_argument("--group")
+    parser.add_argument("--output", type=Path, default=Path())
+    parser.add_argument("--part-tokens", type=int, default=PART_TOKENS, help="estimated tokens of a request")
+    parser.add_argument("--labels", type=Path)
+    parser.set_defaults(run=_plain)
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
@@ -97,6 +112,21 @@ def _run(options: argparse.Namespace) -> int:
         run_product(tree, output.resolve(), ["-g", options.group, *options.more])
     results = [(recipes[name], load_result(options.output / f"{name}.json", name)) for name in options.trees]
     return _print(results, load_labels(options.labels))
+
+
+def _plain(options: argparse.Namespace) -> int:
+    recipes, results = load_trees(), []
+    for name in options.trees:
+        tree = _of(recipes, name)
+        texts = requests(tree, options.directory / name, options.part_tokens)
+        tokens = sum(map(estimate, texts))
+        sys.stdout.write(f"{name}: {len(texts)} requests, about {tokens:,} tokens, {tokens / tree.lines:.1f} a line\n")
+        answers = ask(options.group, texts) if options.group else written(texts, options.output, name)
+        if answers:
+            file = options.output / f"{name}.plain.json"
+            file.write_text(json.dumps(listed(answers), indent=1) + "\n")
+            results.append((tree, load_result(file, name)))
+    return _print(results, load_labels(options.labels)) if results else 0
 
 
 def _replay(options: argparse.Namespace) -> int:
