@@ -74,6 +74,38 @@ def test_another_weakness_on_a_line_has_another_recording(tmp_path: Path) -> Non
     assert replay.unanswered == ["a.c#f:4 (CWE-78): no recording for verify"]
 
 
+def test_the_exchanges_of_a_run_become_recordings_without_code(tmp_path: Path, capsys: Any) -> None:
+    name, line = "relay", "free(session->user);"
+    shutil.copytree(OWN / name, tmp_path / name)
+    found = {"file": "relay.c", "line": 15, "quote": line, "cwe": 416, "description": "stays set", "reach": "remote"}
+    lost = {**found, "line": 1, "quote": "free(nothing);"}
+    asked = ASKED.replace("a.c#f:4", "relay.c#end_session:3").replace("121", "416")
+    verdict = {
+        "gid": 1,
+        "verdict": "risk",
+        "evidence": [{"file": "relay.c#list", "line": 6, "quote": "system(command);"}],
+    }
+    attempt = PROOF.replace("a.c#f:4", "relay.c#end_session:3").replace("121", "416")
+    takes = [
+        (question(SHOWN), {"content": json.dumps({"report": [found, lost]})}),
+        (question(asked), {"tool_calls": [{"name": "submit_report", "arguments": {"report": [verdict]}}]}),
+        *((question(attempt, done, "run_proof"), completion(ATTEMPTS[done])) for done in (1, 0)),
+    ]
+    for number, (request, take) in enumerate(takes):
+        (tmp_path / f"{number}.json").write_text(json.dumps({"request": request, "takes": [take]}))
+
+    code = main(["record", name, str(tmp_path), "--trees", str(tmp_path), "--recordings", str(tmp_path)])
+
+    assert (code, capsys.readouterr().out) == (1, "relay: 1 recordings\nrelay.c:1: its quote is no line of the file\n")
+    assert line not in (tmp_path / "relay.jsonl").read_text()
+    (recording,) = load_recordings(tmp_path / "relay.jsonl")
+    assert (recording.place, recording.cwe) == ("relay.c#end_session:3", 416)
+    assert recording.read == {"description": "stays set", "reach": "remote"}
+    assert list(recording.prove or ()) == list(ATTEMPTS)
+    (answered,) = report(Replay(tmp_path / name, [recording])(question(asked)))
+    assert answered["evidence"] == verdict["evidence"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", load_trees(OWN / "trees.json"))
@@ -115,6 +147,12 @@ def question(task: str, answers: int = 0, tool: str = "read_code") -> dict[str, 
     """Return a request after a number of answers."""
     messages = [{"role": "user", "content": task}, *[{"role": "assistant", "content": ""}] * answers]
     return {"messages": messages, "tools": [{"function": {"name": tool}}], "response_format": {}}
+
+
+def completion(arguments: Any) -> dict[str, Any]:
+    """Return an answer that calls run_proof, as a server sends it."""
+    call = {"id": "1", "function": {"name": "run_proof", "arguments": json.dumps(arguments)}}
+    return {"choices": [{"message": {"content": None, "tool_calls": [call]}}]}
 
 
 def report(step: Step) -> list[dict[str, Any]]:

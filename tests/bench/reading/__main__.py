@@ -4,14 +4,16 @@
     python -m tests.bench.reading run DIRECTORY TREE... --group GROUP [--output DIRECTORY] [-- OPTION...]
     python -m tests.bench.reading plain DIRECTORY TREE... [--group GROUP] [--output DIRECTORY]
     python -m tests.bench.reading replay [TREE...] [--trees DIRECTORY] [--recordings DIRECTORY] [-- OPTION...]
+    python -m tests.bench.reading record TREE EXCHANGES --trees DIRECTORY [--recordings DIRECTORY]
     python -m tests.bench.reading score TREE=RESULT... [--labels FILE] [--add-proved]
 
 `fetch` lays out trees of `trees.json` below DIRECTORY, and `run` reads some of them with a model group of the
 jarvis.yaml of the working directory. `plain` asks it in one plain conversation, and writes TREE.plain.json; without a
 group it writes the requests as TREE-NUMBER.md, and takes the answers from TREE-NUMBER.answer beside them. `replay`
 reads trees with recorded answers, by default those that are part of this repository, and lists recordings that do not
-apply any more. OPTIONs are for `jarvis sec agent`, by default "--read all --prove". RESULT is the JSON report of a run,
-or the list of a plain conversation; with results of both for a tree, their rows are below each other.
+apply any more; `record` makes recordings of the exchanges of a live run. OPTIONs are for `jarvis sec agent`, by default
+"--read all --prove". RESULT is the JSON report of a run, or the list of a plain conversation; with results of both for
+a tree, their rows are below each other.
 """
 
 import argparse
@@ -24,6 +26,7 @@ from jarvis_workers.platforms.tokens import estimate
 from tests.bench.reading.fetching import GITHUB, fetch
 from tests.bench.reading.plain import PART_TOKENS, ask, listed, requests, written
 from tests.bench.reading.recipes import OWN, PUBLIC, Tree, load_trees
+from tests.bench.reading.recording import record
 from tests.bench.reading.replay import Replay, load_recordings
 from tests.bench.reading.running import replay_product, run_product
 from tests.bench.reading.scoring import Label, Result, load_labels, load_result, of_report, proved_labels, score
@@ -40,6 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     _add_run(commands.add_parser("run"))
     _add_plain(commands.add_parser("plain"))
     _add_replay(commands.add_parser("replay"))
+    _add_record(commands.add_parser("record"))
     _add_score(commands.add_parser("score"))
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:end])
@@ -84,6 +88,14 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recordings", type=Path, default=OWN, help="where TREE.jsonl is")
     parser.add_argument("--labels", type=Path, default=OWN / "labels.json")
     parser.set_defaults(run=_replay)
+
+
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tree")
+    parser.add_argument("exchanges", type=Path)
+    parser.add_argument("--trees", type=Path, required=True, dest="directory")
+    parser.add_argument("--recordings", type=Path, default=Path(), help="where TREE.jsonl is written")
+    parser.set_defaults(run=_record)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -132,17 +144,25 @@ def _plain(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     """Replay recordings; the exit code is 1 if some do not apply any more, or if a question has none."""
     recipes = load_trees()
-    results, problems = [], list[str]()
+    results, differs = [], False
     for name in options.trees or load_trees(OWN / "trees.json"):
         recordings = load_recordings(options.recordings / f"{_of(recipes, name).name}.jsonl")
         replay = Replay(options.directory / name, recordings)
         report = replay_product(replay.directory, replay, options.more)
         results.append((recipes[name], of_report(report, name)))
-        problems += [f"{name}: {line}" for line in (*replay.stale, *replay.unanswered)]
+        differs |= bool(replay.stale or replay.unanswered)
         lists = {"not applied": replay.stale, "not asked for": replay.unused, "not recorded": replay.unanswered}
         for word, lines in lists.items():
             sys.stdout.write("".join(f"{line}\n" for line in [f"{name}: {len(lines)} {word}", *lines]))
-    return _print(results, load_labels(options.labels)) or int(bool(problems))
+    return _print(results, load_labels(options.labels)) or int(differs)
+
+
+def _record(options: argparse.Namespace) -> int:
+    name = _of(load_trees(), options.tree).name
+    run = record(options.exchanges, options.directory / name)
+    (options.recordings / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in run.lines))
+    sys.stdout.write("".join(f"{line}\n" for line in [f"{name}: {len(run.lines)} recordings", *run.problems]))
+    return int(bool(run.problems))
 
 
 def _score(options: argparse.Namespace) -> int:

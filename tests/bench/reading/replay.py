@@ -111,7 +111,12 @@ class Replay:
         said = self._said(f"{file}:{line}", text, "verify")
         if said is None:
             return []
-        return [{"gid": number, "evidence": [{"file": file, "line": line, "quote": code}], **said}]
+        quotes = [{"quote": self._code(one), **one} for one in said.get("evidence", ())]
+        return [{"gid": number, **said, "evidence": quotes or [{"file": file, "line": line, "quote": code}]}]
+
+    def _code(self, place: Mapping[str, Any]) -> str:
+        found = code_at(f"{place['file']}:{place['line']}", self.directory)
+        return found[1] if found else ""
 
     def _attempt(self, body: Body, task: str) -> Step:
         """Return the next recorded attempt of a conversation, then that there is no more."""
@@ -146,17 +151,21 @@ def load_recordings(file: Path) -> list[Recording]:
 
 def located(recording: Recording, directory: Path) -> RecordedLine | None:
     """Return where a recording is, None if the function or its line is not what it was."""
-    match = NAMED_PLACE.fullmatch(recording.place)
-    path = directory / match[1] if match else None
-    if match is None or path is None or not path.is_file():
+    found = code_at(recording.place, directory)
+    if found is None or code_hash(found[1]) != recording.code:
+        return None
+    return RecordedLine(recording, recording.place.partition("#")[0], *found)
+
+
+def code_at(place: str, directory: Path) -> tuple[int, str] | None:
+    """Return the line of a file at a place, and its code as models see it; None if there is no such place."""
+    match = NAMED_PLACE.fullmatch(place)
+    if not match or not (path := directory / match[1]).is_file():
         return None
     source = SourceFile(match[1], path.read_bytes())
     function = source.named(match[2])
     line = function.first + int(match[3]) - 1 if function else 0
-    if function is None or line > function.last:
-        return None
-    code = source.decided[line - 1].strip()
-    return RecordedLine(recording, match[1], line, code) if code_hash(code) == recording.code else None
+    return (line, source.decided[line - 1].strip()) if function and line <= function.last else None
 
 
 def code_hash(code: str) -> str:
