@@ -12,9 +12,20 @@ import pytest
 from tests.agents.server import ModelServer, says
 from tests.bench.reading.__main__ import main
 from tests.bench.reading.fetching import fetch, problems
-from tests.bench.reading.recipes import OWN, PUBLIC, Fix, Place, Tree, load_trees
+from tests.bench.reading.recipes import OWN, PUBLIC, PUBLIC_LABELS, Fix, Place, Tree, load_trees
 from tests.bench.reading.running import PRICES
-from tests.bench.reading.scoring import CONFIRMED, NAMED, PROVED, Cost, Finding, Label, Result, load_result, score
+from tests.bench.reading.scoring import (
+    CONFIRMED,
+    NAMED,
+    PROVED,
+    Cost,
+    Finding,
+    Label,
+    Result,
+    load_labels,
+    load_result,
+    score,
+)
 from tests.bench.reading.table import Row, table
 from tests.settings_files import write_settings
 
@@ -41,6 +52,13 @@ def test_recipes_name_fixes_of_many_projects_with_their_functions() -> None:
     assert sum(tree.first_read == "plain" for tree in new) == len(new) // 2
     assert all(tree.repository.lower().partition("/")[2] not in RESERVED for tree in new)
     assert all(tree.selects(place.file) for tree in trees.values() for fix in tree.fixes for place in fix.places)
+
+
+def test_labels_name_files_of_their_trees() -> None:
+    trees = load_trees()
+    labels = [*load_labels(PUBLIC_LABELS), *load_labels(OWN / "labels.json")]
+
+    assert labels and all(trees[label.tree].selects(label.file) for label in labels)
 
 
 def test_the_planted_defects_are_in_the_functions_of_their_recipes() -> None:
@@ -123,7 +141,6 @@ def test_the_sum_of_a_reader_is_unknown_if_a_part_is() -> None:
         (("score", "relay=gone.json"), "gone.json"),
         (("score", "relay=wrong.json"), "wrong.json: neither a JSON report nor a list of findings"),
         (("score", "relay=words.json"), "a.c:1: class 'overflow' is no number of the CWE list"),
-        (("score", "relay=words.json", "--add-proved"), "--add-proved needs --labels"),
         (("fetch", "out", "nothing"), "no tree 'nothing'"),
     ],
 )

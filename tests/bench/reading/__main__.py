@@ -13,7 +13,8 @@ group it writes the requests as TREE-NUMBER.md, and takes the answers from TREE-
 reads trees with recorded answers, by default those that are part of this repository, and lists recordings that do not
 apply any more; `record` makes recordings of the exchanges of a live run. OPTIONs are for `jarvis sec agent`, by default
 "--read all --prove". RESULT is the JSON report of a run, or the list of a plain conversation; with results of both for
-a tree, their rows are below each other.
+a tree, their rows are below each other. `--add-proved` adds proved findings to the labels (labels.json): true defects
+beside the fixes, which then count for every reader.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from pathlib import Path
 from jarvis_workers.platforms.tokens import estimate
 from tests.bench.reading.fetching import GITHUB, fetch
 from tests.bench.reading.plain import PART_TOKENS, ask, listed, requests, written
-from tests.bench.reading.recipes import OWN, PUBLIC, Tree, load_trees
+from tests.bench.reading.recipes import OWN, PUBLIC, PUBLIC_LABELS, Tree, load_trees
 from tests.bench.reading.recording import record
 from tests.bench.reading.replay import Replay, load_recordings
 from tests.bench.reading.running import replay_product, run_product
@@ -68,7 +69,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trees", nargs="+", metavar="TREE")
     parser.add_argument("--group", required=True)
     parser.add_argument("--output", type=Path, default=Path(), help="where TREE.json is written")
-    parser.add_argument("--labels", type=Path)
+    parser.add_argument("--labels", type=Path, default=PUBLIC_LABELS)
     parser.set_defaults(run=_run)
 
 
@@ -78,7 +79,7 @@ def _add_plain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group")
     parser.add_argument("--output", type=Path, default=Path())
     parser.add_argument("--part-tokens", type=int, default=PART_TOKENS, help="estimated tokens of a request")
-    parser.add_argument("--labels", type=Path)
+    parser.add_argument("--labels", type=Path, default=PUBLIC_LABELS)
     parser.set_defaults(run=_plain)
 
 
@@ -100,7 +101,7 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", nargs="+", metavar="TREE=RESULT")
-    parser.add_argument("--labels", type=Path)
+    parser.add_argument("--labels", type=Path, default=PUBLIC_LABELS)
     parser.add_argument("--add-proved", action="store_true", help="add proved findings to the labels")
     parser.set_defaults(run=_score)
 
@@ -167,8 +168,6 @@ def _record(options: argparse.Namespace) -> int:
 
 def _score(options: argparse.Namespace) -> int:
     trees = load_trees()
-    if options.add_proved and not options.labels:
-        raise ValueError("--add-proved needs --labels, the file to which proved findings are added")
     labels = load_labels(options.labels)
     given = [one.partition("=") for one in options.results]
     results = [(_of(trees, name), load_result(Path(file), name)) for name, _, file in given]

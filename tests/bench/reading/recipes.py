@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 PUBLIC = Path(__file__).with_name("trees.json")
+# True defects beside the fixes; proofs add to them.
+PUBLIC_LABELS = PUBLIC.with_name("labels.json")
 # Trees with planted defects that are part of this repository.
 OWN = Path(__file__).parents[2] / "data" / "reading"
 

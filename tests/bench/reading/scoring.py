@@ -113,9 +113,9 @@ def load_result(file: Path, tree: str) -> Result:
         raise ValueError(f"{file}: neither a JSON report nor a list of findings: {error!r}") from error
 
 
-def load_labels(file: Path | None) -> list[Label]:
+def load_labels(file: Path) -> list[Label]:
     """Read labels, those of people before those of proofs."""
-    rows = json.loads(file.read_text()) if file and file.exists() else []
+    rows = json.loads(file.read_text()) if file.exists() else []
     return sorted((Label(**{**row, "cwes": tuple(row["cwes"])}) for row in rows), key=lambda one: one.by == BY_PROOF)
 
 
