@@ -142,6 +142,8 @@ def test_the_sum_of_a_reader_is_unknown_if_a_part_is() -> None:
         (("score", "relay=wrong.json"), "wrong.json: neither a JSON report nor a list of findings"),
         (("score", "relay=words.json"), "a.c:1: class 'overflow' is no number of the CWE list"),
         (("fetch", "out", "nothing"), "no tree 'nothing'"),
+        (("fetch", "out", "inih", "--origin", "file:///nowhere"), "'fetch', '-q', '--depth', '1', 'file:///nowhere'"),
+        (("plain", str(OWN), "relay", "--group", "missing"), "missing"),
     ],
 )
 def test_wrong_arguments_are_refused(

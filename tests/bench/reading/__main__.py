@@ -22,7 +22,9 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import SubprocessError
 
+from jarvis_workers.errors import JarvisError
 from jarvis_workers.platforms.tokens import estimate
 from tests.bench.reading.fetching import GITHUB, fetch
 from tests.bench.reading.plain import PART_TOKENS, ask, listed, requests, written
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     options.more = arguments[end + 1 :] or DEFAULTS
     try:
         return int(options.run(options))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SubprocessError, JarvisError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
 
