@@ -33,7 +33,7 @@ from jarvis_workers.sec.reading.hypotheses import (
     HypothesisItem,
     ItemProblem,
     check,
-    merged,
+    distinct,
     unresolved,
 )
 from jarvis_workers.sec.reading.numbered_code import code_text, shown_lines
@@ -98,13 +98,13 @@ class GroupQuestion:
 class ReadingResult:
     """What a reader has said of a group.
 
-    `unusable` are items whose quotes do not stand in the code, `surplus` is the number of items that were not looked
-    at, `look_at` names code that the reader wanted to see. `reason` says why the group does not count as read.
+    `unusable` are items whose quotes do not stand in the code, `surplus` are the items beyond the limit, as text,
+    `look_at` names code that the reader wanted to see. `reason` says why the group does not count as read.
     """
 
     hypotheses: tuple[Hypothesis, ...] = ()
     unusable: tuple[ItemProblem, ...] = ()
-    surplus: int = 0
+    surplus: tuple[str, ...] = ()
     look_at: tuple[str, ...] = ()
     reason: str | None = None
 
@@ -135,9 +135,10 @@ class GroupReading:
             checked = self._check(items)
             if problems := checked.problems:
                 result = yield from run_task(self.agent, self._correction(problems))
-                again = self._check(result.report or ())
-                problems = tuple(unresolved(problems, again))
-                checked = checked._replace(hypotheses=merged([*checked.hypotheses, *again.hypotheses]))
+                again = self._check(more := result.report or ())
+                problems, items = tuple(unresolved(problems, more, again)), [*items, *more]
+                stand = distinct([*checked.hypotheses, *again.hypotheses])
+                checked = checked._replace(hypotheses=stand, surplus=(*checked.surplus, *again.surplus))
         except AgentStopped as stop:
             self.stopped = stop.reason
             if not items:

@@ -12,6 +12,7 @@ from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.hints import hint_text
+from jarvis_workers.sec.reading.hypotheses import ITEMS_MAX
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from tests.agents.arrange import Scripted, call, drive, text
 from tests.reading_files import item
@@ -58,10 +59,28 @@ def test_a_reader_sees_whole_files_hints_the_map_and_definitions_of_other_files(
     assert result.reason is None
 
 
-def test_the_same_defect_in_ten_words_is_one() -> None:
+def test_what_is_said_twice_word_by_word_is_one_and_other_words_are_not_lost() -> None:
     said = [{**COPIES, "description": f"In other words {number}", "line": 6 + number % 4} for number in range(10)]
 
-    assert len(reading(report(*said))[0].hypotheses) == 1
+    texts = [one.description for one in reading(report(*said, *said))[0].hypotheses]
+    assert [text.partition(" (")[0] for text in texts] == [f"In other words {number}" for number in range(10)]
+
+
+def test_of_two_wrong_items_of_one_kind_the_one_that_is_not_corrected_is_named() -> None:
+    wrong = [{**INVENTED, "description": text} for text in ("First", "Second", "Third")]
+    result, _ = reading(report(*wrong), report({**COPIES, "description": "Second"}, {**COPIES, "description": "New"}))
+
+    assert [one.description.partition(" (")[0] for one in result.hypotheses] == ["New", "Second"]
+    assert [one.item.description for one in result.unusable] == ["Third"]
+
+
+def test_what_a_second_report_has_beyond_the_limit_or_asks_for_is_not_lost() -> None:
+    many = [{**COPIES, "description": f"Number {number:03}", "look_at": [f"f{number}"]} for number in range(205)]
+    result, _ = reading(report(INVENTED), report(*many))
+
+    assert len(result.hypotheses) == ITEMS_MAX
+    assert result.surplus == tuple(f'"Number {number:03}" (src/a.c:8)' for number in range(200, 205))
+    assert len(result.look_at) == 205
 
 
 def test_two_kinds_of_defect_on_a_line_are_two() -> None:
@@ -73,7 +92,7 @@ def test_a_corrected_item_stands_and_the_others_are_not_asked_for_again() -> Non
 
     again = platform.requests[1].messages[-1].content
     assert "Item 2 (src/a.c:8): its quote does not stand in src/a.c." in again and "Item 1" not in again
-    assert ([one.cwe for one in result.hypotheses], result.unusable) == ([787, 476], ())
+    assert ([one.cwe for one in result.hypotheses], result.unusable) == ([476, 787], ())
 
 
 @pytest.mark.parametrize("second", [report(INVENTED), report(), ModelUnavailable("away")])
