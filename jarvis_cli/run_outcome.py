@@ -137,7 +137,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     if discovery := report_summary.discovery:
         text += f"; discovery: searched {discovery.searched:,} of {counted(discovery.functions, 'function')}"
     if reading := report_summary.reading:
-        text += f"; read {reading.read:,} of {counted(reading.files, 'file')}"
+        text += f"; read {reading.read:,} of {counted(reading.files, 'file')}, {reading.share} of the lines"
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

@@ -94,7 +94,7 @@ def test_what_a_reader_names_becomes_a_candidate_that_is_verified(reader: Reader
     (one,) = (issue for issue in body["issues"] if issue["file"] == "p2.c")
     assert (one["cwe"], one["category"], one["severity"]) == (787, "buffer_overflow", "medium")
     assert one["description"].endswith("may write too much (reach: file, harm: high, likely)")
-    assert body["summary"]["reading"] == {"files": 5, "read": 5, "groups": 1}
+    assert body["summary"]["reading"] == {"files": 5, "read": 5, "groups": 1, "lines": 32, "lines_read": 32}
     assert pipeline.run(run).state == "done"
 
 
@@ -136,8 +136,26 @@ def test_files_over_the_budget_are_named_and_the_run_is_not_complete(reader: Rea
     assert len(reader.asked) == 1 and "plain.c" in left_out
     reason = "not read (--read): over the budget of 200 tokens (agent.read_tokens); --read all reads it"
     assert gaps(body) == [(path, reason) for path in left_out]
-    assert body["summary"]["reading"]["read"] == 5 - len(left_out)
+    reading = body["summary"]["reading"]
+    assert (reading["read"], reading["lines"]) == (5 - len(left_out), 4 * 7 + 4)
+    assert reading["lines_read"] == 7 * (5 - len(left_out))
     assert pipeline.run(run).state == "incomplete"
+
+
+@pytest.mark.slow
+def test_a_run_that_stops_while_it_reads_uses_and_says_what_was_read(reader: Reader) -> None:
+    pipeline = reader.open_pipeline("one")
+    run = reader.begin(pipeline)
+    while not (waiting := [row for row in pipeline.rows(run) if row.stage == "read" and row.step != "plan"]):
+        pipeline.go_on(run, until="read")
+    pipeline.converse(waiting[0].id)
+
+    body = pipeline.body(run)
+    done, others = set(reader.asked[0]), {"p0.c", "p1.c", "p2.c", "p3.c", "plain.c"} - set(reader.asked[0])
+    assert {file for file, _, _ in discovered(body)} == done - {"plain.c"}
+    reason = "not read (--read): it was not reached before the run ended"
+    assert gaps(body) == [(path, reason) for path in sorted(others)]
+    assert 0 < body["summary"]["reading"]["lines_read"] < body["summary"]["reading"]["lines"] == 4 * 7 + 4
 
 
 def asking_for(*names: str) -> Callable[[Body], Step]:

@@ -43,6 +43,8 @@ from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 ROUNDS, TOOL_CALLS = 10, 20
+# The share of the context window that the output of a tool takes, so that the outputs of several calls fit, too.
+OUTPUT_PARTS = 16
 # Items that are sent back, and that the message names.
 SENT_BACK_MAX = 40
 # The tokens of an item in an answer.
@@ -116,7 +118,8 @@ class GroupReading:
         self, question: GroupQuestion, *, profile: Profile, marks: Marks, limits: AgentLimits | None = None
     ) -> None:
         limits = limits or AgentLimits()
-        limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS)
+        output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
+        limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
         system = fill_from(PROMPTS, "read_system", language=question.language, most=most, notes=question.notes)
         about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)

@@ -151,9 +151,9 @@ def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:
 
 
 def _reading(reading: ReadingOutcome, say: Words) -> str:
-    text = "It read {read} of {files} files whole, in {conversations}."
-    conversations = say.count(reading.groups, "conversation")
-    return say(text, read=f"{reading.read:,}", files=f"{reading.files:,}", conversations=conversations)
+    text = "It read {read} of {files} files whole, {share} of the lines, in {conversations}."
+    numbers = {"read": f"{reading.read:,}", "files": f"{reading.files:,}", "share": reading.share}
+    return say(text, **numbers, conversations=say.count(reading.groups, "conversation"))
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:

@@ -91,6 +91,7 @@ def plan_reading(blobs: Blobs, earlier: StageHistory, options: JudgeOptions) -> 
         tuple(one.tokens for one in chosen.groups),
         chosen.left_out,
         options.read_tokens,
+        sum(piece.last - piece.first + 1 for one in facts for piece in one.pieces),
     )
 
 

@@ -29,13 +29,17 @@ def _pieces(rows: Sequence[Sequence[Sequence[str | int]]]) -> tuple[tuple[Piece,
 
 @dataclass(frozen=True)
 class ReadingPlan(JsonRecord):
-    """The groups in the order of their ranks, with their estimated tokens, and the files left out over the budget."""
+    """The groups in the order of their ranks, with their estimated tokens, and the files left out over the budget.
+
+    `lines` are those of all files, read or not.
+    """
 
     project: str
     groups: tuple[tuple[Piece, ...], ...] = field(metadata={"read": _pieces})
     tokens: tuple[int, ...] = field(metadata={"read": tuple})
     left_out: tuple[str, ...] = field(metadata={"read": tuple})
     budget: int = 0
+    lines: int = 0
 
     @classmethod
     def of(cls, blobs: Blobs, payload: ReadPayload) -> "ReadingPlan":
@@ -101,7 +105,8 @@ def reading_outcome(blobs: Blobs, jobs: Sequence[StageJob]) -> ReadingOutcome | 
     missing = {path for place in range(len(plan.groups)) if place not in done for path in plan.files(place)}
     missing.update(plan.left_out)
     every = {path for place in range(len(plan.groups)) for path in plan.files(place)} | missing
-    return ReadingOutcome(len(every), len(every - missing), len(plan.groups))
+    lines = sum(last - first + 1 for place in done for _, first, last in plan.groups[place])
+    return ReadingOutcome(len(every), len(every - missing), len(plan.groups), plan.lines, lines)
 
 
 def _placed(jobs: Sequence[StageJob]) -> Iterator[tuple[ReadPayload, StageJob]]:
