@@ -222,21 +222,13 @@ class DiscoveryOutcome(NamedTuple):
 
 
 class ReadingOutcome(NamedTuple):
-    """How many files models were to read whole, how many they have read, and in how many conversations.
-
-    `lines` are those of all files, `lines_read` those that were read, also of files that were not read to their end.
-    """
+    """Counts of files for models to read, of those read to their end, of conversations, and of lines, all and read."""
 
     files: int
     read: int
     groups: int
     lines: int
     lines_read: int
-
-    @property
-    def share(self) -> str:
-        """The share of the lines that were read, as a percentage that is 100% only if all were."""
-        return f"{100 * self.lines_read // max(self.lines, 1)}%" if self.lines else "100%"
 
 
 class Summary(NamedTuple):
