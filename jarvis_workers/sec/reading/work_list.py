@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from jarvis_workers.paths import leaves_the_root
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile, is_source
 from jarvis_workers.sec.reading.numbered_code import shown_lines
 
@@ -70,12 +71,7 @@ def find_place(index: CodeIndex, name: str, near: str) -> PlaceToRead | None:
         return None
     file = _file(index, match["path"])
     if file is None:
-        defined = (
-            None
-            if match["function"] or match["first"]
-            else index.definition(match["path"].encode("utf-8", "backslashreplace"), near)
-        )
-        return PlaceToRead(defined[0].path, defined[1].first, defined[1].last) if defined else None
+        return None if match["function"] or match["first"] else _function(index, match["path"], near)
     if match["function"]:
         place = file.named(match["function"])
         return PlaceToRead(file.path, place.first, place.last) if place else None
@@ -94,7 +90,8 @@ def _function(index: CodeIndex, name: str, near: str) -> PlaceToRead | None:
 
 def _file(index: CodeIndex, path: str) -> SourceFile | None:
     """Return a source file by its path, or by the end of a path that no other file has."""
-    if not is_source(path):
+    path = path.removeprefix("./")
+    if not is_source(path) or leaves_the_root(path.encode("utf-8", "backslashreplace")):
         return None
     if file := index.file(path):
         return file

@@ -25,6 +25,7 @@ def places(*names: str, index: CodeIndex = INDEX) -> tuple[PlaceToRead, ...]:
         ("src/b.c:6-7", TWO),
         ("src/b.c:2-99", WHOLE),
         ("src/b.c", WHOLE),
+        ("./src/b.c", WHOLE),
         ("b.c#one", ONE),
         ("one", ONE),
         ("one()", ONE),
@@ -38,7 +39,18 @@ def test_a_place_is_whole_functions_or_a_whole_file(name: str, place: PlaceToRea
     "name",
     [
         *("../../etc/passwd", "/etc/passwd", "src/c.c#one", "src/b.c#three", "src/b.c:10", "src/b.c:0", "src/b.c:9-8"),
-        *("README.md", "memcpy", "the caller of one", "", "#", "src/b.c#", "a.c:1" + "0" * 150, "\x00", "é\ud800"),
+        *(
+            "README.md",
+            "memcpy",
+            "the caller of one",
+            "",
+            "#",
+            "src/b.c#",
+            "src/../src/b.c",
+            "a.c:1" + "0" * 150,
+            "\x00",
+            "é\ud800",
+        ),
     ],
 )
 def test_what_the_tree_does_not_have_is_named(name: str) -> None:
