@@ -13,7 +13,7 @@ from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.i18n import ENGLISH
-from jarvis_workers.sec.report.verdicts import listed_findings, urgency
+from jarvis_workers.sec.report.verdicts import lines_share, listed_findings, urgency
 from jarvis_workers.sec.report_document import CanaryOutcome, Issue, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.steps.sec.options import SecOptions
@@ -137,7 +137,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     if discovery := report_summary.discovery:
         text += f"; discovery: searched {discovery.searched:,} of {counted(discovery.functions, 'function')}"
     if reading := report_summary.reading:
-        text += f"; read {reading.read:,} of {counted(reading.files, 'file')}"
+        text += f"; read {reading.read:,} of {counted(reading.files, 'file')}, {lines_share(reading)} of the lines"
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

@@ -74,14 +74,14 @@ class Agent:
     @property
     def readers(self) -> tuple[str, ...]:
         """The tools of which an answer may contain several calls: those that only read, if the provider allows it."""
-        if self.profile.tools == "text" or not self.profile.parallel_calls:
+        if not self.profile.parallel_calls:
             return ()
         return tuple(tool.name for tool in self.tools.tools if tool.reads_only)
 
     @property
     def rule_of_calls(self) -> str:
         """The number of calls that an answer may contain, as an instruction; empty if there are no tools."""
-        return self.about.prompt("calls", names=self.tools.names, readers=self.readers)
+        return self.about.prompt("calls", names=self.tools.names, readers=self.readers, blocks=bool(self.call_tags))
 
     @property
     def report_form(self) -> str:

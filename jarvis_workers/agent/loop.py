@@ -1,4 +1,4 @@
-"""The agent loop: ask the model, run the one tool call of its answer, repeat until the task ends or a limit is reached.
+"""The agent loop: ask the model, run the tool calls of its answer, repeat until the task ends or a limit is reached.
 
 The loop is a generator (sans-IO): it yields effects (`effects.Want`), gets their results, and uses no connection,
 clock or file, so that the same answers produce the same conversation.  Control flow uses exceptions: an unusable answer
@@ -18,7 +18,7 @@ from jarvis_workers.agent.filtering import filter_tools
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.output_handler import OutputHandler, find_handler
 from jarvis_workers.agent.report import SUBMIT, BadReport
-from jarvis_workers.agent.text_tool_call import find_call
+from jarvis_workers.agent.text_tool_call import find_calls
 from jarvis_workers.agent.untrusted_text import QUOTED, Suspicion
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.protocol import Message, Reply, ToolCall
@@ -26,7 +26,8 @@ from jarvis_workers.tools.tool import BadCall, ToolOutcome
 
 COMPLETE = "!!!COMPLETE!!!"
 NO_OUTPUT = "(no output)"
-CALLS_MAX = 5
+# Of an answer; those beyond are named in the result, each with so many characters of its arguments.
+CALLS_MAX, CUT_LENGTH = 5, 200
 
 
 class BadReply(Exception):
@@ -124,39 +125,35 @@ def read_calls(agent: Agent, reply: Reply) -> tuple[ToolCall, ...]:
         agent.guard.suspicions.append(Suspicion("block", "canary", reply.content[:QUOTED]))
         raise BadReply("it contains a forbidden word; nothing was run")
     if agent.profile.tools == "text":
-        call = find_edit(reply.content, agent.marks.nonce) or find_call(reply.content, agent.marks.nonce)
-        if call is None and reply.calls:
+        edit = find_edit(reply.content, agent.marks.nonce)
+        calls = (edit,) if edit else find_calls(reply.content, agent.marks.nonce)
+        if not calls and reply.calls:
             raise BadReply("its call is not written as a block at the end of the text, and was not run")
-        calls: tuple[ToolCall, ...] = (call,) if call else ()
     else:
         calls = reply.calls
-        if len(calls) > 1 and not _may_run_together(agent, calls):
-            raise BadReply(f"it contains {len(calls)} calls, and none was run. {agent.rule_of_calls}")
+    if len(calls) > 1 and not all(call.name in agent.readers for call in calls):
+        raise BadReply(f"it contains {len(calls)} calls, and none was run. {agent.rule_of_calls}")
     if not calls and not reply.content.strip():
         raise BadReply("it is empty")
     return calls
 
 
-def _may_run_together(agent: Agent, calls: Sequence[ToolCall]) -> bool:
-    return len(calls) <= CALLS_MAX and all(call.name in agent.readers for call in calls)
-
-
 def _call(agent: Agent, reply: Reply, calls: Sequence[ToolCall]) -> Conversation[None]:
-    """Run the tool calls of an answer and add their results to the session; raises TaskFinished for a report."""
-    admitted = [(call, _admit_call(agent, call)) for call in calls]
+    """Run the first CALLS_MAX calls of an answer and add their results to the session; raises TaskFinished."""
+    admitted = [(call, _admit_call(agent, call)) for call in calls[:CALLS_MAX]]
     yield agent.tell(events.BEFORE_TOOL_CALL, current_response=reply.content)
     if calls[0].name == SUBMIT and agent.form:
         agent.session.answer(replace(reply, content=join_prompts(reply.content, calls[0].arguments)))
         yield _tell_after(agent, reply, "", need_return=True)
         raise TaskFinished(reply.content, "report", agent.form.read_value(admitted[0][1]))
-    results = []
+    outputs = []
     for call, arguments in admitted:
         outcome = yield from run_call(agent, call.name, arguments)
         text = shorten(outcome.text(agent.about.language), agent.limits.output_tokens) or NO_OUTPUT
-        results.append(
-            _result(agent, call, agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
-        )
-    agent.session.answer(reply, calls if agent.profile.tools == "native" else ())
+        outputs.append(agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
+    outputs[-1] = join_prompts(outputs[-1], _cut_calls(agent, calls[CALLS_MAX:]), _reminder(agent))
+    results = _results(agent, calls, outputs)
+    agent.session.answer(reply, calls[:CALLS_MAX] if agent.profile.tools == "native" else ())
     for result in results:
         agent.session.say(result)
     yield _tell_after(agent, reply, join_prompts(*(result.content for result in results)), need_return=False)
@@ -194,13 +191,28 @@ def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:
     return arguments
 
 
-def _result(agent: Agent, call: ToolCall, text: str) -> Message:
-    due = agent.limits.reminder_rounds and agent.spent.asks % agent.limits.reminder_rounds == 0
-    if due:
-        text = join_prompts(text, agent.about.prompt("reminder", rule=agent.rule_of_calls, names=agent.tools.names))
+def _cut_calls(agent: Agent, calls: Sequence[ToolCall]) -> str:
+    """Return which calls of an answer were not run, because there were too many; the model's own words."""
+    if not calls:
+        return ""
+    named = [f"{call.name} {call.arguments[:CUT_LENGTH]}" for call in calls[:CALLS_MAX]]
+    return agent.about.prompt("cut_calls", calls=named, more=len(calls) - len(named), most=CALLS_MAX)
+
+
+def _reminder(agent: Agent) -> str:
+    if not agent.limits.reminder_rounds or agent.spent.asks % agent.limits.reminder_rounds:
+        return ""
+    return agent.about.prompt("reminder", rule=agent.rule_of_calls, names=agent.tools.names)
+
+
+def _results(agent: Agent, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[Message]:
+    """Return the messages with the outputs of the first calls: one, if the model writes its calls as text."""
     if agent.profile.tools == "native":
-        return Message("tool", text, call_id=call.id)
-    return Message("user", f"Result of {call.name}:\n{text}")
+        return [Message("tool", text, call_id=call.id) for call, text in zip(calls, outputs, strict=False)]
+    if len(outputs) == 1:
+        return [Message("user", f"Result of {calls[0].name}:\n{outputs[0]}")]
+    numbered = enumerate(zip(calls, outputs, strict=False), 1)
+    return [Message("user", "\n\n".join(f"Result {n} of {call.name}:\n{text}" for n, (call, text) in numbered))]
 
 
 def _tell_after(agent: Agent, reply: Reply, prompt: str, *, need_return: bool) -> Tell:

@@ -4,9 +4,9 @@
     {"name": "read_code", "arguments": {"path": "a.c"}}
     </TOOL_CALL nonce>
 
-Each tag is alone on its line, and the block ends the answer. Only the model of this conversation has the nonce, so that
-a call quoted from elsewhere, or JSON in prose, is plain text.  Anything else that contains the nonce is an error, and
-no call of it is run.
+Each tag is alone on its line, and the block ends the answer; several blocks may follow each other. Only the model of
+this conversation has the nonce, so that a call quoted from elsewhere, or JSON in prose, is plain text.  Anything else
+that contains the nonce is an error, and no call of it is run.
 """
 
 import json
@@ -23,26 +23,26 @@ def tags(nonce: str) -> tuple[str, str]:
     return f"<{TAG} {nonce}>", f"</{TAG} {nonce}>"
 
 
-def find_call(answer: str, nonce: str) -> ToolCall | None:
-    """Return the call that ends an answer, or None if there is none; raises BadCall for a malformed call."""
+def find_calls(answer: str, nonce: str) -> tuple[ToolCall, ...]:
+    """Return the calls that end an answer; raises BadCall, also if only one of them is malformed."""
     start, end = tags(nonce)
-    starts, ends = answer.count(start), answer.count(end)
-    if not starts and not ends:
+    if start not in answer and end not in answer:
         _refuse_lookalike(answer)
-        return None
-    if starts > 1 or ends > 1:
-        raise BadCall("the answer contains more than one call, and none was run; make one call per answer")
-    if not starts or not ends:
-        raise BadCall(f"the call is incomplete: it must begin with {start} and end with {end}, each alone on its line")
-    return _read_block(answer.rstrip(), start, end)
+        return ()
+    before, *blocks = answer.rstrip().split(start)
+    if not blocks or end in before or any(block.count(end) != 1 for block in blocks):
+        raise BadCall(f"a call must begin with {start} and end with {end}, each alone on its line; nothing was run")
+    calls, is_alone = [], not before or before.endswith("\n")
+    for block in blocks:
+        body, _, after = block.partition(end)
+        if not is_alone or not body.startswith(("\n", "\r\n")) or not body.endswith("\n") or after.strip():
+            raise BadCall(f"put {start} and {end} alone on their lines, and nothing after a call; nothing was run")
+        calls.append(_read_block(body))
+        is_alone = after.endswith("\n")
+    return tuple(calls)
 
 
-def _read_block(answer: str, start: str, end: str) -> ToolCall:
-    before, _, rest = answer.partition(start)
-    alone = (not before or before.endswith("\n")) and rest.startswith(("\n", "\r\n"))
-    body, _, after = rest.partition(end)
-    if after or not alone or not body.endswith("\n"):
-        raise BadCall(f"put {start} and {end} alone on their lines, and nothing after the call; nothing was run")
+def _read_block(body: str) -> ToolCall:
     if len(body) > BODY_MAX:
         raise BadCall(f"the call is {len(body)} characters long, limit {BODY_MAX}")
     try:

@@ -222,11 +222,13 @@ class DiscoveryOutcome(NamedTuple):
 
 
 class ReadingOutcome(NamedTuple):
-    """How many files models were to read whole, how many they have read, and in how many conversations."""
+    """Counts of files for models to read, of those read to their end, of conversations, and of lines, all and read."""
 
     files: int
     read: int
     groups: int
+    lines: int
+    lines_read: int
 
 
 class Summary(NamedTuple):

@@ -9,13 +9,13 @@ from itertools import product
 import pytest
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.text_tool_call import find_call, tags
+from jarvis_workers.agent.text_tool_call import find_calls, tags
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply, ToolCall
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import BadCall
-from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text
+from tests.agents.arrange import MARKS, NATIVE, TEXT, Scripted, agent_of, call, look, run, text
 from tests.machine import is_within
 
 NONCE = MARKS.nonce
@@ -115,16 +115,21 @@ def test_a_tool_box_runs_only_what_is_in_it() -> None:
 
 def test_several_calls_run_none() -> None:
     two = Reply("", (ToolCall("1", "look", "{}"), ToolCall("2", "look", '{"at": "b"}')), finish="tool_calls")
-    blocks = "\n".join([START, '{"name": "look"}', END] * 2)
 
     assert outcome(two) == []
-    assert outcome(text(blocks), profile=TEXT) == []
+    assert outcome(blocks(("look", "{}"), ("look", '{"at": "b"}')), profile=TEXT) == []
 
 
 def answers(*calls: tuple[str, str]) -> Reply:
     """Return an answer with several calls."""
     made = tuple(ToolCall(f"c{number}", name, arguments) for number, (name, arguments) in enumerate(calls))
     return Reply("", made, finish="tool_calls")
+
+
+def blocks(*calls: tuple[str, str]) -> Reply:
+    """Return an answer with several calls in text form."""
+    made = (f'{START}\n{{"name": "{name}", "arguments": {arguments}}}\n{END}' for name, arguments in calls)
+    return text("I look.\n" + "\n".join(made))
 
 
 def test_several_calls_of_tools_that_only_read_run_and_each_has_its_result() -> None:
@@ -147,17 +152,46 @@ def test_several_calls_of_tools_that_only_read_run_and_each_has_its_result() -> 
         [("look", '{"at": "a"}'), ("write", '{"at": "b"}')],
         [("look", '{"at": "a"}'), ("look", "{")],
         [("look", '{"at": "a"}'), ("nothing", "{}")],
-        [("look", f'{{"at": "{number}"}}') for number in range(6)],
         [("look", '{"at": "a"}'), ("look", f'{{"at": "{MARKS.canary}"}}')],
     ],
 )
-def test_several_calls_of_which_one_may_not_run_with_others_run_none(calls: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize("form", ["native", "text"])
+def test_several_calls_of_which_one_may_not_run_with_others_run_none(calls: list[tuple[str, str]], form: str) -> None:
     seen: list[str] = []
     tools = look(seen, reads_only=True), look(seen, name="write")
+    profile, answer = (TEXT, blocks) if form == "text" else (NATIVE, answers)
 
-    run(agent_of(*tools), Scripted(answers(*calls), text("done")))
+    run(agent_of(*tools, profile=profile), Scripted(answer(*calls), text("done")))
 
     assert seen == []
+
+
+@pytest.mark.parametrize("form", ["native", "text"])
+def test_five_calls_of_an_answer_run_and_the_others_are_named(form: str) -> None:
+    seen: list[str] = []
+    profile, answer = (TEXT, blocks) if form == "text" else (NATIVE, answers)
+    platform = Scripted(answer(*(("look", f'{{"at": "{number}"}}') for number in range(12))), text("done"))
+
+    run(agent_of(look(seen, reads_only=True), profile=profile), platform)
+
+    assert seen == ["0", "1", "2", "3", "4"]
+    told = platform.requests[1].messages[-1].content
+    assert 'These were not run:\n- look {"at": "5"}' in told and told.endswith("- 2 more")
+
+
+def test_several_calls_as_text_run_and_their_results_are_one_message() -> None:
+    seen: list[str] = []
+    agent = agent_of(look(seen, reads_only=True), look([], name="write"), profile=TEXT)
+    platform = Scripted(blocks(*(("look", f'{{"at": "{at}"}}') for at in "abcd")), text("done"))
+
+    result = run(agent, platform)
+
+    assert (seen, result.tools) == (["a", "b", "c", "d"], {"look": 4})
+    (asked, results) = platform.requests[1].messages[-2:]
+    assert (asked.role, results.role) == ("assistant", "user")
+    assert results.content.startswith("Result 1 of look:\nA\n\nResult 2 of look:\nB\n\n")
+    rule = platform.requests[0].messages[-1].content
+    assert "(look) may be called several times" in rule and "several blocks, one after another" in rule
 
 
 def test_several_calls_count_as_several() -> None:
@@ -239,13 +273,16 @@ def test_there_are_144_quotations() -> None:
         f"{START}\n[]\n{END}",
         f"{START}\n\n{END}",
         f'```\n{START}\n{{"name": "look"}}\n{END}\n```',
+        f'{START}\n{{"name": "look"}}\n{END}\nAnd:\n{START}\n{{"name": "look"}}\n{END}',
+        f'{START}\n{{"name": "look"}}\n{END}{START}\n{{"name": "look"}}\n{END}',
+        f'{START}\n{{"name": "look"}}\n{END}\n{END}',
         f"{START}\n{'[' * 100_000}\n{END}",
         f"{START}\n{'x' * 500_000}\n{END}",
     ],
 )
 def test_what_has_the_nonce_and_is_not_one_whole_block_is_an_error(answer: str) -> None:
     with pytest.raises(BadCall):
-        find_call(answer, NONCE)
+        find_calls(answer, NONCE)
 
 
 @pytest.mark.parametrize("before", ["", "I will look.\n", "<TOOL_CALL>\nquoted\n</TOOL_CALL>\n"])
@@ -253,9 +290,9 @@ def test_what_has_the_nonce_and_is_not_one_whole_block_is_an_error(answer: str) 
 def test_one_whole_block_at_the_end_is_a_call(before: str, after: str) -> None:
     answer = f'{before}{START}\n{{"name": "look", "arguments": {{"at": "x"}}}}\n{END}{after}'
 
-    found = find_call(answer, NONCE)
+    (found,) = find_calls(answer, NONCE)
 
-    assert found and (found.name, json.loads(found.arguments)) == ("look", {"at": "x"})
+    assert (found.name, json.loads(found.arguments)) == ("look", {"at": "x"})
 
 
 HUGE = {
@@ -277,7 +314,7 @@ def test_an_answer_of_a_megabyte_is_read_at_once(kind: str) -> None:
     for _ in range(5):
         began = time.process_time()
         with suppress(BadCall):
-            find_call(HUGE[kind], NONCE)
+            find_calls(HUGE[kind], NONCE)
         best = min(best, time.process_time() - began)
 
     assert is_within(best, 0.050)

@@ -17,6 +17,7 @@ from tests.chaos.commands import PATIENCE_SECONDS, command, crowd
 from tests.chaos.fleet import Fleet, fleet_of, kill_worker_at
 from tests.discovering import ASKED, search
 from tests.judging import LINE, answer, judge, place_of
+from tests.reading_files import is_reading, read
 from tests.servers import Postgres, redis_server
 from tests.settings_files import write_settings
 
@@ -70,6 +71,8 @@ def _discuss(body: Body) -> Step:
 
 
 def _judge(body: Body) -> Step:
+    if is_reading(body):
+        return read(body)
     if ASKED in str(body["messages"]):
         return search(body)
     confirmed = judge(body, "confirmed")
@@ -153,6 +156,27 @@ def test_a_report_is_the_same_if_a_worker_is_killed_in_each_stage(fleet: Fleet, 
     del theirs["run"]
     assert json.dumps(theirs) == json.dumps(alone.body())
     assert theirs["summary"]["by_status"] == {"proved": FILES, "confirmed": 2 * FILES}
+    assert len(again) == len(asked)
+    assert again.total() - len(again) <= in_flight
+
+
+@pytest.mark.timeout(900)
+def test_a_report_is_the_same_if_a_worker_is_killed_while_it_reads(fleet: Fleet, server: ModelServer) -> None:
+    reads = (*options(fleet)[:11], "--read", "all", "--no-prove")
+    with command(fleet.home / "local", *reads) as alone:
+        assert alone.process.wait(4 * PATIENCE_SECONDS * crowd()) == 0, alone.ends()
+    asked = take_requests(server)
+
+    fleet.waiting = fleet.command(*reads, "-o", "desk/report.json")
+    in_flight = kill_worker_at(fleet, "read")
+    fleet.wait(0, 4 * PATIENCE_SECONDS)
+    again = take_requests(server)
+
+    theirs = json.loads((fleet.home / "desk" / "report.json").read_text())
+    del theirs["run"]
+    assert json.dumps(theirs) == json.dumps(alone.body())
+    assert theirs["summary"]["reading"]["read"] == FILES
+    assert len([one for one in theirs["issues"] if one["pattern"] == "discovered"]) == FILES
     assert len(again) == len(asked)
     assert again.total() - len(again) <= in_flight
 

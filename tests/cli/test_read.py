@@ -31,7 +31,7 @@ def test_what_readers_name_is_in_every_report(jarvis: Jarvis, tree: Path) -> Non
     assert ended.code == 0 and "; read 4 of 4 files" in ended.err
     assert [(issue["pattern"], issue["status"]) for issue in report["issues"]] == [("discovered", "confirmed")] * 3
     assert all("may write too much" in other for other in others.values())
-    assert "It read 4 of 4 files whole, in 1 conversation" in others["markdown"]
+    assert "It read 4 of 4 files whole, 100% of the lines, in 1 conversation" in others["markdown"]
     assert "README.md: # A parser" in task and "Build files: Makefile" in task
 
 

@@ -94,7 +94,7 @@ def test_what_a_reader_names_becomes_a_candidate_that_is_verified(reader: Reader
     (one,) = (issue for issue in body["issues"] if issue["file"] == "p2.c")
     assert (one["cwe"], one["category"], one["severity"]) == (787, "buffer_overflow", "medium")
     assert one["description"].endswith("may write too much (reach: file, harm: high, likely)")
-    assert body["summary"]["reading"] == {"files": 5, "read": 5, "groups": 1}
+    assert body["summary"]["reading"] == {"files": 5, "read": 5, "groups": 1, "lines": 32, "lines_read": 32}
     assert pipeline.run(run).state == "done"
 
 
@@ -157,8 +157,83 @@ def test_files_over_the_budget_are_named_and_the_run_is_not_complete(reader: Rea
     assert len(reader.asked) == 1 and "plain.c" in left_out
     reason = "not read (--read): over the budget of 200 tokens (agent.read_tokens); --read all reads it"
     assert gaps(body) == [(path, reason) for path in left_out]
-    assert body["summary"]["reading"]["read"] == 5 - len(left_out)
+    reading = body["summary"]["reading"]
+    assert (reading["read"], reading["lines"]) == (5 - len(left_out), 4 * 7 + 4)
+    assert reading["lines_read"] == 7 * (5 - len(left_out))
     assert pipeline.run(run).state == "incomplete"
+
+
+@pytest.mark.slow
+def test_a_run_that_stops_while_it_reads_uses_and_says_what_was_read(reader: Reader) -> None:
+    pipeline = reader.open_pipeline("one")
+    run = reader.begin(pipeline)
+    while not (waiting := [row for row in pipeline.rows(run) if row.stage == "read" and row.step != "plan"]):
+        pipeline.go_on(run, until="read")
+    pipeline.converse(waiting[0].id)
+
+    body = pipeline.body(run)
+    done, others = set(reader.asked[0]), {"p0.c", "p1.c", "p2.c", "p3.c", "plain.c"} - set(reader.asked[0])
+    assert {file for file, _, _ in discovered(body)} == done - {"plain.c"}
+    reason = "not read (--read): it was not reached before the run ended"
+    assert gaps(body) == [(path, reason) for path in sorted(others)]
+    assert 0 < body["summary"]["reading"]["lines_read"] < body["summary"]["reading"]["lines"] == 4 * 7 + 4
+
+
+def asking_for(*names: str) -> Callable[[Body], Step]:
+    """Return a model whose readers find what `read` finds, and ask for these places."""
+
+    def answer(body: Body) -> Step:
+        found = items(task_of(body)) if is_reading(body) else []
+        return reported(body, [{**one, "look_at": list(names)} for one in found]) if found else read(body)
+
+    return answer
+
+
+@pytest.mark.slow
+def test_what_readers_ask_for_beyond_the_budget_is_read_once_by_another(reader: Reader) -> None:
+    bodies = []
+    reader.answer = asking_for("p0.c#parse_0", "p1.c:5", "p2.c#parse_2", "parse_3", "parse_1")
+    for seed in (1, 2):
+        pipeline, run = reader.run(f"s{seed}", seed, read="auto", read_tokens=200)
+        bodies.append(pipeline.body(run))
+
+    half = len(reader.asked) // 2
+    read_first, others = reader.asked[0], reader.asked[1:half]
+    assert sorted([*read_first, *(path for (path,) in others)]) == ["p0.c", "p1.c", "p2.c", "p3.c"]
+    assert bodies[0] == bodies[1]
+    assert len(discovered(bodies[0])) == FILES
+    assert bodies[0]["summary"]["reading"]["read"] == len(read_first)
+
+
+@pytest.mark.slow
+def test_what_is_asked_for_and_not_looked_at_is_named(reader: Reader) -> None:
+    def answer(body: Body) -> Step:
+        if not is_reading(body):
+            return read(body)
+        if files_of(body) == ["plain.c"]:
+            return fails(401)
+        first = len(reader.asked) == 1
+        wanted = ["plain.c", "memcpy", *(f"p{number}.c" for number in range(FILES))] if first else ["test_it.c"]
+        return reported(body, [{**one, "look_at": wanted} for one in items(task_of(body))])
+
+    reader.answer = answer
+    (reader.tree() / "test_it.c").write_text(PLAIN)
+    pipeline, run = reader.run(read="auto", read_tokens=200)
+
+    says = ": not looked at, although a reader (--read) asked for it: "
+    told = dict(reason.split(says) for _, reason in gaps(pipeline.body(run)) if says in reason)
+    assert told.pop("memcpy") == "this tree has no such code"
+    assert "the model server refused the request" in told.pop("plain.c:1-4")
+    assert told == {"test_it.c": "what is read only because of such a request leads to no further one"}
+
+
+@pytest.mark.slow
+def test_readers_who_ask_for_each_other_s_code_end(reader: Reader) -> None:
+    reader.answer = asking_for("p0.c#parse_0", "p1.c#parse_1", "p2.c#parse_2", "p3.c#parse_3", "plain.c")
+    pipeline, run = reader.run()
+
+    assert len(reader.asked) == len({tuple(files) for files in reader.asked})
+    assert gaps(pipeline.body(run)) == [] and pipeline.run(run).state == "done"
 
 
 @pytest.mark.slow
@@ -193,9 +268,29 @@ def test_five_hundred_items_are_bounded_and_counted(reader: Reader) -> None:
 
     body = pipeline.body(run)
     assert len(discovered(body)) == FILES
-    assert [reason for _, reason in gaps(body)] == [
-        "not asked about: 300 reports of the reader (--read) beyond those that are checked"
-    ]
+    told = [reason for _, reason in gaps(body)]
+    assert "not asked about: 280 more reports of the reader (--read) beyond those that are checked" in told
+    says = "(p0.c:5), because at most 200 reports are checked"
+    assert any(one.startswith('not asked about: the reader (--read) reported "') and one.endswith(says) for one in told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"max_findings": 1, "min_confidence": 0.9}], ids=["all", "one"])
+def test_all_words_for_a_defect_and_doubts_stay_in_the_report(reader: Reader, options: dict[str, Any]) -> None:
+    def answer(body: Body) -> Step:
+        if not is_reading(body):
+            return read(body)
+        found = [{**one, "sure": "doubt"} for one in items(task_of(body))]
+        return reported(body, [{**one, "description": f"In words {word}"} for one in found for word in "ab"])
+
+    reader.answer = answer
+    pipeline, run = reader.run(read_room=LARGE, **options)
+
+    issues = [one for one in pipeline.body(run)["issues"] if one["pattern"] == "discovered"]
+    assert [one["file"] for one in issues] == [f"p{number}.c" for number in range(FILES)]
+    assert {one["status"] for one in issues} == {"confirmed"}
+    assert all(one["description"].startswith("In words a") for one in issues)
+    assert all([text.partition(" (")[0] for text in one["also_reported"]] == ["In words b"] for one in issues)
 
 
 @pytest.mark.slow

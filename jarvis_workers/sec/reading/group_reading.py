@@ -33,7 +33,7 @@ from jarvis_workers.sec.reading.hypotheses import (
     HypothesisItem,
     ItemProblem,
     check,
-    merged,
+    distinct,
     unresolved,
 )
 from jarvis_workers.sec.reading.numbered_code import code_text, shown_lines
@@ -43,6 +43,8 @@ from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 ROUNDS, TOOL_CALLS = 10, 20
+# The share of the context window that the output of a tool takes, so that the outputs of several calls fit, too.
+OUTPUT_PARTS = 16
 # Items that are sent back, and that the message names.
 SENT_BACK_MAX = 40
 # The tokens of an item in an answer.
@@ -98,13 +100,13 @@ class GroupQuestion:
 class ReadingResult:
     """What a reader has said of a group.
 
-    `unusable` are items whose quotes do not stand in the code, `surplus` is the number of items that were not looked
-    at, `look_at` names code that the reader wanted to see. `reason` says why the group does not count as read.
+    `unusable` are items whose quotes do not stand in the code, `surplus` are the items beyond the limit, as text,
+    `look_at` names code that the reader wanted to see. `reason` says why the group does not count as read.
     """
 
     hypotheses: tuple[Hypothesis, ...] = ()
     unusable: tuple[ItemProblem, ...] = ()
-    surplus: int = 0
+    surplus: tuple[str, ...] = ()
     look_at: tuple[str, ...] = ()
     reason: str | None = None
 
@@ -116,7 +118,8 @@ class GroupReading:
         self, question: GroupQuestion, *, profile: Profile, marks: Marks, limits: AgentLimits | None = None
     ) -> None:
         limits = limits or AgentLimits()
-        limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS)
+        output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
+        limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
         system = fill_from(PROMPTS, "read_system", language=question.language, most=most, notes=question.notes)
         about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)
@@ -135,9 +138,10 @@ class GroupReading:
             checked = self._check(items)
             if problems := checked.problems:
                 result = yield from run_task(self.agent, self._correction(problems))
-                again = self._check(result.report or ())
-                problems = tuple(unresolved(problems, again))
-                checked = checked._replace(hypotheses=merged([*checked.hypotheses, *again.hypotheses]))
+                again = self._check(more := result.report or ())
+                problems, items = tuple(unresolved(problems, more, again)), [*items, *more]
+                stand = distinct([*checked.hypotheses, *again.hypotheses])
+                checked = checked._replace(hypotheses=stand, surplus=(*checked.surplus, *again.surplus))
         except AgentStopped as stop:
             self.stopped = stop.reason
             if not items:

@@ -1,8 +1,8 @@
 """What a reader reports: a free list of items, each checked mechanically against the file that it names.
 
 An unusable field of an item never costs the others: it gets a default, or the item is a problem of its own. An item
-whose quote does not stand in its file is a problem; what the same report has said of the line and the kind of weakness
-before is merged.
+whose quote does not stand in its file is a problem. Items in other words are items of their own: those that are the
+same defect are merged by name where all candidates are (`same_defect`).
 """
 
 import re
@@ -19,7 +19,6 @@ from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.verdict import Evidence
 
 ITEMS_MAX = 200
-LOOK_AT_MAX = 5
 NUMBER = re.compile(r"\D{0,20}?(\d{1,7})")
 CAUSE = re.compile(r"\s*([^\s:]+):(\d{1,7})(?:\s*[:,-]\s*|\s+)(\S.*)", re.DOTALL)
 NAMED_MAX = 160
@@ -55,7 +54,7 @@ def _one_of(*words: str) -> BeforeValidator:
 
 def _places(value: Any) -> list[str]:
     places = value if isinstance(value, list) else [value] if value else []
-    return [str(place)[:NAMED_MAX] for place in places[:LOOK_AT_MAX]]
+    return [str(place)[:NAMED_MAX] for place in places]
 
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
@@ -105,11 +104,6 @@ class Hypothesis(NamedTuple):
     def category(self) -> str:
         return category_of(self.cwe)
 
-    @property
-    def kind(self) -> str:
-        """The class of the weakness: a category of rules, or the number of one that no rule has."""
-        return self.category if self.category != OTHER else f"CWE-{self.cwe}"
-
 
 class ItemProblem(NamedTuple):
     """An item that cannot be used, numbered from 1, and why."""
@@ -123,17 +117,22 @@ class ItemProblem(NamedTuple):
         return plain(f"{self.item.file[:NAMED_MAX]}:{self.item.line}")
 
     @property
-    def text(self) -> str:
+    def title(self) -> str:
         """The item on one line, for a report."""
-        return f'"{sentence(self.item.description)}" ({self.place}), because {self.why}'
+        return f'"{sentence(self.item.description)}" ({self.place})'
+
+    @property
+    def text(self) -> str:
+        """The item with the reason."""
+        return f"{self.title}, because {self.why}"
 
 
 class CheckedItems(NamedTuple):
-    """The hypotheses that stand, by place and kind, the items that do not, and the number of those not looked at."""
+    """The hypotheses that stand, by place, the items that do not, and those beyond the limit, as text."""
 
     hypotheses: tuple[Hypothesis, ...]
     problems: tuple[ItemProblem, ...]
-    surplus: int = 0
+    surplus: tuple[str, ...] = ()
 
 
 # Locates the quote of an item.
@@ -153,33 +152,48 @@ def check(items: Sequence[HypothesisItem], find: FindQuote, line_of: LineOf) -> 
             file = item.file[:NAMED_MAX] or "without a name"
             why = WHY[place.kind].format(file=file, line=item.line) if place else "its description is empty"
             problems.append(ItemProblem(number, item, plain(why)))
-    return CheckedItems(merged(hypotheses), tuple(problems), len(items[ITEMS_MAX:]))
+    surplus = tuple(ItemProblem(0, item, "").title for item in items[ITEMS_MAX:])
+    return CheckedItems(distinct(hypotheses), tuple(problems), surplus)
 
 
-def merged(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-    """Return the first hypothesis of each line and kind, in the order of the lines."""
-    first = {(one.file, one.line, one.kind): one for one in reversed(hypotheses)}
+def distinct(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses in the order of the lines, without those that say the same of a line word by word."""
+    first = {(one.file, one.line, one.cwe, one.description): one for one in reversed(hypotheses)}
     return tuple(first[key] for key in sorted(first))
 
 
-def unresolved(problems: Sequence[ItemProblem], again: CheckedItems) -> Iterator[ItemProblem]:
-    """Yield the problems that a second report does not settle, by file and kind of weakness, and its own problems."""
-    files = {(one.file.rpartition("/")[2], one.kind) for one in again.hypotheses}
-    failed = {(_base(one.item), _kind(one.item)) for one in again.problems}
-    for one in problems:
-        key = _base(one.item), _kind(one.item)
-        if key not in files and key not in failed:
-            yield one
+def unresolved(
+    problems: Sequence[ItemProblem], items: Sequence[HypothesisItem], again: CheckedItems
+) -> Iterator[ItemProblem]:
+    """Yield the problems that no item of a second report settles, and the problems of that report.
+
+    An item settles one problem: one with the same description, or else one of the same file and kind of weakness.
+    """
+    left = list(items[:ITEMS_MAX])
+    for key in (_words, _kind):
+        keys, still = [key(item) for item in left], list[ItemProblem]()
+        for one in problems:
+            if (own := key(one.item)) in keys:
+                at = keys.index(own)
+                del keys[at], left[at]
+            else:
+                still.append(one)
+        problems = still
+    yield from problems
     yield from again.problems
+
+
+def _words(item: HypothesisItem) -> tuple[str, str]:
+    return _base(item), sentence(item.description)
+
+
+def _kind(item: HypothesisItem) -> tuple[str, str]:
+    category = category_of(item.cwe)
+    return _base(item), category if category != OTHER else f"CWE-{item.cwe}"
 
 
 def _base(item: HypothesisItem) -> str:
     return item.file.partition("#")[0].rpartition("/")[2]
-
-
-def _kind(item: HypothesisItem) -> str:
-    category = category_of(item.cwe)
-    return category if category != OTHER else f"CWE-{item.cwe}"
 
 
 def _hypothesis(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Hypothesis:

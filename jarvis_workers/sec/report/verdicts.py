@@ -151,9 +151,14 @@ def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:
 
 
 def _reading(reading: ReadingOutcome, say: Words) -> str:
-    text = "It read {read} of {files} files whole, in {conversations}."
-    conversations = say.count(reading.groups, "conversation")
-    return say(text, read=f"{reading.read:,}", files=f"{reading.files:,}", conversations=conversations)
+    text = "It read {read} of {files} files whole, {share} of the lines, in {conversations}."
+    numbers = {"read": f"{reading.read:,}", "files": f"{reading.files:,}", "share": lines_share(reading)}
+    return say(text, **numbers, conversations=say.count(reading.groups, "conversation"))
+
+
+def lines_share(reading: ReadingOutcome) -> str:
+    """Return the share of the lines that were read, which is 100% only if all were."""
+    return f"{100 * reading.lines_read // reading.lines}%" if reading.lines else "100%"
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:

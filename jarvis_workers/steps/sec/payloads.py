@@ -95,8 +95,14 @@ class DiscoverPayload(JsonRecord):
 
 @dataclass(frozen=True)
 class ReadPayload(JsonRecord):
-    """A group of files to read, at a place in the blob `plan`."""
+    """A group of files to read, at a place in the blob `plan`; or these `lines` of a file, which a reader asked for."""
 
     plan: str
     place: int
     files: tuple[str, ...] = field(metadata={"read": tuple})
+    lines: tuple[int, int] | None = field(default=None, metadata={"read": lambda value: value and tuple(value)})
+
+    @property
+    def name(self) -> str:
+        """The name of the lines."""
+        return f"{self.files[0]}:{self.lines[0]}-{self.lines[1]}" if self.lines else ""

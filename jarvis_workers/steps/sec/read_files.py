@@ -1,7 +1,8 @@
 """Have models read whole files, a group of them in each job, and save what they name as candidates.
 
-The groups do not wait for each other. What a reader has said and what cannot be used, and the files that were not read
-or not to their end, are reported with the reason.
+The groups do not wait for each other. Code that a reader asks for, and that no group has, is the job of another reader.
+What a reader has said and what cannot be used, and the files that were not read or not to their end, are reported with
+the reason.
 """
 
 import asyncio
@@ -22,16 +23,17 @@ from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.grouping import choose, group
 from jarvis_workers.sec.reading.hints import hint_text
-from jarvis_workers.sec.reading.hypotheses import Hypothesis
+from jarvis_workers.sec.reading.hypotheses import ITEMS_MAX, Hypothesis
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from jarvis_workers.sec.reading.project_map import map_text
+from jarvis_workers.sec.reading.work_list import PLACES_MAX, PlaceToRead, WorkList, work_list
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
-from jarvis_workers.steps.sec.reading_plan import NOT_READ, ReadingPlan
+from jarvis_workers.steps.sec.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, Piece, ReadingPlan
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.verify_cluster import index_of
 from jarvis_workers.store import candidates
@@ -43,13 +45,16 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "read"
+# The place in the plan of what a reader has asked for.
+ASKED_FOR = -1
 # Of a job; those beyond are counted.
 UNUSABLE_MAX = 20
 UNUSABLE = "not asked about: the reader (--read) reported {text}"
 MORE_UNUSABLE = "not asked about: {count} more reports of the reader (--read), whose quotes do not stand in the code"
-SURPLUS = "not asked about: {count} reports of the reader (--read) beyond those that are checked"
-MISSED = "not read, although a reader asked for {place} (--read)"
 GOES_WRONG = "goes wrong here"
+SURPLUS = f"not asked about: the reader (--read) reported {{text}}, because at most {ITEMS_MAX} reports are checked"
+MORE_SURPLUS = "not asked about: {count} more reports of the reader (--read) beyond those that are checked"
+MORE_PLACES = "not looked at, although a reader (--read) asked for them: {count} more places"
 CUT = "{count} of its lines too long to be shown whole: read only in part (--read)"
 
 
@@ -73,10 +78,8 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     plan = plan_reading(blobs, earlier, options)
     blob = earlier.put(plan.to_json().encode())
     for place, tokens in enumerate(plan.tokens):
-        content = ReadPayload(blob, place, tuple(plan.files(place))).to_json()
-        key = sha256(f"{run.snapshot_id}:{content}".encode()).hexdigest()
-        weight = len(plan.groups) - place
-        yield NewJob(STEP, AGENT_QUEUE, f"{plan.label(place)} ({tokens:,} tokens)", key, payload=content, weight=weight)
+        payload = ReadPayload(blob, place, tuple(plan.files(place)))
+        yield _job(run.snapshot_id, payload, f"{plan.label(place)} ({tokens:,} tokens)", len(plan.groups) - place)
 
 
 def plan_reading(blobs: Blobs, earlier: StageHistory, options: JudgeOptions) -> ReadingPlan:
@@ -90,6 +93,7 @@ def plan_reading(blobs: Blobs, earlier: StageHistory, options: JudgeOptions) -> 
         tuple(one.tokens for one in chosen.groups),
         chosen.left_out,
         options.read_tokens,
+        sum(piece.last - piece.first + 1 for one in facts for piece in one.pieces),
     )
 
 
@@ -106,7 +110,7 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     plan = await asyncio.to_thread(ReadingPlan.of, blobs, work.payload)
     root = await runtime.unpack(blobs, work.snapshot_id)
     question = await asyncio.to_thread(
-        question_of, index_of(root), plan, work.payload.place, work.findings, work.options
+        question_of, index_of(root), plan, plan.pieces(work.payload), work.findings, work.options
     )
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         limits = work.options.agent_limits
@@ -114,23 +118,22 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         result = await talk.lead(reading.run(), reading.agent, {"about": question.about})
         if reading.stopped and is_caused_by_answers(reading.stopped):
             await talk.forget()
-        return _commit(work, plan, question, result)
+        queue = await asyncio.to_thread(_work_list, work, plan, question, result)
+        return _commit(work, plan, question, result, queue)
 
 
 def question_of(
-    index: CodeIndex, plan: ReadingPlan, place: int, findings: Sequence[Candidate], options: JudgeOptions
+    index: CodeIndex, plan: ReadingPlan, places: Sequence[Piece], findings: Sequence[Candidate], options: JudgeOptions
 ) -> GroupQuestion:
-    """Return the question about a group; this reads files. Raises StepFailed if one is missing."""
+    """Return the question about lines of files; this reads files. Raises StepFailed if one is missing."""
     pieces = []
-    for path, first, last in plan.groups[place]:
+    for path, first, last in places:
         file = index.file(path)
         if file is None:
             raise StepFailed(f"{path} cannot be read from the unpacked snapshot")
         pieces.append(PlacedLines(file, first, last))
     inside = [
-        one
-        for one in findings
-        if any(path == one.file and first <= one.line <= last for path, first, last in plan.groups[place])
+        one for one in findings if any(path == one.file and first <= one.line <= last for path, first, last in places)
     ]
     question = GroupQuestion(
         index,
@@ -138,7 +141,7 @@ def question_of(
         plan.project,
         hint_text(inside, options.side_room),
         options.read_room,
-        len(plan.groups),
+        len(plan.groups) + (places not in plan.groups),
         options.lang,
         options.notes,
     )
@@ -146,31 +149,77 @@ def question_of(
     return question
 
 
-def _commit(work: ReadWork, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult) -> Commit:
-    files = plan.files(work.payload.place)
+def _work_list(work: ReadWork, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult) -> WorkList:
+    """Return the places that the reader wants to see; one that was asked for passes on none."""
+    own = plan.pieces(work.payload)
+
+    def is_read(place: PlaceToRead) -> bool:
+        inside = (path == place.path and first <= place.first and place.last <= last for path, first, last in own)
+        return any(inside) or plan.covers(*place)
+
+    most = 0 if work.payload.lines else PLACES_MAX
+    room = work.options.code_room
+    return work_list(question.index, result.look_at, work.payload.files[0], is_read, room=room, most=most)
+
+
+def _commit(
+    work: ReadWork, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult, queue: WorkList
+) -> Commit:
+    payload = work.payload
+    gaps = _unread(payload, plan, question, result)
+    for path, reason in _unused(payload.files, result, queue):
+        gaps[path].append(reason)
+    return Commit(
+        files=0 if result.reason or payload.lines else len(payload.files),
+        results=tuple(map(_result, result.hypotheses)),
+        not_checked=tuple((from_shown(path), reason) for path, reasons in gaps.items() for reason in reasons),
+        children=tuple(_look(work, place) for place in queue.places),
+    )
+
+
+def _unread(
+    payload: ReadPayload, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult
+) -> defaultdict[str, list[str]]:
+    """Return the reasons why files are not read, or not to their end, by path."""
     gaps: defaultdict[str, list[str]] = defaultdict(list)
     for path, count in question.cut_lines().items():
         gaps[path].append(CUT.format(count=count))
-    for path in plan.left_out if work.payload.place == 0 else ():
+    for path in plan.left_out if payload.place == 0 else ():
         gaps[path].append(plan.over_budget)
-    for place in result.look_at:
-        if (path := place.partition("#")[0]) in plan.left_out:
-            gaps[path].append(MISSED.format(place=plain(place)))
     if result.reason:
-        for path in files:
-            gaps[path].append(NOT_READ + result.reason)
+        of_place = NOT_LOOKED_AT.format(name=payload.name, reason=result.reason)
+        for path in payload.files:
+            gaps[path].append(of_place if payload.lines else NOT_READ + result.reason)
+    return gaps
+
+
+def _unused(files: Sequence[str], result: ReadingResult, queue: WorkList) -> Iterator[tuple[str, str]]:
+    """Yield what a reader has said and what nobody is asked about, each with a file."""
+    for name, why in queue.left_out[:UNUSABLE_MAX]:
+        yield files[0], NOT_LOOKED_AT.format(name=plain(name), reason=why)
+    if more := len(queue.left_out[UNUSABLE_MAX:]):
+        yield files[0], MORE_PLACES.format(count=more)
     for problem in result.unusable[:UNUSABLE_MAX]:
         path = next((file for file in files if problem.item.file.partition("#")[0] == file), files[0])
-        gaps[path].append(UNUSABLE.format(text=problem.text))
+        yield path, UNUSABLE.format(text=problem.text)
     if more := len(result.unusable[UNUSABLE_MAX:]):
-        gaps[files[0]].append(MORE_UNUSABLE.format(count=more))
-    if result.surplus:
-        gaps[files[0]].append(SURPLUS.format(count=result.surplus))
-    return Commit(
-        files=0 if result.reason else len(files),
-        results=tuple(map(_result, result.hypotheses)),
-        not_checked=tuple((from_shown(path), reason) for path, reasons in gaps.items() for reason in reasons),
-    )
+        yield files[0], MORE_UNUSABLE.format(count=more)
+    for text in result.surplus[:UNUSABLE_MAX]:
+        yield files[0], SURPLUS.format(text=text)
+    if more := len(result.surplus[UNUSABLE_MAX:]):
+        yield files[0], MORE_SURPLUS.format(count=more)
+
+
+def _look(work: ReadWork, place: PlaceToRead) -> NewJob:
+    """Return the job that looks at a place: the same one for all readers that ask for it."""
+    payload = ReadPayload(work.payload.plan, ASKED_FOR, (place.path,), (place.first, place.last))
+    return _job(work.snapshot_id, payload, payload.name[-LABEL_LENGTH:])
+
+
+def _job(snapshot: str, payload: ReadPayload, label: str, weight: int = 0) -> NewJob:
+    content = payload.to_json()
+    key = sha256(f"{snapshot}:{content}".encode()).hexdigest()
+    return NewJob(STEP, AGENT_QUEUE, label, key, payload=content, weight=weight)
 
 
 def _result(one: Hypothesis) -> CandidateResult:

@@ -14,6 +14,7 @@ from jarvis_workers.steps.sec.payloads import ReadPayload
 from jarvis_workers.store.values import StageJob
 
 NOT_READ = "not read (--read): "
+NOT_LOOKED_AT = "{name}: not looked at, although a reader (--read) asked for it: {reason}"
 NOT_REACHED = "it was not reached before the run ended"
 OVER_BUDGET = "over the budget of {tokens:,} tokens (agent.read_tokens); --read all reads it"
 LABEL_LENGTH = 120
@@ -30,7 +31,7 @@ def _pieces(rows: Sequence[Sequence[Sequence[str | int]]]) -> tuple[tuple[Piece,
 class ReadingPlan(JsonRecord):
     """The groups in the order of their ranks, with their estimated tokens, and the files left out over the budget.
 
-    `weights` order their jobs.
+    `lines` are those of all files, read or not.
     """
 
     project: str
@@ -38,6 +39,7 @@ class ReadingPlan(JsonRecord):
     tokens: tuple[int, ...] = field(metadata={"read": tuple})
     left_out: tuple[str, ...] = field(metadata={"read": tuple})
     budget: int = 0
+    lines: int = 0
 
     @classmethod
     def of(cls, blobs: Blobs, payload: ReadPayload) -> "ReadingPlan":
@@ -48,6 +50,16 @@ class ReadingPlan(JsonRecord):
     def over_budget(self) -> str:
         """The reason why files are left out."""
         return NOT_READ + OVER_BUDGET.format(tokens=self.budget)
+
+    def pieces(self, payload: ReadPayload) -> tuple[Piece, ...]:
+        """Return what a job reads."""
+        return ((payload.files[0], *payload.lines),) if payload.lines else self.groups[payload.place]
+
+    def covers(self, path: str, first: int, last: int) -> bool:
+        """Return whether a group has these lines; those of a file that is not left out may be in several."""
+        if path not in self.left_out and any(path == one for group in self.groups for one, _, _ in group):
+            return True
+        return any(path == one and start <= first and last <= end for group in self.groups for one, start, end in group)
 
     def files(self, place: int) -> list[str]:
         """Return the files of a group."""
@@ -67,15 +79,21 @@ def unread(blobs: Blobs, jobs: Sequence[StageJob]) -> Iterator[tuple[str, str]]:
     """
     if not jobs:
         return
-    placed = {payload.place: job for payload, job in _placed(jobs)}
+    placed = {payload.place: job for payload, job in _placed(jobs) if payload.lines is None}
     plan = ReadingPlan.of(blobs, ReadPayload.from_json(jobs[0].payload))
     if 0 not in placed or not placed[0].done:
         yield from ((path, plan.over_budget) for path in plan.left_out)
     for place in range(len(plan.groups)):
         job = placed.get(place)
         if job is None or not job.done:
-            reason = f"its job failed: {job.reason}" if job and job.state == "failed" else NOT_REACHED
-            yield from ((path, NOT_READ + reason) for path in plan.files(place))
+            yield from ((path, NOT_READ + _why(job)) for path in plan.files(place))
+    for payload, job in _placed(jobs):
+        if payload.lines and not job.done:
+            yield payload.files[0], NOT_LOOKED_AT.format(name=payload.name, reason=_why(job))
+
+
+def _why(job: StageJob | None) -> str:
+    return f"its job failed: {job.reason}" if job and job.state == "failed" else NOT_REACHED
 
 
 def reading_outcome(blobs: Blobs, jobs: Sequence[StageJob]) -> ReadingOutcome | None:
@@ -83,11 +101,12 @@ def reading_outcome(blobs: Blobs, jobs: Sequence[StageJob]) -> ReadingOutcome | 
     if not jobs:
         return None
     plan = ReadingPlan.of(blobs, ReadPayload.from_json(jobs[0].payload))
-    done = {payload.place for payload, job in _placed(jobs) if job.done and job.files}
+    done = {payload.place for payload, job in _placed(jobs) if job.done and job.files and payload.lines is None}
     missing = {path for place in range(len(plan.groups)) if place not in done for path in plan.files(place)}
     missing.update(plan.left_out)
     every = {path for place in range(len(plan.groups)) for path in plan.files(place)} | missing
-    return ReadingOutcome(len(every), len(every - missing), len(plan.groups))
+    lines = sum(last - first + 1 for place in done for _, first, last in plan.groups[place])
+    return ReadingOutcome(len(every), len(every - missing), len(plan.groups), plan.lines, lines)
 
 
 def _placed(jobs: Sequence[StageJob]) -> Iterator[tuple[ReadPayload, StageJob]]:

@@ -1,8 +1,11 @@
 """How a tree is divided into pieces and groups, which groups are chosen, and what readers see of a file."""
 
 import json
+import time
+import tracemalloc
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +14,7 @@ from jarvis_workers.sec.reading.file_facts import FileFacts, FilePiece, facts_of
 from jarvis_workers.sec.reading.grouping import choose, group
 from jarvis_workers.sec.reading.numbered_code import code_text
 from jarvis_workers.sec.reading.project_map import map_text
+from tests.machine import assert_cpu_within
 
 FUNCTION = "int f{n}(int a)\n{{\n    return g{n}(a) + 1;\n}}\n\n"
 
@@ -82,6 +86,30 @@ def test_a_function_larger_than_the_room_is_split_between_lines() -> None:
 
     pieces = facts_of("a.c", code.encode(), 200).pieces
     assert len(pieces) > 3 and all(one.tokens <= 200 for one in pieces)
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+def test_a_hundred_thousand_files_are_grouped_in_bounded_time_and_memory() -> None:
+    begun, count = time.process_time(), 100_000
+    files = [_small_file(number, count) for number in range(count)]
+    tracemalloc.start()
+    groups = group((one for facts in files for one in facts.pieces), 25_000)
+    chosen = choose(groups, 250_000)
+    project = map_text("", files, 1_800)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert sum(len(one.files) for one in chosen.groups) + len(chosen.left_out) == count
+    assert sum(one.tokens for one in chosen.groups) <= 250_000
+    assert len(project) < 10_000
+    assert peak < 200_000_000
+    assert_cpu_within(30.0, since=begun)
+
+
+def _small_file(number: int, count: int) -> FileFacts:
+    uses = f"f{number * 7 % count}", f"f{(number + 1) % count}"
+    return FileFacts((FilePiece(f"d{number % 100}/f{number}.c", 1, 4, 40, 1.0, (f"f{number}",), uses),))
 
 
 def test_facts_survive_json() -> None:
