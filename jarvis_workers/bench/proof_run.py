@@ -9,7 +9,7 @@ import os
 import secrets
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -68,6 +68,7 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
             *arguments,
         ]
         outcome = _run(box, attempt, [folder, *words], bench.limits.of_run())
+        output = _output(outcome, {f"{bench.work}/": "", f"{box.home}/": ""})
         client = read_untrusted(box.home / TRANSCRIPT)[:LOG_BYTES].decode("ascii", "replace")
         text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
     # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
@@ -78,7 +79,7 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
     ended = _ended(outcome, client, is_stopped=is_stopped) + (FOREIGN if is_foreign else "")
     return ProofRun(
         ended,
-        _output(outcome, client, bench),
+        _with_client(output, client) if client else output[-OUTPUT_LENGTH:],
         read_log(text, _resolver(bench, text)),
         read_records(calls),
         is_unclear=is_foreign or outcome.reason is not None,
@@ -124,14 +125,18 @@ def _ended(outcome: CommandOutcome, client: str, *, is_stopped: bool) -> str:
     return f"ended: {failure}" if failure else NORMAL_END
 
 
-def _output(outcome: CommandOutcome, client: str, bench: ProofBench) -> str:
-    """Return the end of the output, without the directory of the bench; behind it, what the client saw."""
-    text = (outcome.stdout + outcome.stderr).decode(errors="backslashreplace").replace(f"{bench.work}/", "")
-    if not client:
-        return text[-OUTPUT_LENGTH:]
+def _output(outcome: CommandOutcome, directories: Mapping[str, str]) -> str:
+    """Return the output without directories that differ between runs."""
+    text = (outcome.stdout + outcome.stderr).decode(errors="backslashreplace")
+    for path, shown in directories.items():
+        text = text.replace(path, shown)
+    return text
+
+
+def _with_client(output: str, client: str) -> str:
+    """Return the end of an output and, behind it, of what the client saw."""
     half = OUTPUT_LENGTH // 2
-    seen = f"The client:\n{client[-half:]}"
-    return f"{text[-half:].rstrip()}\n\n{seen}".lstrip()
+    return f"{output[-half:].rstrip()}\n\nThe client:\n{client[-half:]}".lstrip()
 
 
 def _resolver(bench: ProofBench, log: str) -> Callable[[ModuleAddress], Sequence[StackFrame]]:

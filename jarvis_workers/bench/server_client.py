@@ -17,7 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-HOST = "127.0.0.1"
+# The port of the client's first socket is fixed, since servers print it, and the output is shown to the model.
+HOST, FIRST_PORT = "127.0.0.1", 50_001
 STDIN, TRANSCRIPT = "stdin", "../client"
 # Together less than the time limit of a run.
 LISTEN_SECONDS, SESSION_SECONDS, STOP_SECONDS = 8.0, 6.0, 2.0
@@ -84,7 +85,7 @@ class _Client:
         self._messages, self._is_tcp = plan["messages"], plan["protocol"] == "tcp"
         self._address, self._transcript, self._server = address, transcript, server
         self._socket: socket.socket | None = None
-        self._peer = address
+        self._peer, self._sockets = address, 0
         self._end = time.monotonic() + LISTEN_SECONDS
         self._is_reached = False
 
@@ -118,13 +119,16 @@ class _Client:
         if self._socket:
             self._socket.close()
         self._socket, self._peer = None, self._address
+        source = HOST, FIRST_PORT + self._sockets
+        self._sockets += 1
         if not self._is_tcp:
             self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self._socket.bind(source)
             self._socket.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
             return
         while self._is_waiting():
             with suppress(OSError):
-                self._socket = socket.create_connection(self._address, timeout=REPLY_SECONDS)
+                self._socket = socket.create_connection(self._address, REPLY_SECONDS, source)
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._reached()
                 return

@@ -80,9 +80,13 @@ static void look_outside(const char *host)
 static void accept_all(int place, int forks)
 {
     for (;;) {
-        int peer = accept(place, NULL, NULL);
-        if (peer < 0)
+        struct sockaddr_in from;
+        socklen_t size = sizeof from;
+        char directory[256];
+        int peer = accept(place, (struct sockaddr *)&from, &size);
+        if (peer < 0 || !getcwd(directory, sizeof directory))
             exit(1);
+        fprintf(stderr, "a client from port %d, served in %s\n", ntohs(from.sin_port), directory);
         if (!forks || !fork()) {
             serve(peer);
             if (forks)

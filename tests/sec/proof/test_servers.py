@@ -86,6 +86,7 @@ def test_messages_that_overflow_nothing_prove_nothing_and_the_answers_are_shown(
 
     assert (report.ran, report.proof) == (True, None)
     assert "no sanitizer reported an error; the run went on after the last message" in report.text
+    assert "\na client from port 50001, served in run\n" in report.text  # the same in each run
     assert report.text.endswith(
         "The client:\nreached the server on tcp port 2121\nreceived 11 bytes: '220 ready\\r\\n'\n"
         "sent message 1, 10 bytes\nreceived 11 bytes: 'hello you\\r\\n'\nsent message 2, 6 bytes\n"
