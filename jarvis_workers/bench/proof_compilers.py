@@ -42,7 +42,7 @@ keep() {{
     esac
     [ "$word" != -o ] || skip=-o
   done
-  object={objects}/$(printf '%s\n' "$source" "$@" | cksum | tr ' ' -).o
+  object={objects}/$(printf '%s\\n' "$source" "$@" | cksum | tr ' ' -).o
   {compiler} "$@" {flags} -c "$source" -o "$object" 2>/dev/null
 }}
 kind=program fuzz=
