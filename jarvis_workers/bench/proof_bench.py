@@ -191,7 +191,7 @@ class ProofBench:
             self._compile_files(usable[0])
         else:
             self._build(self.tree.command, usable)
-        where = OBJECTS if self.tree.command is None else PROJECT
+        where = OBJECTS if self.tree.command is None else f"{PROJECT} {OBJECTS}"
         self.shell(LIST.format(where=where, most=SOURCES_MAX * 4))
 
     @cached_property
@@ -251,7 +251,7 @@ class ProofBench:
 
     def _build(self, command: str, usable: Sequence[ProofCompiler]) -> None:
         """Run the build command of the project, with compilers that add the sanitizers."""
-        for name, text in wrappers(usable, self.work / TOOLS):
+        for name, text in wrappers(usable, self.work / TOOLS, self.work / OBJECTS):
             (self.place / WRAPPERS / name).write_text(text)
             (self.place / WRAPPERS / name).chmod(0o755)
         archive = self.place / WRAPPERS / "project.tar.gz"

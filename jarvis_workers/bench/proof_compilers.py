@@ -20,12 +20,31 @@ COMPILE = (
 FRONT_ENDS = ("cc", "gcc", "clang", "c99", "c89")
 CPP_FRONT_ENDS = ("c++", "g++", "clang++")
 VERSIONS = range(9, 31)
+SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".C")
 # Files in the directory of tools: what is linked with each program, and with fuzz targets; the name of the compiler
 # whose sanitizers are needed.
 SUPPORT_OBJECT, FUZZ_OBJECT, NEEDED = "support.o", "fuzz_main.o", "compiler"
 # libFuzzer is left out, since not all compilers have it, and its main function replaced by that of fuzz targets.
+# A build that compiles and links in one command leaves no objects, with which harnesses are linked: they are compiled
+# again, but for the programs with which a configuration tries the compiler.
 WRAPPER = """\
 #!/bin/sh
+keep() {{
+  source=$1 left=$# skip=
+  shift
+  while [ $((left -= 1)) -gt 0 ]; do
+    word=$1
+    shift
+    case ${{skip:-$word}} in
+      -o) skip=;;
+      *{suffixes}|-o*|-l*|-L*|-Wl,*|*.o|*.a|*.so|-shared) ;;
+      *) set -- "$@" "$word";;
+    esac
+    [ "$word" != -o ] || skip=-o
+  done
+  object={objects}/$(printf '%s\\n' "$source" "$@" | cksum | tr ' ' -).o
+  {compiler} "$@" {flags} -c "$source" -o "$object" 2>/dev/null
+}}
 kind=program fuzz=
 for word; do
   shift
@@ -41,9 +60,17 @@ for word; do
 done
 {mark}
 case $kind in
-  program) exec {compiler} "$@" {flags} $fuzz {support} {static} -rdynamic;;
+  program) {compiler} "$@" {flags} $fuzz {support} {static} -rdynamic || exit;;
+  library) {compiler} "$@" {flags} || exit;;
   *) exec {compiler} "$@" {flags};;
 esac
+for word; do
+  case $word in
+    *conftest*|*CMakeFiles*|*meson-private*) ;;
+    *{suffixes}) [ ! -f "$word" ] || keep "$word" "$@";;
+  esac
+done
+exit 0
 """
 # The sanitizers are libraries of their own, which may be missing beside a compiler.
 PROBE = """\
@@ -117,8 +144,10 @@ def called_by(name: str, usable: Sequence[ProofCompiler]) -> ProofCompiler:
     return is_named if is_named and is_named in usable else usable[0]
 
 
-def wrappers(usable: Sequence[ProofCompiler], tools: Path) -> Iterator[tuple[str, str]]:
+def wrappers(usable: Sequence[ProofCompiler], tools: Path, objects: Path) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of commands that compile with sanitizers; `tools` is the directory of their files.
+
+    `objects` gets the objects of commands that leave none.
 
     A compiler that is not the first leaves its name there: objects of both are linked with its sanitizers.
     """
@@ -132,6 +161,8 @@ def wrappers(usable: Sequence[ProofCompiler], tools: Path) -> Iterator[tuple[str
                 support=tools / SUPPORT_OBJECT,
                 fuzz_main=tools / FUZZ_OBJECT,
                 static=compiler.static,
+                objects=objects,
+                suffixes="|*".join(SUFFIXES),
                 mark=f"printf {compiler.family} > {tools / NEEDED}" if compiler != usable[0] else "",
             ),
         )

@@ -64,8 +64,8 @@ def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
     bench.shell(f"rm -rf {MADE} && mkdir {MADE}")
     if attempt.way == "harness":
         return _build_harness(bench, attempt, sink_file)
-    symbol = MAIN if attempt.way == "program" else FUZZ_TARGET
-    if attempt.way == "program" and bench.tree.command is not None:
+    symbol = FUZZ_TARGET if attempt.way == "fuzz_target" else MAIN
+    if symbol == MAIN and bench.tree.command is not None:
         return _built_program(bench, attempt.target)
     found = bench.compiled.of_source(attempt.target) if attempt.target else None
     candidates = [found] if found and found.defines(symbol) else bench.compiled.with_function(symbol)

@@ -4,21 +4,27 @@ The program may only read the bench.  The sanitizers write their log in a direct
 beforehand, and end it with an exit code that differs in each run; the stacks are addresses, which are resolved here.
 """
 
+import json
+import os
 import secrets
 import shlex
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
 from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, failure_of
 from jarvis_workers.bench.proof_link import MADE, BuiltProgram
-from jarvis_workers.sandbox.limits import CommandOutcome
-from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits
+from jarvis_workers.sandbox.sandbox import Sandbox, open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
-from jarvis_workers.sec.proof.proof import INPUT, NORMAL_END, Attempt, ProofRun, StackFrame
+from jarvis_workers.sec.proof.proof import INPUT, LOOPBACK, NORMAL_END, Attempt, ProofRun, StackFrame
 from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
 
+# In the transcript of server_client.py, which lies in the home directory.
+TRANSCRIPT, REACHED, STOPPED = "client", "reached the server", "stopped the server"
+AFTER_MESSAGES, NOT_LISTENING = "went on after the last message", "was stopped, since it does not listen"
 LOGS_MAX, LOG_BYTES = 8, 1 << 20
 OUTPUT_LENGTH = 2_000
 FOREIGN = "; the error in the log of the sanitizers does not count, since it did not end the run"
@@ -31,12 +37,20 @@ ASAN = (
 # The program goes on after undefined behaviour, so that what is behind it can be found.
 UBSAN = f"{COMMON}:print_stacktrace=1:halt_on_error=0"
 # The last `exec` keeps the process, which alone may read its own mappings.
-SCRIPT = """\
+PREPARE = """\
 cd "$HOME" && mkdir run "$1" || exit 126
 [ ! -d inputs ] || cp inputs/* run/
 cd run && shift
+"""
+SCRIPT = f"""\
+{PREPARE}
 input=/dev/null; [ ! -f stdin ] || input=stdin
 exec env "$@" < $input
+"""
+CLIENT = (Path(__file__).parent / "server_client.py").read_text()
+SERVER_SCRIPT = f"""\
+{PREPARE}
+exec {shlex.quote(os.path.realpath(sys.executable))} -I -S -B -c {shlex.quote(CLIENT)} "$@"
 """
 
 
@@ -53,18 +67,31 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
             str(bench.work / program.path),
             *arguments,
         ]
-        outcome = box.run(["sh", "-c", SCRIPT, "sh", folder, *words], limits=bench.limits.of_run())
+        outcome = _run(box, attempt, [folder, *words], bench.limits.of_run())
+        output = _output(outcome, {f"{bench.work}/": "", f"{box.home}/": ""})
+        client = read_untrusted(box.home / TRANSCRIPT)[:LOG_BYTES].decode("ascii", "replace")
         text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
     # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
-    is_foreign = "ERROR: " in text and outcome.code != code
+    # Servers fork, so that each of their processes may have ended so.
+    is_stopped = code in (outcome.code, *outcome.exits)
+    is_foreign = "ERROR: " in text and not is_stopped
     text = "" if is_foreign else text
+    ended = _ended(outcome, client, is_stopped=is_stopped) + (FOREIGN if is_foreign else "")
     return ProofRun(
-        _ended(outcome, code) + (FOREIGN if is_foreign else ""),
-        _output(outcome, bench),
+        ended,
+        _with_client(output, client) if client else output[-OUTPUT_LENGTH:],
         read_log(text, _resolver(bench, text)),
         read_records(calls),
         is_unclear=is_foreign or outcome.reason is not None,
+        unreached=_unreached(attempt, client, ended),
     )
+
+
+def _run(box: Sandbox, attempt: Attempt, words: Sequence[str], limits: SandboxLimits) -> CommandOutcome:
+    if attempt.client is None:
+        return box.run(["sh", "-c", SCRIPT, "sh", *words], limits=limits)
+    plan = json.dumps(attempt.client.to_json()).encode()
+    return box.run(["sh", "-c", SERVER_SCRIPT, "sh", *words], stdin=plan, limits=limits, loopback=True)
 
 
 def _write_inputs(home: Path, attempt: Attempt) -> None:
@@ -80,17 +107,36 @@ def _logs(folder: Path) -> str:
     return "\n".join(read_untrusted(path)[:LOG_BYTES].decode(errors="replace") for path in names)
 
 
-def _ended(outcome: CommandOutcome, code: int) -> str:
-    if outcome.code == code:
+def _unreached(attempt: Attempt, client: str, ended: str) -> str:
+    """Return why no message reached a server; servers that detach end at once."""
+    if attempt.client is None or client.startswith(REACHED):
+        return ""
+    where = f"{attempt.client.protocol} port {attempt.client.port} of {LOOPBACK}"
+    detaches = "; it must stay in the foreground" if ended == NORMAL_END else ""
+    return f"the program did not listen on {where}: it {ended}{detaches}"
+
+
+def _ended(outcome: CommandOutcome, client: str, *, is_stopped: bool) -> str:
+    if is_stopped:
         return "was stopped by a sanitizer"
+    if STOPPED in client and outcome.reason is None:
+        return AFTER_MESSAGES if client.startswith(REACHED) else NOT_LISTENING
     failure = failure_of(outcome)
     return f"ended: {failure}" if failure else NORMAL_END
 
 
-def _output(outcome: CommandOutcome, bench: ProofBench) -> str:
-    """Return the end of the output, without the directory of the bench."""
+def _output(outcome: CommandOutcome, directories: Mapping[str, str]) -> str:
+    """Return the output without directories that differ between runs."""
     text = (outcome.stdout + outcome.stderr).decode(errors="backslashreplace")
-    return text.replace(f"{bench.work}/", "")[-OUTPUT_LENGTH:]
+    for path, shown in directories.items():
+        text = text.replace(path, shown)
+    return text
+
+
+def _with_client(output: str, client: str) -> str:
+    """Return the end of an output and, behind it, of what the client saw."""
+    half = OUTPUT_LENGTH // 2
+    return f"{output[-half:].rstrip()}\n\nThe client:\n{client[-half:]}".lstrip()
 
 
 def _resolver(bench: ProofBench, log: str) -> Callable[[ModuleAddress], Sequence[StackFrame]]:

@@ -71,7 +71,12 @@ def unconfined(names: Sequence[str]) -> set[str]:
 
 
 def confined(
-    tier: Tier, names: Sequence[str], *, without: Collection[str] = (), handled_rights: int | None = None
+    tier: Tier,
+    names: Sequence[str],
+    *,
+    without: Collection[str] = (),
+    handled_rights: int | None = None,
+    loopback: bool = False,
 ) -> set[str]:
     """Return the attacks that succeed in a tier, and `tree_changed` if any target was modified."""
     with _targets() as (target, place), _starter(target, without, handled_rights) as starter:
@@ -80,7 +85,8 @@ def confined(
         def run(some: str, mark: str) -> str:
             with Sandbox(target.tree, tier, starter) as sandbox:
                 own_target = target._replace(scratch=str(sandbox.home))
-                return sandbox.run(_command(own_target, some, mark), limits=_limits(some, mark)).stdout.decode()
+                command, limits = _command(own_target, some, mark), _limits(some, mark)
+                return sandbox.run(command, limits=limits, loopback=loopback).stdout.decode()
 
         successes = _made(run, names)
         return successes | ({TREE_CHANGED} if _state(place) != before else set())

@@ -55,9 +55,16 @@ class Cell:
         name = platform.machine()
         self.machine = machine_of(name)
         self.seccomp = SECCOMP_BY_MACHINE.get(name, 0)
-        text = calls.program(self.machine, self.landlock, self.without) if self.machine else b""
-        self._steps = ctypes.create_string_buffer(text, len(text))
-        self.filter = struct.pack("HxxxxxxP", len(text) // 8, ctypes.addressof(self._steps))
+        self._filters = {loopback: self._filter(loopback=loopback) for loopback in (False, True)}
+
+    def _filter(self, *, loopback: bool) -> "ctypes.Array[ctypes.c_char]":
+        text = calls.program(self.machine, self.landlock, self.without, loopback=loopback) if self.machine else b""
+        return ctypes.create_string_buffer(text, len(text))
+
+    def filter(self, *, loopback: bool) -> bytes:
+        """Return the filter of a command as the kernel takes it, a struct sock_fprog."""
+        steps = self._filters[loopback]
+        return struct.pack("HxxxxxxP", len(steps) // 8, ctypes.addressof(steps))
 
     @property
     def refusal(self) -> str | None:
@@ -78,7 +85,7 @@ def become_command(request: Request, streams: tuple[int, int, int], status: sock
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         if LANDLOCK not in cell.without:
             landlock.restrict(_rules(request), cell.landlock)
-        listener = kernel.call(cell.seccomp, SET_FILTER, NEW_LISTENER, cell.filter)
+        listener = kernel.call(cell.seccomp, SET_FILTER, NEW_LISTENER, cell.filter(loopback=request.loopback))
         socket.send_fds(status, [LISTENS], [listener])
         os.close(listener)
     except (OSError, ValueError) as error:

@@ -42,7 +42,7 @@ class CommandOutcome(NamedTuple):
     """The outcome of a command: an exit code, or the signal that ended it.
 
     `cut` is the number of bytes missing in the middle of its output. `reason` is the limit that ended it, or the reason
-    why it could not be started.
+    why it could not be started. `exits` are the exit codes of all processes of a command on loopback.
     """
 
     code: int | None
@@ -53,3 +53,4 @@ class CommandOutcome(NamedTuple):
     cpu_seconds: float
     cut: int
     reason: str | None
+    exits: tuple[int, ...] = ()

@@ -31,6 +31,7 @@ NOFOLLOW = 0x100
 EMPTY_PATH = 0x1000
 PERMISSIONS = 0o777
 MAP_FIXED, MAP_ANONYMOUS, MAP_HUGETLB = 0x10, 0x20, 0x40000
+EXIT_CODE = 0xFF
 LOCKS = ("flock", "fcntl")
 
 
@@ -62,6 +63,7 @@ class Custodian:
         self._names = {number: name for name, number in machine.numbers.items()}
         # Total ever mapped: partly unmapped or non-resident memory may still be in use.
         self.shared_bytes = 0
+        self.exits = set[int]()
 
     def fileno(self) -> int:
         return self._listener
@@ -84,6 +86,9 @@ class Custodian:
             if name in CHANGES:
                 self._change(name, request)
                 return 0, 0
+            if name == "exit_group":
+                self.exits.add(request.arguments[0] & EXIT_CODE)
+                return 0, GO_ON
             if name == "mmap":
                 return self._map(request) if self._maps_memory(request) else (0, GO_ON)
             may = self._may_lock(request) if name in LOCKS else self._may_signal(name, request)

@@ -14,7 +14,10 @@ CHUNK_BYTES = 1 << 16
 
 
 class Request(NamedTuple):
-    """A command to run, its root directory, its scratch directory, and further readable paths."""
+    """A command to run, its root directory, its scratch directory, and further readable paths.
+
+    With `loopback`, it may use TCP and UDP, in a namespace that has no other interface.
+    """
 
     argv: tuple[str, ...]
     root: str
@@ -23,6 +26,7 @@ class Request(NamedTuple):
     path: str
     limits: SandboxLimits
     stdin: bytes = b""
+    loopback: bool = False
 
 
 class SandboxRefusal(Exception):
@@ -49,6 +53,7 @@ def receive_request(stream: socket.socket) -> Request:
         fields["path"],
         SandboxLimits(*fields["limits"]),
         stdin,
+        fields["loopback"],
     )
 
 
@@ -73,4 +78,5 @@ def read_answer(answer: bytes) -> CommandOutcome:
     stdout, stderr = fields["stdout"], fields["stderr"]
     if len(rest) != stdout + stderr:
         raise EOFError
-    return CommandOutcome(**(fields | {"stdout": rest[:stdout], "stderr": rest[stdout:]}))
+    fields |= {"stdout": rest[:stdout], "stderr": rest[stdout:], "exits": tuple(fields["exits"])}
+    return CommandOutcome(**fields)

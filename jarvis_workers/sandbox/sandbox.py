@@ -29,6 +29,7 @@ PATIENCE_SECONDS = 30
 # Git refuses trees of other users unless they are listed as safe.
 TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
 DEFAULT_LIMITS = SandboxLimits()
+NEEDS_TIER_A = "sockets need sandbox tier A: this is tier {tier}, without a network namespace of its own"
 
 
 def open_sandbox(
@@ -143,10 +144,20 @@ class Sandbox:
         self._stack.close()
 
     def run(
-        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = DEFAULT_LIMITS
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes | None = None,
+        limits: SandboxLimits = DEFAULT_LIMITS,
+        loopback: bool = False,
     ) -> CommandOutcome:
-        """Run a command to completion. Raises SandboxError if it could not be confined."""
-        request, answer = self._request(argv, stdin, limits), bytearray()
+        """Run a command to completion. Raises SandboxError if it could not be confined.
+
+        With `loopback`, it may use TCP and UDP on the loopback interface, which only tier A has for itself.
+        """
+        if loopback and self.tier != Tier.A:
+            raise SandboxError(NEEDS_TIER_A.format(tier=self.tier))
+        request, answer = self._request(argv, stdin, limits)._replace(loopback=loopback), bytearray()
         with self._line.run() as stream, self._ended_by_close(stream):
             stream.settimeout(limits.wall_seconds + PATIENCE_SECONDS)
             try:

@@ -50,6 +50,9 @@ LOCK_CALLS = (6, 7, 37, 38)
 # SO_SNDBUF, SO_RCVBUF and their FORCE variants: a socket's memory is counted as if its buffers had the default size.
 BUFFER_SIZES = (7, 8, 32, 33)
 MAP_SHARED = 1
+# From linux/socket.h and linux/in.h.
+AF_INET, AF_INET6, SOCK_STREAM, SOCK_DGRAM, KIND_BITS = 2, 10, 1, 2, 0xF
+IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, TCP_ULP = 0, 6, 17, 31
 # From asm-generic/ioctls.h: calls on terminals and pipes, non-blocking mode and close-on-exec.
 TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD = 0x5401, 0x5413, 0x540F, 0x541B
 FIONBIO, FIONCLEX, FIOCLEX = 0x5421, 0x5450, 0x5451
@@ -75,11 +78,17 @@ class SyscallRule(NamedTuple):
     tests: tuple[Test, ...] = ()
 
 
+DEFAULT_BUFFERS = tuple(SyscallRule("setsockopt", DONE_NOTHING, (Test(2, number),)) for number in BUFFER_SIZES)
+# Messages pass descriptors over local sockets.
+MESSAGES = (
+    SyscallRule("sendmsg", NOT_PERMITTED, (Test(0, STATUS_DESCRIPTOR, same=False),)),
+    SyscallRule("sendmmsg", NOT_PERMITTED),
+)
 GROUPS: dict[str, tuple[SyscallRule, ...]] = {
     "network": (
         SyscallRule("socket connect bind listen accept accept4", NOT_PERMITTED),
         SyscallRule("socketpair", NOT_PERMITTED, (Test(0, STREAM_OF_UNIX[0], same=False),)),
-        *(SyscallRule("setsockopt", DONE_NOTHING, (Test(2, number),)) for number in BUFFER_SIZES),
+        *DEFAULT_BUFFERS,
         SyscallRule("socketpair", NOT_PERMITTED, (Test(1, STREAM_OF_UNIX[1], same=False, mask=KIND_OF_SOCKET),)),
     ),
     "io_uring": (SyscallRule("io_uring_setup io_uring_enter io_uring_register", NOT_THERE),),
@@ -121,8 +130,7 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
     # pipes, Landlock rules and asynchronous requests would hold removed files or their pages where /proc shows none.
     "disk": (
         SyscallRule("fallocate", NOT_SUPPORTED),
-        SyscallRule("sendmsg", NOT_PERMITTED, (Test(0, STATUS_DESCRIPTOR, same=False),)),
-        SyscallRule("sendmmsg", NOT_PERMITTED),
+        *MESSAGES,
         SyscallRule("landlock_create_ruleset landlock_add_rule landlock_restrict_self", NOT_SUPPORTED),
         SyscallRule("splice tee", NOT_FOR_FILE),
         # A thread with open files of its own.
@@ -145,6 +153,29 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("ioctl", NO_SUCH_DEVICE_CALL, tuple(Test(1, number, same=False) for number in DEVICE_CALLS)),
     ),
 }
+# For commands that use the loopback interface of a network namespace of their own: TCP and UDP, but no local sockets,
+# so that messages pass no descriptors. The exit codes of all processes are recorded.
+LOOPBACK: dict[str, tuple[SyscallRule, ...]] = {
+    "network": (
+        SyscallRule("socket", NOT_PERMITTED, tuple(Test(0, number, same=False) for number in (AF_INET, AF_INET6))),
+        SyscallRule(
+            "socket",
+            NOT_PERMITTED,
+            tuple(Test(1, kind, same=False, mask=KIND_BITS) for kind in (SOCK_STREAM, SOCK_DGRAM)),
+        ),
+        SyscallRule(
+            "socket",
+            NOT_PERMITTED,
+            tuple(Test(2, number, same=False) for number in (IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP)),
+        ),
+        SyscallRule("socketpair", NOT_PERMITTED),
+        # An upper layer protocol, whose module the kernel would load.
+        SyscallRule("setsockopt", NOT_PERMITTED, (Test(1, IPPROTO_TCP), Test(2, TCP_ULP))),
+        *DEFAULT_BUFFERS,
+    ),
+    "disk": tuple(rule for rule in GROUPS["disk"] if rule not in MESSAGES),
+    "exits": (SyscallRule("exit_group", ASK),),
+}
 # Rules for kernels whose Landlock is older than the version of the key: calls that only newer ones control.
 BEFORE: dict[int, tuple[SyscallRule, ...]] = {
     3: (
@@ -161,10 +192,11 @@ NUMBERS = "new calls"
 NAMES = (*GROUPS, MACHINES, NUMBERS)
 
 
-def program(machine: Architecture, landlock: int, without: Iterable[str] = ()) -> bytes:
+def program(machine: Architecture, landlock: int, without: Iterable[str] = (), *, loopback: bool = False) -> bytes:
     """Return the BPF program for an architecture and a Landlock version, omitting the named groups."""
     left_out = frozenset(without)
-    rules = [rule for name, group in GROUPS.items() if name not in left_out for rule in group]
+    groups = GROUPS | LOOPBACK if loopback else GROUPS
+    rules = [rule for name, group in groups.items() if name not in left_out for rule in group]
     rules += [rule for version, group in BEFORE.items() if landlock < version for rule in group]
     steps = [_step(LOAD, MACHINE_AT), _step(JUMP_IF_EQUAL, machine.audit, 1, 0)]
     steps += [_step(RETURN, ALLOW if MACHINES in left_out else KILL), _step(LOAD, NUMBER_AT)]

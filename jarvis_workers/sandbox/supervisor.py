@@ -22,7 +22,7 @@ from jarvis_workers.sandbox.notify_handler import Custodian
 from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.bounded_output import Output
-from jarvis_workers.toolchain.usage import ProcessUsage, machine_is_short_of_memory, usage_of
+from jarvis_workers.toolchain.usage import ProcessUsage, machine_is_short_of_memory, queued_bytes, usage_of
 
 # The user of commands if the worker is root: an id that neither Debian's nor systemd's ranges contain (65534 is nobody,
 # whom daemons of the machine share).
@@ -114,6 +114,7 @@ class _ZygoteSupervisor:
                 cpu_seconds=round(used.ru_utime + used.ru_stime, 4),
                 cut=sum(output.cut for output in self._outputs),
                 reason=self._reason or _reason_of(number),
+                exits=tuple(sorted(self._custodian.exits)) if self._custodian else (),
             )
         )
 
@@ -174,6 +175,7 @@ class _ZygoteSupervisor:
         # A fork by root also hides its files until it has executed the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
         shared = self._custodian.shared_bytes if self._custodian else 0
+        shared += queued_bytes() if self._request.loopback else 0
         if len(everyone) > UNCOUNTED * limits.processes:
             self._reason = "processes"
         elif usage.memory + shared > limits.memory_bytes:

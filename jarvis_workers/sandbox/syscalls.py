@@ -11,8 +11,8 @@ MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 TABLE = """
 accept4:288:242 accept:43:202 acct:163:89 add_key:248:217 adjtimex:159:171 bind:49:200 bpf:321:280 chmod:90:- chown:92:-
 chroot:161:51 clock_adjtime:305:266 clock_settime:227:112 clone3:435:435 clone:56:220 connect:42:203
-delete_module:176:106 fallocate:285:47 fanotify_init:300:262 fchmod:91:52 fchmodat:268:53 fchown:93:55 fchownat:260:54
-fcntl:72:25 fgetxattr:193:10 finit_module:313:273 flistxattr:196:13 flock:73:32 fremovexattr:199:16
+delete_module:176:106 exit_group:231:94 fallocate:285:47 fanotify_init:300:262 fchmod:91:52 fchmodat:268:53 fchown:93:55
+fchownat:260:54 fcntl:72:25 fgetxattr:193:10 finit_module:313:273 flistxattr:196:13 flock:73:32 fremovexattr:199:16
 fsconfig:431:431 fsetxattr:190:7 fsmount:432:432 fsopen:430:430 fspick:433:433 futimesat:261:- getxattr:191:8
 init_module:175:105 inotify_init1:294:26 inotify_init:253:- io_cancel:210:3 io_destroy:207:1 io_getevents:208:4
 io_pgetevents:333:292 io_setup:206:0 io_submit:209:2 io_uring_enter:426:426 io_uring_register:427:427

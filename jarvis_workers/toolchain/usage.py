@@ -27,6 +27,12 @@ REMOVED = b" (deleted)\n"
 REMOVED_MAPPING = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ (\d+) +(/.*) \(deleted\)$", re.MULTILINE)
 
 
+# The queues of sockets in this network namespace; of the bytes queued, the kernel allocates up to twice as many.
+QUEUES = tuple(f"/proc/self/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6"))
+QUEUED = re.compile(rb"^ *\d+: \S+ \S+ \S+ ([0-9A-F]{8}):([0-9A-F]{8}) ", re.MULTILINE)
+ALLOCATED_PER_BYTE = 2
+
+
 class ProcessUsage(NamedTuple):
     """Total usage of a set of processes, in bytes: memory, and the disk space of removed files that are still open.
 
@@ -117,6 +123,12 @@ def _files_in_use(place: str) -> Iterator[os.stat_result]:
         for name in ("cwd", "exe", *(f"fd/{number}" for number in os.listdir(f"{place}/fd"))):
             with suppress(FileNotFoundError):
                 yield os.stat(f"{place}/{name}")
+
+
+def queued_bytes() -> int:
+    """Return the kernel's memory for data in sockets of this network namespace, also in those that nobody accepted."""
+    pairs = (pair for path in QUEUES for pair in QUEUED.findall(read_proc_file(path)))
+    return ALLOCATED_PER_BYTE * sum(int(queue, 16) for pair in pairs for queue in pair)
 
 
 def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:

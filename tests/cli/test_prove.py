@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import refusal
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.cli.commands import Jarvis
 from tests.cli.test_sec_agent import set_models
@@ -73,6 +75,28 @@ def test_a_proof_is_reported_and_can_be_run_again_until_the_code_is_fixed(jarvis
     assert "#0 greet greet.c:6" in again.out
     assert json.loads(fixed.out)["outcome"] == "silent"
     assert "the proof could not be run" in broken.out
+
+
+@pytest.mark.slow
+def test_a_proof_through_sockets_shows_its_messages_and_can_be_run_again(jarvis: Jarvis) -> None:
+    if why := refusal(Tier.A):
+        pytest.skip(why)
+    tree = jarvis.tree("src", TREE)
+    sent = calls("run_proof", way="server", target="main.c", messages=[{"text": LONG["text"], "wait": False}])
+    found, _ = run(jarvis, prover(sent), "--prove")
+
+    (issue,) = (one for one in found["issues"] if one["file"] == "greet.c")
+    shown = jarvis("runs", "report", "last", "--format", "markdown").out
+    again = jarvis("sec", "reproduce", issue["id"])
+    (tree / "greet.c").write_text(CODE.replace("char text[8]", "char text[300]"))
+    fixed = jarvis("sec", "reproduce", issue["id"], "--json")
+
+    assert (issue["status"], issue["proof"]["kind"]) == ("proved", "server")
+    assert "through a network connection" in shown
+    assert "./program & sleep 1; (cat message-1) | nc -N 127.0.0.1 2121" in shown
+    assert "`message-1`:" in shown
+    assert LONG["text"] in shown
+    assert (again.code, fixed.code, json.loads(fixed.out)["outcome"]) == (1, 0, "silent")
 
 
 @pytest.mark.slow

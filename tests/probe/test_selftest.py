@@ -65,6 +65,15 @@ def test_an_attack_is_held(
     assert name not in escaped[tier]
 
 
+def test_with_loopback_nothing_escapes_but_the_use_of_an_own_loopback(prober: Prober) -> None:
+    if why := prober.tiers()["A"]:
+        pytest.skip(why)
+
+    escaped = prober.confined("A", TOGETHER, loopback=True)
+
+    assert escaped == {"listen_over_tcp", "send_over_udp", "send_over_udp_of_version_6"}
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_without_any_one_layer_something_escapes(layer: str, prober: Prober) -> None:
     names = [AGAINST[layer]] if layer in RESOURCES else TOGETHER

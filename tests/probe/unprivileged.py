@@ -25,7 +25,7 @@ if asked["do"] == "tiers":
 elif asked["do"] == "unconfined":
     said = sorted(selftest.unconfined(asked["names"]))
 else:
-    options = {name: asked[name] for name in ("without", "handled_rights")}
+    options = {name: asked[name] for name in ("without", "handled_rights", "loopback")}
     found = selftest.confined(Tier(asked["tier"]), asked["names"], **options)
     said = sorted(found)
 print(json.dumps(said))
@@ -55,10 +55,16 @@ class Prober:
         return set(self._ask({"do": "unconfined", "names": names}))
 
     def confined(
-        self, tier: str, names: list[str], without: tuple[str, ...] = (), handled_rights: int | None = None
+        self,
+        tier: str,
+        names: list[str],
+        without: tuple[str, ...] = (),
+        handled_rights: int | None = None,
+        *,
+        loopback: bool = False,
     ) -> set[str]:
         asked = {"do": "confined", "tier": tier, "names": names, "without": without, "handled_rights": handled_rights}
-        return set(self._ask(asked))
+        return set(self._ask({**asked, "loopback": loopback}))
 
     def _ask(self, what: dict[str, Any]) -> Any:
         command = [self._python, "-I", "-c", PROGRAM, str(self._packages), json.dumps(what)]

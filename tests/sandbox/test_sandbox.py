@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -115,6 +116,30 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox
 with open_sandbox(Path(sys.argv[2]), tier=Tier.B) as box:
     print(box.run(["sh", "-c", "id -u; stat -c seen " + sys.argv[3] + "/secret"]).stdout.decode())
+"""
+USE_LOOPBACK = """
+import os, socket, subprocess, sys
+server = socket.create_server(("127.0.0.1", 0))
+if not os.fork():
+    with socket.create_connection(server.getsockname()) as client:
+        client.sendmsg([b"hello"])
+    os._exit(77)
+print(server.accept()[0].recv(9), flush=True)
+for host in sys.argv[1:]:
+    try:
+        socket.create_connection((host, 80), 5)
+    except OSError as error:
+        print(error.strerror, flush=True)
+os.wait()
+"""
+FILL_QUEUES = """
+import socket, time
+server = socket.create_server(("127.0.0.1", 0), backlog=200)
+for _ in range(200):
+    with socket.create_connection(server.getsockname()) as client:
+        client.setblocking(False)
+        client.send(b"x" * 400_000)
+time.sleep(60)
 """
 # A worker in whose sandbox a command runs, with a daemon of its own.
 WORKER = """
@@ -229,6 +254,33 @@ def test_input_is_handed_on(box: Sandbox) -> None:
     assert box.run(["wc", "-c"], stdin=said).stdout == b"500000\n"
     assert box.run(["true"], stdin=said).code == 0
     assert box.run(["cat"]).stdout == b""
+
+
+@pytest.fixture
+def namespaced(tmp_path: Path, starter: Starter) -> Iterator[Sandbox]:
+    if why := refusal(Tier.A):
+        pytest.skip(why)
+    with open_sandbox(tmp_path, tier=Tier.A, starter=starter) as sandbox:
+        yield sandbox
+
+
+def test_loopback_reaches_the_command_itself_and_nothing_outside(namespaced: Sandbox) -> None:
+    outcome = namespaced.run([PYTHON, "-I", "-S", "-c", USE_LOOPBACK, "192.0.2.1", "10.0.0.1"], loopback=True)
+
+    assert outcome.stdout == b"b'hello'\n" + b"Network is unreachable\n" * 2, outcome.stderr
+    assert outcome.exits == (0, 77)
+
+
+def test_data_in_sockets_that_no_process_holds_counts_as_memory(namespaced: Sandbox) -> None:
+    limits = SandboxLimits(memory_bytes=48 * MEGABYTE, address_bytes=1 << 40)
+    outcome = namespaced.run([PYTHON, "-I", "-S", "-c", FILL_QUEUES], limits=limits, loopback=True)
+
+    assert outcome.reason == "memory"
+
+
+def test_sockets_are_refused_without_a_network_namespace(simple: Sandbox) -> None:
+    with simple, pytest.raises(SandboxError, match="sockets need sandbox tier A: this is tier B"):
+        simple.run(["true"], loopback=True)
 
 
 def test_long_output_loses_its_middle(box: Sandbox) -> None:

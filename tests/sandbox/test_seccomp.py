@@ -111,6 +111,35 @@ def test_a_call_gets_its_answer(name: str, arguments: tuple[int, ...], becomes: 
 
 
 @pytest.mark.parametrize(
+    ("name", "arguments", "becomes"),
+    [
+        ("socket", (2, 1, 0), calls.ALLOW),
+        ("socket", (10, 2 | 0o2004000, 17), calls.ALLOW),
+        ("socket", (1, 1, 0), calls.NOT_PERMITTED),
+        ("socket", (16, 3, 0), calls.NOT_PERMITTED),
+        ("socket", (2, 3, 1), calls.NOT_PERMITTED),
+        ("socket", (2, 2, 1), calls.NOT_PERMITTED),
+        ("socket", (2, 1, 262), calls.NOT_PERMITTED),
+        ("socketpair", (1, 1), calls.NOT_PERMITTED),
+        ("bind", (), calls.ALLOW),
+        ("sendmsg", (3,), calls.ALLOW),
+        ("setsockopt", (3, 1, 7), calls.DONE_NOTHING),
+        ("setsockopt", (3, 6, 31), calls.NOT_PERMITTED),
+        ("setsockopt", (3, 6, 1), calls.ALLOW),
+        ("exit_group", (1,), calls.ASK),
+        ("ptrace", (), calls.NOT_PERMITTED),
+        ("splice", (), calls.NOT_FOR_FILE),
+    ],
+)
+def test_on_loopback_there_are_tcp_and_udp_and_no_other_sockets(
+    name: str, arguments: tuple[int, ...], becomes: int, machine: Architecture
+) -> None:
+    program = calls.program(machine, NEWEST, loopback=True)
+
+    assert answer(program, machine.numbers[name], machine.audit, arguments) == becomes
+
+
+@pytest.mark.parametrize(
     ("name", "arguments", "version", "becomes"),
     [
         ("kill", (), 5, calls.ASK),
@@ -140,7 +169,7 @@ def test_a_call_that_is_newer_than_the_filter_is_not_there(number: int, machine:
 
 
 def test_every_call_of_a_rule_has_a_number() -> None:
-    rules = [*calls.GROUPS.values(), *calls.BEFORE.values()]
+    rules = [*calls.GROUPS.values(), *calls.LOOPBACK.values(), *calls.BEFORE.values()]
 
     assert {name for group in rules for rule in group for name in rule.calls.split()} == set(known("x86_64").numbers)
 

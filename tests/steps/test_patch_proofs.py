@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import BoundedSemaphore
 
 import pytest
@@ -14,7 +14,8 @@ from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
 from jarvis_workers.sec.fix.proof_gate import NO_BENIGN
 from jarvis_workers.sec.fix.result import FixResult
 from jarvis_workers.sec.proof.harness_literals import literals_of
-from jarvis_workers.sec.proof.run_tool import report_on
+from jarvis_workers.sec.proof.proof import Attempt, ClientMessage, ServerClient
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, report_on
 from jarvis_workers.steps.sec.patch_proofs import NO_SANDBOX
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
 from tests.agents.server import ModelServer, Step
@@ -118,6 +119,48 @@ def test_right_patches_of_proved_findings_land_and_cosmetic_ones_are_refused_by_
     assert len(names) == 1 + len(case.attempt.files) + bool(case.attempt.code)
     sizes = [len(content) for path, content in result.regression_test.items() if path.endswith(("stdin", "input"))]
     assert sizes <= [len(file.content) for file in case.attempt.files]
+
+
+LINES = """\
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    char line[256], name[16];
+    while (fgets(line, sizeof line, stdin))
+        if (!strncmp(line, "NAME ", 5))
+            strcpy(name, line + 5); /* sink */
+    return 0;
+}
+"""
+SENT = (b"NOOP\n", b"NAME " + b"a" * 99 + b"\n", b"QUIT\n")
+SERVER = Case(
+    "server",
+    121,
+    {"main.c": LINES},
+    ("strcpy(name, line + 5)", 'snprintf(name, sizeof name, "%s", line + 5)'),
+    Attempt("server", "main.c", client=ServerClient(0, "tcp", tuple(ClientMessage(one, wait=False) for one in SENT))),
+)
+
+
+@pytest.mark.slow
+def test_a_patch_of_a_remote_defect_is_tested_in_tier_a_and_not_judged_in_tier_b(
+    proved: Callable[..., ProvedPlace],
+) -> None:
+    if why := refusal(Tier.A):
+        pytest.skip(why)
+    place = proved(SERVER, Tier.A)
+    finding = place.finding()
+
+    fixed, _ = place.fix(place.edit(*SERVER.fix), ANSWER, finding=finding)
+    unjudged, _ = replace(place, tier=Tier.B).fix(finding=finding)  # the answers are cached
+
+    assert (fixed.state, gate(fixed)[0]) == ("fixed", "passed"), fixed.reason
+    readme, message = (fixed.regression_test[name] for name in sorted(fixed.regression_test))
+    assert message.startswith(b"NAME a")
+    assert b"systemd-socket-activate --inetd -a -l 2121 ./program & sleep 1; (cat message-1) | nc -N" in readme
+    assert NEEDS_TIER_A in gate(unjudged)[1]
+    assert gate(unjudged)[0] not in ("passed", "failed")
 
 
 STACK = BY_NAME["stack_overflow"]

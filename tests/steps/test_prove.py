@@ -13,6 +13,8 @@ from jarvis_workers.bench import proof_bench
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import refusal
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.prove import STEP
 from jarvis_workers.store.engine import Store
@@ -21,6 +23,7 @@ from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.judging import judge
 from tests.steps.pipeline import Pipeline
 
+GREETER = Path(__file__).parents[1] / "data" / "servers" / "greeter.c"
 RECORD = """\
 #include <stdio.h>
 #include <string.h>
@@ -48,11 +51,16 @@ class Bench:
     url: str
 
     def prove(
-        self, files: dict[str, str], *steps: Step, crash: str = "", **options: Any
+        self,
+        files: dict[str, str],
+        *steps: Step,
+        crash: str = "",
+        prover: Callable[[Body], Step] | None = None,
+        **options: Any,
     ) -> tuple[dict[str, Any], list[Body]]:
-        """Scan files, confirm everything, answer requests for proofs with `steps`; return the report and requests.
+        """Scan files, confirm everything, answer requests for proofs with `steps` or by `prover`.
 
-        With a reason for a `crash`, the jobs that prove fail.
+        Return the report and the requests.  With a reason for a `crash`, the jobs that prove fail.
         """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
@@ -64,7 +72,7 @@ class Bench:
             if "run_proof" not in json.dumps(body.get("tools", "")):
                 return judge(body, always="confirmed")
             asked.append(body)
-            return left.pop(0)
+            return prover(body) if prover else left.pop(0)
 
         with ModelServer(forever=answer) as server:
             group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
@@ -105,6 +113,32 @@ def test_a_confirmed_finding_that_a_sanitizer_stops_at_is_proved(bench: Bench) -
     assert proof["command"] == "./program < stdin"
     assert proof["sources"] == [{"name": "stdin", "text": "a" * 100 + "\n", "base64": None, "is_whole": True}]
     assert "no sanitizer reported an error; the run ended" in asked[1]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
+def test_remote_defects_of_a_server_are_proved_by_what_a_client_sends(bench: Bench) -> None:
+    if why := refusal(Tier.A):
+        pytest.skip(why)
+    packet = {"args": ["udp"], "protocol": "udp", "messages": [{"hex": "64" + "62" * 100}]}
+    line = {"args": ["fork"], "messages": [{"text": "HELO " + "a" * 99 + "\r\n"}]}
+
+    def prover(body: Body) -> Step:
+        finding = body["messages"][1]["content"].partition("What the reviewer wrote")[0]
+        chosen = next(
+            (one for code, one in {"sprintf(text": line, "memcpy(label": packet}.items() if code in finding), 0
+        )
+        if not chosen:
+            return says(json.dumps({"analysis": "", "reason": "No message shows it."}))
+        return calls("run_proof", way="server", target="greeter.c", port=2121, **chosen)
+
+    body, _ = bench.prove({"greeter.c": GREETER.read_text()}, prover=prover)
+
+    proofs = {issue["evidence"][:6]: issue["proof"] for issue in body["issues"] if issue["status"] == "proved"}
+    assert {"sprint", "memcpy"} <= proofs.keys(), body["issues"]
+    assert {one["kind"] for one in proofs.values()} == {"server"}
+    sprintf = proofs["sprint"]
+    assert sprintf["command"] == "./program fork & sleep 1; (sleep 1; cat message-1) | nc -N 127.0.0.1 2121"
+    assert [one["name"] for one in sprintf["sources"]] == ["message-1"]
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def directory_of_tests(below: str, is_directory: Callable[[str], bool], is_free:
 
 def regression_test(finding: RelatedFinding, attempt: Attempt, directory: str, build: str | None) -> dict[str, bytes]:
     """Return the files of a test by path; none if they are too large. `build` is the command that builds the proof."""
-    files = {file.name: file.content for file in attempt.files}
+    files = {file.name: file.content for file in attempt.inputs}
     harness = ""
     if attempt.way == "harness":
         harness = _free(HARNESSES[attempt.language], files)

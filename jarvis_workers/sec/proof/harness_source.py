@@ -113,4 +113,4 @@ def symbol_faults(defined: Set[str], undefined: Set[str], tree: Mapping[str, str
         yield f"the harness defines {', '.join(sorted(replaced))}, which the tree defines"
     for name in sorted(undefined - tree.keys() - CALLS - set(SILENCED)):
         if not INSTRUMENTATION.fullmatch(name):
-            yield f"{name} is neither a function of the tree nor one of those that a harness may call"
+            yield f"{name} is neither in what was compiled of the tree nor one of those that a harness may call"

@@ -1,8 +1,8 @@
 """Minimise the input of a proof by delta debugging, and choose benign inputs among those that were tried.
 
 The algorithm is ddmin (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002), over the bytes
-of each file, the characters of each argument, and the parts of the longest literals of a harness. The result depends on
-what the runs report alone.
+of each file, the characters of each argument, the messages to a server and their bytes, and the parts of the longest
+literals of a harness. The result depends on what the runs report alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,16 +12,18 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from jarvis_workers.sec.proof.harness_literals import literals_of, with_parts
-from jarvis_workers.sec.proof.proof import NORMAL_END, Attempt, ProofRun
+from jarvis_workers.sec.proof.proof import NORMAL_END, Attempt, ClientMessage, ProofRun
 
 RUNS_MAX = 150
 # A harness is compiled anew for each of its runs.
 BUILDS_MAX = 30
+# A run of a server that does not fail takes seconds.
+SERVER_RUNS_MAX = 40
 LITERALS_MAX, LITERAL_LEAST = 2, 8
 BENIGN_MAX = 5
 BENIGN_BYTES = 64_000
 
-Content = TypeVar("Content", bytes, str, tuple[str, ...])
+Content = TypeVar("Content", bytes, str, tuple[str, ...], tuple[ClientMessage, ...])
 
 
 class ObservedRun(NamedTuple):
@@ -55,6 +57,9 @@ class Minimisation:
     def run(self) -> Attempt:
         """Return the smallest attempt that still fires, after a bounded number of runs."""
         with suppress(_RunsSpent):
+            if self.attempt.client:
+                self._shorten_messages(self.attempt.client.messages)
+                return self.attempt
             for number, file in enumerate(self.attempt.files):
                 _ddmin(file.content, partial(self._try_file, number))
             for number, word in enumerate(self.attempt.args):
@@ -62,6 +67,26 @@ class Minimisation:
             if self.literals:
                 self._shorten_literals()
         return self.attempt
+
+    def _shorten_messages(self, messages: tuple[ClientMessage, ...]) -> None:
+        """Leave out messages, then shorten the others, long ones first; arguments and files configure the server."""
+        self.left = min(self.left, SERVER_RUNS_MAX)
+        _ddmin(messages, self._try_messages)
+        for number in sorted(range(len(self._messages)), key=lambda one: -len(self._messages[one].content)):
+            _ddmin(self._messages[number].content, partial(self._try_message, number))
+
+    @property
+    def _messages(self) -> tuple[ClientMessage, ...]:
+        return self.attempt.client.messages if self.attempt.client else ()
+
+    def _try_message(self, number: int, content: bytes) -> bool:
+        messages = list(self._messages)
+        messages[number] = messages[number]._replace(content=content)
+        return self._try_messages(tuple(messages))
+
+    def _try_messages(self, messages: tuple[ClientMessage, ...]) -> bool:
+        assert self.attempt.client
+        return self._try(replace(self.attempt, client=replace(self.attempt.client, messages=messages)))
 
     def _shorten_literals(self) -> None:
         self.left = min(self.left, BUILDS_MAX)
@@ -94,7 +119,9 @@ class Minimisation:
 
 
 def emptied(attempt: Attempt) -> Attempt:
-    """Return an attempt with empty files and arguments."""
+    """Return an attempt with empty files and arguments, or without messages to a server."""
+    if attempt.client:
+        return replace(attempt, client=replace(attempt.client, messages=()))
     files = tuple(file._replace(content=b"") for file in attempt.files)
     return replace(attempt, files=files, args=("",) * len(attempt.args))
 

@@ -1,7 +1,8 @@
 """The values of proofs: what is attempted, what was observed, and the result.
 
-An attempt runs the program of the tree, its fuzz target, or a harness: a C or C++ file with a `main` that calls
-functions of the tree.  A proof is an attempt whose runs were stopped by a sanitizer at the finding.
+An attempt runs the program of the tree, alone or as a server to which a client sends messages, its fuzz target, or a
+harness: a C or C++ file with a `main` that calls functions of the tree.  A proof is an attempt whose runs were stopped
+by a sanitizer at the finding.
 """
 
 from base64 import b64decode, b64encode
@@ -9,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Way = Literal["program", "fuzz_target", "harness"]
-Kind = Literal["program", "fuzz_target", "api", "internal"]
+Way = Literal["program", "server", "fuzz_target", "harness"]
+Kind = Literal["program", "server", "fuzz_target", "api", "internal"]
 State = Literal["proved", "reproduced", "failed"]
 Language = Literal["c", "c++"]
 Owner = Literal["tree", "harness", "system"]
+Transport = Literal["tcp", "udp"]
 
 # The file of a harness, by its language.
 HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
@@ -21,9 +23,12 @@ HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
 NORMAL_END = "ended normally"
 STDIN = "stdin"
 INPUT = "input"
+# In the commands for a person: where a server without a port of its own listens.
+LOOPBACK, EXAMPLE_PORT = "127.0.0.1", 2121
 # A harness on an internal function shows a defect that callers may prevent.
 KINDS: Mapping[Kind, State] = {
     "program": "proved",
+    "server": "proved",
     "fuzz_target": "proved",
     "api": "proved",
     "internal": "reproduced",
@@ -37,9 +42,61 @@ class ProofFile(NamedTuple):
     content: bytes
 
 
+class ClientMessage(NamedTuple):
+    """Bytes for a server. The client may `wait` for bytes of the server before, or `reconnect`."""
+
+    content: bytes
+    wait: bool = True
+    reconnect: bool = False
+
+
+@dataclass(frozen=True)
+class ServerClient:
+    """What a client sends over loopback; a server without a `port` has its socket as descriptor 0, as from inetd."""
+
+    port: int
+    protocol: Transport
+    messages: tuple[ClientMessage, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the client as a JSON object."""
+        messages = [
+            {"base64": b64encode(one.content).decode(), "wait": one.wait, "reconnect": one.reconnect}
+            for one in self.messages
+        ]
+        return {"port": self.port, "protocol": self.protocol, "messages": messages}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> "ServerClient":
+        """Return the client that `to_json` wrote."""
+        messages = (ClientMessage(b64decode(one["base64"]), one["wait"], one["reconnect"]) for one in row["messages"])
+        return cls(row["port"], row["protocol"], tuple(messages))
+
+    @property
+    def files(self) -> tuple[ProofFile, ...]:
+        """The messages as files, which `commands` sends."""
+        return tuple(ProofFile(f"message-{number}", one.content) for number, one in enumerate(self.messages, 1))
+
+    def commands(self, program: str) -> str:
+        """Return commands that start a program and send it the messages, with a listener in the place of inetd."""
+        port, is_udp = self.port or EXAMPLE_PORT, self.protocol == "udp"
+        listener = f"systemd-socket-activate --inetd {'-d' if is_udp else '-a'} -l {port} "
+        netcat = f"nc {'-u -w 1' if is_udp else '-N'} {LOOPBACK} {port}"
+        connections: list[list[str]] = [[]]
+        for number, one in enumerate(self.messages, 1):
+            if one.reconnect and number > 1:
+                connections.append([])
+            connections[-1] += [*(["sleep 1"] if one.wait else []), f"cat message-{number}"]
+        sent = "; ".join(f"({'; '.join(words or ['true'])}) | {netcat}" for words in connections)
+        return f"{'' if self.port else listener}{program} & sleep 1; {sent}"
+
+
 @dataclass(frozen=True)
 class Attempt:
-    """What is run; `target` is the file of the program's `main` or of the fuzz target, `code` the harness."""
+    """What is run; `target` is the file of the program's `main` or of the fuzz target, `code` the harness.
+
+    `client` speaks to a server.
+    """
 
     way: Way
     target: str = ""
@@ -47,24 +104,37 @@ class Attempt:
     code: str = ""
     language: Language = "c"
     files: tuple[ProofFile, ...] = ()
+    client: ServerClient | None = None
+
+    @property
+    def inputs(self) -> tuple[ProofFile, ...]:
+        """All files that `command` names."""
+        return self.files + (self.client.files if self.client else ())
 
     @property
     def command(self) -> str:
         """The command of the run, for a person."""
-        names = {"program": "./program", "fuzz_target": "./fuzz_target", "harness": "./harness"}
-        words = [names[self.way], *map(_quoted, self.args), *([INPUT] if self.way == "fuzz_target" else [])]
-        return " ".join(words) + (f" < {STDIN}" if any(file.name == STDIN for file in self.files) else "")
+        names = {"fuzz_target": "./fuzz_target", "harness": "./harness"}
+        words = [
+            names.get(self.way, "./program"),
+            *map(_quoted, self.args),
+            *([INPUT] if self.way == "fuzz_target" else []),
+        ]
+        command = " ".join(words) + (f" < {STDIN}" if any(file.name == STDIN for file in self.files) else "")
+        return self.client.commands(command) if self.client else command
 
     def to_json(self) -> dict[str, Any]:
         """Return the attempt as a JSON object."""
         files = [{"name": name, "base64": b64encode(content).decode()} for name, content in self.files]
-        return {**asdict(self), "args": list(self.args), "files": files}
+        client = self.client.to_json() if self.client else None
+        return {**asdict(self), "args": list(self.args), "files": files, "client": client}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> "Attempt":
         """Return the attempt that `to_json` wrote."""
         files = tuple(ProofFile(one["name"], b64decode(one["base64"])) for one in row["files"])
-        return cls(row["way"], row["target"], tuple(row["args"]), row["code"], row["language"], files)
+        client = ServerClient.from_json(row["client"]) if row.get("client") else None
+        return cls(row["way"], row["target"], tuple(row["args"]), row["code"], row["language"], files, client)
 
 
 class StackFrame(NamedTuple):
@@ -129,6 +199,7 @@ class ProofRun:
     """One run of a program that was built: how it ended, its output, and what the sanitizers reported.
 
     Without errors, a run `is_unclear` if it was stopped at a limit, or if an error in its log did not end it.
+    `unreached` is why no message of a client reached a server.
     """
 
     ended: str
@@ -136,6 +207,7 @@ class ProofRun:
     errors: tuple[SanitizerError, ...] = ()
     arguments: tuple[CallArgument, ...] = ()
     is_unclear: bool = False
+    unreached: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.proof.proof import Proof
-from jarvis_workers.sec.proof.run_tool import RUN_PROOF, AttemptReport
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, RUN_PROOF, AttemptReport
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import ToolOutcome
 
@@ -81,6 +81,7 @@ class Proving:
     _calls: int = 0
     _best: Proof | None = None
     _reason: str = ""
+    _is_refused: bool = False
 
     def run(self) -> Conversation[Proof]:
         """Return the proof, or the reason why there is none. Raises nothing."""
@@ -94,7 +95,10 @@ class Proving:
             pass
         if self._best:
             return replace(self._best, attempts=self._ran)
-        return Proof("failed", attempts=self._ran, reason=self._reason or NO_ATTEMPT)
+        reason = self._reason or NO_ATTEMPT
+        if self._is_refused and NEEDS_TIER_A not in reason:
+            reason = f"{NEEDS_TIER_A}; {reason}"
+        return Proof("failed", attempts=self._ran, reason=reason)
 
     def _performed(self, want: Want) -> Conversation[Any]:
         """Perform an effect; the report on an attempt is kept, and the model gets only its text."""
@@ -107,6 +111,7 @@ class Proving:
             return self._counted(answer)
         report = AttemptReport.from_text(answer.stdout)
         self._ran += report.ran
+        self._is_refused |= NEEDS_TIER_A in report.text and not report.ran
         self._reason = _short(report.text)
         if report.proof:
             self._best = self._best or report.proof

@@ -13,14 +13,31 @@ from typing import Any, Protocol
 from pydantic import Field
 
 from jarvis_workers.sec.proof.judgement import AttemptJudgement, judge
-from jarvis_workers.sec.proof.proof import KINDS, Attempt, Kind, Language, Proof, ProofFile, ProofRun, ProofTarget, Way
+from jarvis_workers.sec.proof.proof import (
+    KINDS,
+    Attempt,
+    ClientMessage,
+    Kind,
+    Language,
+    Proof,
+    ProofFile,
+    ProofRun,
+    ProofTarget,
+    ServerClient,
+    Transport,
+    Way,
+)
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 RUN_PROOF = "run_proof"
 DESCRIPTION = "Build an attempt to prove the finding, and run it twice with sanitizers, in a sandbox without network."
 CODE_MAX, CONTENT_MAX, BYTES_MAX = 64_000, 200_000, 4 << 20
-FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH = 8, 32, 32_000
+FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH, MESSAGES_MAX = 8, 32, 32_000, 64
 OUTPUT_SHOWN = 1_000
+# Why an attempt of way `server` is refused; the finding says so, and it is no attempt.
+NEEDS_TIER_A = "the way server needs sandbox tier A"
+# IPv4, without its header and that of UDP.
+DATAGRAM_MAX = 65_507
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$"
 
 
@@ -43,24 +60,41 @@ class ProofRunner(Protocol):
         """Build an attempt and run it twice."""
 
 
-class InputFile(ToolArguments):
-    """A file: exactly one of its contents is given."""
+class InputContent(ToolArguments):
+    """Bytes: exactly one of the contents is given."""
 
-    name: str = Field(pattern=NAME, description='a plain name; "stdin" is the standard input')
     text: str | None = Field(default=None, max_length=CONTENT_MAX)
     hex: str | None = Field(default=None, max_length=CONTENT_MAX)
     python: str | None = Field(default=None, max_length=CONTENT_MAX, description="a script that writes the bytes")
+
+
+class InputFile(InputContent):
+    """A file."""
+
+    name: str = Field(pattern=NAME, description='a plain name; "stdin" is the standard input')
+
+
+class InputMessage(InputContent):
+    """What a client sends to a server."""
+
+    wait: bool = Field(default=True, description="before sending it, wait up to a second for bytes of the server")
+    reconnect: bool = Field(default=False, description="send it over a new connection")
 
 
 class RunProof(ToolArguments):
     """An attempt."""
 
     way: Way
-    target: str = Field(default="", max_length=4096, description="program, fuzz_target: the file of the function")
+    target: str = Field(
+        default="", max_length=4096, description="program, server, fuzz_target: the file of the function"
+    )
     args: list[str] = Field(default=[], max_length=ARGUMENTS_MAX, description="arguments of the program")
     code: str = Field(default="", max_length=CODE_MAX, description="the harness")
     language: Language = "c"
     files: list[InputFile] = Field(default=[], max_length=FILES_MAX)
+    port: int = Field(default=0, ge=0, le=65535, description="server: where it listens; 0: started by inetd")
+    protocol: Transport = "tcp"
+    messages: list[InputMessage] = Field(default=[], max_length=MESSAGES_MAX, description="server: what a client sends")
 
 
 @dataclass(frozen=True)
@@ -140,28 +174,47 @@ def _attempt(arguments: RunProof, runner: ProofRunner) -> Attempt:
         raise ToolFailed("code is empty: a harness is a C or C++ file with a main function")
     if any("\0" in word or len(word) > ARGUMENT_LENGTH for word in arguments.args):
         raise ToolFailed(f"an argument has at most {ARGUMENT_LENGTH} characters, none of them NUL")
-    files = tuple(ProofFile(one.name, _content(one, runner)) for one in arguments.files)
-    if len({file.name for file in files}) != len(files):
-        raise ToolFailed("two files have the same name")
+    files = tuple(ProofFile(one.name, _content(one, f'the file "{one.name}"', runner)) for one in arguments.files)
+    client = _client(arguments, runner) if arguments.way == "server" else None
+    names = [file.name for file in files + (client.files if client else ())]
+    if len(set(names)) != len(names):
+        raise ToolFailed("two files have the same name, or one is named as a message (message-1)")
     code = arguments.code if arguments.way == "harness" else ""
     # The question names functions as FILE#FUNCTION.
     target = re.sub(r"#\w+$", "", arguments.target.removeprefix("./"))
-    return Attempt(arguments.way, target, tuple(arguments.args), code, arguments.language, files)
+    return Attempt(arguments.way, target, tuple(arguments.args), code, arguments.language, files, client)
 
 
-def _content(file: InputFile, runner: ProofRunner) -> bytes:
-    given: Sequence[str | None] = (file.text, file.hex, file.python)
+def _client(arguments: RunProof, runner: ProofRunner) -> ServerClient:
+    """Return the client of a call. Raises ToolFailed."""
+    if not arguments.messages:
+        raise ToolFailed("messages is empty: a server is sent at least one message")
+    if not arguments.port and any(one.reconnect for one in arguments.messages):
+        raise ToolFailed("reconnect needs a port: inetd starts a program for one connection")
+    messages = tuple(
+        ClientMessage(_content(one, f"message {number}", runner), one.wait, one.reconnect)
+        for number, one in enumerate(arguments.messages, 1)
+    )
+    if sum(len(one.content) for one in messages) > BYTES_MAX:
+        raise ToolFailed(f"the messages together are larger than {BYTES_MAX >> 20} MB")
+    if arguments.protocol == "udp" and any(len(one.content) > DATAGRAM_MAX for one in messages):
+        raise ToolFailed(f"a message over udp has at most {DATAGRAM_MAX} bytes")
+    return ServerClient(arguments.port, arguments.protocol, messages)
+
+
+def _content(source: InputContent, name: str, runner: ProofRunner) -> bytes:
+    given: Sequence[str | None] = (source.text, source.hex, source.python)
     if sum(one is not None for one in given) != 1:
-        raise ToolFailed(f'the file "{file.name}" needs exactly one of text, hex and python')
-    if file.hex is not None:
+        raise ToolFailed(f"{name} needs exactly one of text, hex and python")
+    if source.hex is not None:
         try:
-            content = bytes.fromhex(file.hex)
+            content = bytes.fromhex(source.hex)
         except ValueError as error:
-            raise ToolFailed(f'the file "{file.name}": hex is not a sequence of pairs of hex digits') from error
-    elif file.python is not None:
-        content = runner.content(file.python)
+            raise ToolFailed(f"{name}: hex is not a sequence of pairs of hex digits") from error
+    elif source.python is not None:
+        content = runner.content(source.python)
     else:
-        content = (file.text or "").encode("utf-8", "surrogateescape")
+        content = (source.text or "").encode("utf-8", "surrogateescape")
     if len(content) > BYTES_MAX:
-        raise ToolFailed(f'the file "{file.name}" is larger than {BYTES_MAX >> 20} MB')
+        raise ToolFailed(f"{name} is larger than {BYTES_MAX >> 20} MB")
     return content

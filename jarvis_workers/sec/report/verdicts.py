@@ -52,6 +52,7 @@ PROOF_STATES = {
 }
 PROOF_KINDS = {
     "program": "through the program",
+    "server": "through a network connection",
     "fuzz_target": "through the fuzz target",
     "api": "through the public API",
     "internal": "by a call of an internal function",

@@ -26,7 +26,7 @@ from jarvis_workers.sec.fix.proof_gate import ProofOutcome
 from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
 from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.repetition import compare
-from jarvis_workers.sec.proof.run_tool import AttemptResult
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
@@ -141,6 +141,8 @@ class PatchProofs:
                 runner = self._open(tree, baseline.finding, resources)
                 failures = (_failure(runner.attempt(one), baseline.proof) for one in baseline.attempts)
                 failure = next(filter(None, failures), "")
+                if NEEDS_TIER_A in failure:
+                    return ProofOutcome(problem=NEEDS_TIER_A)
                 if not failure:
                     return ProofOutcome(benign_works=_benign_works(runner, baseline))
         except (SandboxError, StepFailed) as error:

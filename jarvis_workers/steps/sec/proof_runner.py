@@ -10,9 +10,10 @@ from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
 from jarvis_workers.bench.proof_run import run_attempt
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget
-from jarvis_workers.sec.proof.run_tool import BYTES_MAX, AttemptResult
+from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult
 from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"
@@ -38,14 +39,19 @@ class BenchRunner:
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
         """Build an attempt and run it twice."""
+        if attempt.way == "server" and self._bench.tier != Tier.A:
+            return AttemptResult(problem=f"{NEEDS_TIER_A}, and this machine has {self._bench.tier}")
         try:
             program = self.build(attempt)
             if program.problem:
                 return AttemptResult(problem=program.problem)
-            runs = tuple(self.run(attempt, program) for _ in range(RUNS))
+            runs = [self.run(attempt, program)]
+            if runs[0].unreached and not runs[0].errors:
+                return AttemptResult(problem=f"{runs[0].unreached}\n{runs[0].output}".strip())
+            runs += [self.run(attempt, program) for _ in range(1, RUNS)]
         except (SandboxError, StepFailed) as error:
             return AttemptResult(problem=str(error))
-        return AttemptResult(runs, internal=program.internal)
+        return AttemptResult(tuple(runs), internal=program.internal)
 
     def build(self, attempt: Attempt) -> BuiltProgram:
         """Make the program of an attempt, which does not depend on its files and arguments."""

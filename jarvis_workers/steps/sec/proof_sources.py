@@ -22,7 +22,7 @@ def _with_sources(issue: Issue, blobs: Blobs) -> Issue:
         return issue
     attempt = Attempt.from_json(json.loads(blobs.read(issue.proof.blob)))
     code = [_source(HARNESSES[attempt.language], attempt.code.encode())] if attempt.code else []
-    files = [_source(file.name, file.content) for file in attempt.files]
+    files = [_source(file.name, file.content) for file in attempt.inputs]
     return issue._replace(proof=issue.proof._replace(sources=(*code, *files)))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import BoundedSemaphore
 
@@ -143,11 +144,13 @@ BUILT_MAIN = '#include "tags.h"\nint main(void)\n{\n    return !tag_name("1", 1)
 
 
 @pytest.mark.slow
-def test_a_harness_is_linked_with_what_the_build_has_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [BUILD, "cc -Isrc src/main.c -o prog src/tags.c -lm", "cc -Isrc src/*.c -oprog"])
+def test_a_harness_is_linked_with_what_the_build_has_made(command: str, tmp_path: Path) -> None:
     case = BY_NAME["negative_index"]
     files = {f"src/{name}": text for name, text in case.files.items()} | {"src/main.c": BUILT_MAIN}
-    with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), BUILD) as prove:
+    with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), command) as prove:
         harness, program = prove(case.attempt), prove(Attempt("program", "prog"))
+        absent = prove(replace(case.attempt, code=case.attempt.code.replace("tag_name(", "tag_label(")))
         outside = prove(Attempt("program", "../../../bin/sh"))
 
     assert harness.proof is not None, harness.text
@@ -155,6 +158,9 @@ def test_a_harness_is_linked_with_what_the_build_has_made(tmp_path: Path) -> Non
         harness.proof.reason == "tag_name is internal: main of the tree calls it, and src/tags.h is not a public header"
     )
     assert (program.ran, program.proof) == (True, None)
+    assert (
+        "tag_label is neither in what was compiled of the tree nor one of those that a harness may call" in absent.text
+    )
     assert outside.text == (
         "It was not run: name the target: the path of a program that the build has made, from the project's root"
     )

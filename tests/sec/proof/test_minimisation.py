@@ -10,12 +10,21 @@ from jarvis_workers.sec.proof.minimisation import (
     BENIGN_MAX,
     BUILDS_MAX,
     RUNS_MAX,
+    SERVER_RUNS_MAX,
     Minimisation,
     ObservedRun,
     benign_runs,
     emptied,
 )
-from jarvis_workers.sec.proof.proof import NORMAL_END, Attempt, ProofFile, ProofRun, SanitizerError
+from jarvis_workers.sec.proof.proof import (
+    NORMAL_END,
+    Attempt,
+    ClientMessage,
+    ProofFile,
+    ProofRun,
+    SanitizerError,
+    ServerClient,
+)
 
 ERROR = SanitizerError("heap-buffer-overflow")
 
@@ -68,6 +77,23 @@ def test_the_longest_literals_of_a_harness_are_shortened_if_that_is_asked_for() 
     assert found.code == 'int main(void) { return parse("short", "%s") + sum((int[]){7}); }'
     assert len(tried) <= BUILDS_MAX
     assert Minimisation(attempt, fires).run() == attempt
+
+
+def test_messages_to_a_server_are_left_out_and_shortened_in_a_bounded_number_of_runs() -> None:
+    sent = tuple(ClientMessage(text) for text in (b"HELO", b"USER a", b"NOOP", b"PASS " + b"x" * 40, b"QUIT"))
+    attempt = Attempt("server", "main.c", ("-n", "-p", "2121"), client=ServerClient(2121, "tcp", sent))
+    tried: list[Attempt] = []
+
+    def fires(one: Attempt) -> bool:
+        texts = [message.content for message in one.client.messages] if one.client else []
+        return any(text.startswith(b"USER") for text in texts) and any(b"xxxxxxxx" in text for text in texts)
+
+    found = Minimisation(attempt, counted(fires, tried)).run()
+
+    assert found.client
+    user, password = (one.content for one in found.client.messages)
+    assert (user[:4], len(password) < 20) == (b"USER", True)
+    assert (found.args, len(tried) <= SERVER_RUNS_MAX) == (attempt.args, True)
 
 
 @given(st.binary(max_size=60), st.binary(min_size=1, max_size=3))

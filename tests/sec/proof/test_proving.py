@@ -13,7 +13,7 @@ from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover
-from jarvis_workers.sec.proof.run_tool import AttemptResult, run_proof
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, run_proof
 from jarvis_workers.tools.registry import Toolbox
 from tests.agents.arrange import Scripted, call, drive, text
 from tests.sec.verifying import MARKS
@@ -28,7 +28,11 @@ class Broken:
         return script.encode()
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
-        return AttemptResult(problem=f"there is no file {attempt.target}")
+        return AttemptResult(
+            problem=f"{NEEDS_TIER_A}, and this machine has B"
+            if attempt.way == "server"
+            else f"there is no file {attempt.target}"
+        )
 
 
 def prove(*replies: Reply | Exception, profile: str = "deepseek", **limits: Any) -> Proof:
@@ -76,6 +80,16 @@ def test_the_reason_of_a_failed_proof_is_a_sentence_without_names_of_classes(nam
     assert proof.state == "failed"
     assert proof.reason.startswith(reason)
     assert not re.search(r"\b[A-Z][a-z]+[A-Z]|instance of|b'|[{}\n]", proof.reason)
+
+
+def test_a_finding_that_needs_tier_a_says_so_whatever_the_model_gives_as_its_reason() -> None:
+    over_tcp = attempt(way="server", target="src/a.c", port=2121, messages=[{"text": "HELO\r\n"}])
+
+    given_up = prove(over_tcp, submit({"reason": "There is no other way."}))
+    nothing_said = prove(over_tcp, submit({"reason": ""}))
+
+    assert (given_up.attempts, given_up.reason) == (0, f"{NEEDS_TIER_A}; There is no other way.")
+    assert nothing_said.reason == f"It was not run: {NEEDS_TIER_A}, and this machine has B"
 
 
 @pytest.mark.parametrize(
