@@ -12,6 +12,7 @@ from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
 from jarvis_workers.source.functions import Function, functions
+from jarvis_workers.source.grammar_files import base_language
 
 __all__ = ["is_cpp", "model"]
 
@@ -39,13 +40,13 @@ def model(
     cpp: bool | None = None,
     defines: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the summary of a "c/cpp" file from its content and masked text, compiled with macros such as `SIZE=8`.
+    """Return the summary of a file from its `c_text` and its masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
     never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
     whether it was parsed as C++; "unsearched" is the offset behind which functions were not searched, or None.
     """
-    if language != "c/cpp":
+    if base_language(language) != "c/cpp":
         nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}, "unsearched": None}
         return {"functions": [], "others": [], "ending": [], "opaque": [], "included": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp

@@ -4,6 +4,7 @@ from jarvis_workers.dataflow import is_cpp
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics, metrics_of
 from jarvis_workers.sec.scanner import is_header, language_of, source_text
+from jarvis_workers.source.grammar_files import base_language, c_text
 from jarvis_workers.source.lex import mask
 
 LANGUAGE = "c/cpp"
@@ -12,9 +13,10 @@ LANGUAGE = "c/cpp"
 def functions_of(content: bytes, path: str) -> list[FunctionMetrics]:
     """Return the metrics of a file, in its order; none of a file in another language."""
     raw = path.encode("utf-8", "surrogateescape")
-    if language_of(raw) != LANGUAGE:
+    language = language_of(raw) or ""
+    if base_language(language) != LANGUAGE:
         return []
-    text = source_text(content, LANGUAGE)
-    masked, header = mask(text, LANGUAGE).text, is_header(raw)
-    lowered = model(text, masked, LANGUAGE, lambda *_: True, header=header, cpp=is_cpp(path))
+    text = source_text(content, language)
+    masked, header = mask(text, language).text, is_header(raw)
+    lowered = model(c_text(text, language), masked, language, lambda *_: True, header=header, cpp=is_cpp(path))
     return list(metrics_of(lowered))

@@ -27,6 +27,7 @@ from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from jarvis_workers.sec.reading.project_map import map_text
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
@@ -174,6 +175,6 @@ def _commit(work: ReadWork, plan: ReadingPlan, question: GroupQuestion, result: 
 def _result(one: Hypothesis) -> CandidateResult:
     """Return the candidate of a hypothesis; each has a description of its own, which otherwise belongs to the rule."""
     path = from_shown(one.file)
-    language = language_of(path) or "c/cpp"
+    language = base_language(language_of(path) or "c/cpp")
     meaning = Meaning(PATTERN, language, one.category, one.cwe, one.description, one.suggestion)
     return CandidateResult((Spot(path, PATTERN, one.line, CONFIDENCE, one.code),), (meaning,))
