@@ -48,7 +48,7 @@ def test_no_fact_of_one_action_holds_in_the_next() -> None:
 def test_an_action_is_ranked_and_named_as_a_function() -> None:
     content = (TREE / "sheet.y").read_bytes()
 
-    assert [(one.name, one.line) for one in functions_of(content, "sheet.y")] == [
+    assert [(one.name, one.line) for one in functions_of(content, "sheet.y").functions] == [
         ("reset", 14),
         *[("yyaction", line) for line in (21, 25, 25, 28, 35, 40)],
         ("parse", 45),
