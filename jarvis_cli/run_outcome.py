@@ -136,6 +136,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
         text += f"; escalated {escalation.escalated:,} of {escalation.verified:,}"
     if discovery := report_summary.discovery:
         text += f"; discovery: searched {discovery.searched:,} of {counted(discovery.functions, 'function')}"
+        text += f", {counted(discovery.lines_outside, 'line')} of code in none" if discovery.lines_outside else ""
     if reading := report_summary.reading:
         text += f"; read {reading.read:,} of {counted(reading.files, 'file')}, {lines_share(reading)} of the lines"
     if canary := _missed(report_summary):

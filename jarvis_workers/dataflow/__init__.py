@@ -20,6 +20,7 @@ from jarvis_workers.dataflow.taint_rules import TaintRule, names_called, words_f
 from jarvis_workers.dataflow.triggers import LONGEST, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import MANY_MARKS, Function
+from jarvis_workers.source.grammar_files import base_language, c_text
 from jarvis_workers.source.lex import mask
 
 __all__ = ["FileAnalysis", "FlowHit", "FlowResult", "Lookup", "analyze", "flow_fingerprint", "summarize"]
@@ -41,7 +42,15 @@ def _modules(package: str, path: list[str]) -> tuple[str, ...]:
 DECIDING_FILES = {
     "jarvis_workers.dataflow": _modules("jarvis_workers.dataflow", __path__),
     "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
-    "jarvis_workers.source": ("call_patterns.py", "function_heads.py", "functions.py", "lex.py", "macro_heads.py"),
+    "jarvis_workers.source": (
+        "c_tokens.py",
+        "call_patterns.py",
+        "function_heads.py",
+        "functions.py",
+        "grammar_files.py",
+        "lex.py",
+        "macro_heads.py",
+    ),
     "jarvis_workers.dataflow.frontend": _modules("jarvis_workers.dataflow.frontend", syntax_path),
     "jarvis_workers.dataflow.ir": _modules("jarvis_workers.dataflow.ir", ir_path),
 }
@@ -131,14 +140,17 @@ def summarize(
     exceeds the limits.
     """
     del test
-    if language != "c/cpp":
+    if base_language(language) != "c/cpp":
         return None
     if len(content) > LARGEST:
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
     selection = FunctionSelection(text, names)
+    content = c_text(content, language)
     with room_for_calls():
-        made = model(content, text, selection.includes, header=header, cpp=is_cpp(path), defines=defines)
+        made = model(
+            content, text, selection.includes, header=header, language=language, cpp=is_cpp(path), defines=defines
+        )
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)
@@ -183,7 +195,7 @@ def _statics_behind(exported: dict[str, Any], made: dict[str, Any]) -> dict[str,
 def is_cpp(path: str) -> bool | None:
     """Return whether a file is C++ by its name; None if that depends on its content."""
     ending = path.rpartition(".")[2]
-    return False if ending == "c" else None if ending in ("h", "inl") else True
+    return False if ending == "c" else None if ending in ("h", "inl", "l", "y") else True
 
 
 def _is_shared(macro: Any) -> bool:

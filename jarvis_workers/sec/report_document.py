@@ -214,11 +214,15 @@ class EscalationCount(NamedTuple):
 
 
 class DiscoveryOutcome(NamedTuple):
-    """How many functions a model was asked to search for defects, of those chosen among the functions of the tree."""
+    """How many functions a model was asked to search for defects, of those chosen among the functions of the tree.
+
+    `lines_outside` is the number of lines of code in no function.
+    """
 
     functions: int
     chosen: int
     searched: int
+    lines_outside: int = 0
 
 
 class ReadingOutcome(NamedTuple):

@@ -18,6 +18,7 @@ from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, supp
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
 from jarvis_workers.source.encoding import BYTE_ORDER_MARKS, HEAD_BYTES
 from jarvis_workers.source.encoding import as_utf8 as as_utf8
+from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import compiler_newlines, mask
 from jarvis_workers.source.match import Matcher, Word, build
@@ -36,6 +37,8 @@ LONGEST_NAME = 64
 
 EXTENSIONS: Mapping[bytes, str] = {
     **dict.fromkeys(b"c cpp h hpp cc cxx c++ C hh hxx inl ipp tpp".split(), "c/cpp"),
+    **dict.fromkeys((b"l", b"ll"), "lex"),
+    **dict.fromkeys((b"y", b"yy"), "yacc"),
     b"rs": "rust",
 }
 HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
@@ -85,14 +88,15 @@ class Scanner:
         self._languages: dict[str, _Language] = {}
 
     def scan(self, content: bytes, *, language: str, header: bool = False, test: bool = False) -> Scan:
-        """Return the hits of a file; `language` is "c/cpp" or "rust"."""
-        if language not in self._languages:
-            rules = [rule for rule in self.rules if rule.language == language]
-            self._languages[language] = _Language(rules, partial(build, engine=self._engine, cache=self._pattern_cache))
+        """Return the hits of a file; `language` is one that `language_of` returns."""
+        base = base_language(language)
+        if base not in self._languages:
+            rules = [rule for rule in self.rules if rule.language == base]
+            self._languages[base] = _Language(rules, partial(build, engine=self._engine, cache=self._pattern_cache))
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = as_utf8(content)
         raw, content = content, compiler_newlines(content, language)
-        names, named, marks, problem = self._languages[language].names(content, raw)
+        names, named, marks, problem = self._languages[base].names(content, raw)
         if not names and not any(content.startswith(OWN_MARK, at) for at in marks):
             return NOTHING if problem is None else Scan((), problem)
         needed = content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
@@ -194,7 +198,7 @@ def _interested(rules: tuple[Rule, ...], name: bytes, content: bytes, end: int) 
 
 
 def language_of(name: bytes, extensions: Mapping[bytes, str] | None = None) -> str | None:
-    """Return "c/cpp" or "rust" by the suffix (without its dot, as in EXTENSIONS), or None."""
+    """Return "c/cpp", "lex", "yacc" or "rust" by the suffix (without its dot, as in EXTENSIONS), or None."""
     suffixes = EXTENSIONS if extensions is None else extensions
     suffix = _suffix(name)
     return suffixes.get(suffix) or suffixes.get(suffix.lower())

@@ -11,6 +11,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from jarvis_workers.mcp_client.config import McpServer, check_servers, read_servers
 from jarvis_workers.ratelimit.budget import read_budget
 
+DEFAULT_EXTENSIONS = (
+    *("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp"),
+    *("l", "ll", "y", "yy"),
+)
+
 
 def _listed(value: object) -> object:
     if isinstance(value, str):

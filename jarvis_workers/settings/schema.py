@@ -11,6 +11,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.sec.sourcelinks import check_template
 from jarvis_workers.settings.field_types import (
+    DEFAULT_EXTENSIONS,
     Arguments,
     Budget,
     ChangeNarrows,
@@ -47,7 +48,6 @@ class FrozenSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-DEFAULT_EXTENSIONS = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
 DEFAULT_EXCLUDE_DIRS = (".git", ".pc", "build", "out", "target", "third_party", "vendor", ".jarvis")
 
 

@@ -9,9 +9,11 @@ line counts as a function boundary: an unusual macro affects at most one functio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from jarvis_workers.source.function_heads import EDGES, GROUPS_MAX, HEAD_MAX, NAME_MAX, Head, function_head, split_head
+from jarvis_workers.source.grammar_files import ACTION_NAME, GRAMMARS, actions, body_of
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
 from jarvis_workers.source.macro_heads import ParameterMacros
@@ -41,6 +43,11 @@ class Function(NamedTuple):
     start: int
     parameters: tuple[int, int]
     body: tuple[int, int]
+
+    @property
+    def is_action(self) -> bool:
+        """Return whether this is an action of a grammar, which has no head and may have no braces."""
+        return self.parameters == (self.start, self.start)
 
 
 class Functions:
@@ -74,10 +81,23 @@ NOWHERE = _Place(0, None, 0)
 
 
 def functions(text: bytes, language: str) -> Functions:
-    """Return the functions in "c/cpp" or "rust" text; an unclosed function ends with the text.
+    """Return the functions in masked text; an unclosed function ends with the text.  Each action in a grammar is one.
 
     Text after MARKS_MAX braces and conditional directives is not searched, nor the function that they end in.
     """
+    if language not in GRAMMARS:
+        return _functions(text, language)
+    spans, rest = actions(text, language)
+    others = _functions(rest, "c/cpp")
+    found = [*others, *(_action(text, start, end) for start, end in spans)]
+    return Functions(sorted(found, key=attrgetter("body")), others.unsearched)
+
+
+def _action(text: bytes, start: int, end: int) -> Function:
+    return Function(ACTION_NAME, start, (start, start), body_of(text, (start, end)))
+
+
+def _functions(text: bytes, language: str) -> Functions:
     result: list[Function] = []
     at = NOWHERE
     branches: list[_Place] = []

@@ -11,30 +11,15 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
+from jarvis_workers.source.c_tokens import BLANK as BLANK
+from jarvis_workers.source.c_tokens import C_TOKEN
+from jarvis_workers.source.c_tokens import SPLICE as SPLICE
+from jarvis_workers.source.grammar_files import c_text
 from jarvis_workers.source.lazy_regex import lazy
 
 LEXEMES_MAX = 3_000_000
 SLASH, NEWLINE, BACKSLASH = 47, 10, 92
-BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
-
-# A backslash followed only by white space joins two lines, as in gcc and clang.
-SPLICE = rb"\\[ \t\f\v]*+\r?\n"
-ESCAPE = rb"\\(?:[^\s\\]|[ \t\f\v]*+\r?\n|(?>%b)*+[^\n])" % SPLICE
 SPACE = b" \t\f\v\r"
-# Each alternative begins with a distinct literal byte, so that the search for the next match runs at full speed.
-C_TOKEN = re.compile(
-    rb"""
-      "(?:(?<=R")(?:(?<=\bR")|(?<=\b[LuU]R")|(?<=\bu8R"))(?P<delimiter>[^\s()\\"]{0,16})
-          \([^)]*+(?>\)(?!(?P=delimiter)")[^)]*+)*+(?:\)(?P=delimiter)"|(?P<unclosed_raw>))
-        |[^"\\\n]*+(?>%(escape)b[^"\\\n]*+)*+(?:"|(?P<unclosed>)))
-    | '(?:(?<=[0-9a-fA-F]')(?<!\bcase')(?<!\bu8')(?=[0-9a-fA-F])(?P<digit_separator>)
-        |[^'\\\n]*+(?>%(escape)b[^'\\\n]*+)*+(?:'|(?P<unclosed_char>)))
-    | /(?>%(splice)b)*+(?:/[^\\\n]*+(?>\\(?>[ \t\f\v]*+\r?\n)?+[^\\\n]*+)*+
-        |\*[^*]*+(?>\*++(?!(?>%(splice)b)*+/)[^*]++)*+(?:\*++(?>%(splice)b)*+/|\**+\Z))
-    """
-    % {b"splice": SPLICE, b"escape": ESCAPE},
-    re.VERBOSE | re.DOTALL,
-)
 RUST_TOKEN = lazy(
     rb"""
       "(?:(?:(?<=\br")|(?<=\b[bc]r"))[^"]*+(?:"|(?P<unclosed_raw>))
@@ -62,8 +47,9 @@ PUNCTUATORS = {
     b"??<": b"{", b"??>": b"}", b"??(": b"[", b"??)": b"]", b"??=": b"#", b"??!": b"|", b"??-": b"~",
 }  # fmt: skip
 SPELLED_BY = (b"<%", b"%>", b"<:", b":>", b"%:", b"??")
-# In C++, `<::` begins with a `<`, unless a `:` or `>` follows.  `<%= name %>` is for a template engine.
-SPELLING = lazy(rb"<%=[^\n<>]{0,200}%>|<%|%[>:]|<:(?!:[^:>])|(?<!:):>|\?\?[<>()=!-]")
+# In C++, `<::` begins with a `<`, unless a `:` or `>` follows.  `<%= name %>` is for a template engine, and `%:;` a mark
+# of `grammar_files`.
+SPELLING = lazy(rb"<%=[^\n<>]{0,200}%>|<%|%>|%:(?!;)|<:(?!:[^:>])|(?<!:):>|\?\?[<>()=!-]")
 
 
 class Masked(NamedTuple):
@@ -91,9 +77,10 @@ def is_spliced(text: bytes, newline: int) -> bool:
 
 
 def mask(content: bytes, language: str) -> Masked:
-    """Mask comments and literals of "c/cpp" or "rust"; stop after LEXEMES_MAX of them."""
+    """Mask comments and literals, and what is not C in "lex" or "yacc"; stop after LEXEMES_MAX of them."""
     if language == "rust":
         return _mask_rust(content)
+    content = c_text(content, language)
     code, count = C_TOKEN.subn(_blanked, content, LEXEMES_MAX)
     if any(spelling in code for spelling in SPELLED_BY):
         code = SPELLING.sub(_punctuator, code)
@@ -125,7 +112,8 @@ def _punctuator(spelling: re.Match[bytes]) -> bytes:
 
 
 def comments(content: bytes, language: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each comment of "c/cpp" or "rust", up to the offset where `mask` stops."""
+    """Yield the span of each comment, up to the offset where `mask` stops."""
+    content = c_text(content, language)
     token = RUST_TOKEN if language == "rust" else C_TOKEN
     at, left = 0, LEXEMES_MAX
     while at < len(content) and left > 0:

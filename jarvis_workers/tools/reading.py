@@ -7,6 +7,7 @@ listed separately and only on request.
 import re
 from collections.abc import Iterable
 from itertools import takewhile
+from pathlib import PurePosixPath
 from typing import Literal
 
 from pydantic import Field
@@ -18,8 +19,8 @@ from jarvis_workers.tools.tree import Tree
 MOST_LINES = 400
 MOST_CHARACTERS = 12_000
 LONGEST_LINE = 600
-RUST_SUFFIX = ".rs"
-CODE_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", RUST_SUFFIX)
+LANGUAGES = {".rs": "rust", ".l": "lex", ".ll": "lex", ".y": "yacc", ".yy": "yacc"}
+CODE_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", *LANGUAGES)
 DESCRIPTION = f"Read lines of a file of the project. Lines are numbered; at most {MOST_LINES} at a time."
 BLANKED = " Comments are omitted; with comments=true they are listed separately: they are claims, not facts."
 
@@ -78,7 +79,7 @@ def _comments(content: bytes, arguments: ReadCode) -> list[tuple[int, int]]:
 
 
 def _language(path: str) -> str:
-    return "rust" if path.lower().endswith(RUST_SUFFIX) else "c/cpp"
+    return LANGUAGES.get(PurePosixPath(path.lower()).suffix, "c/cpp")
 
 
 def _blank(content: bytes, spans: Iterable[tuple[int, int]]) -> bytes:

@@ -74,7 +74,7 @@ def rank_of(case: str, label: Mapping[str, Any], repository: str) -> Rank:
 
 
 def _placed(path: str, content: bytes) -> Iterator[PlacedFunction]:
-    return (PlacedFunction(path, metrics) for metrics in functions_of(content, path))
+    return (PlacedFunction(path, metrics) for metrics in functions_of(content, path).functions)
 
 
 def _files(repository: str, revision: str) -> Iterator[tuple[str, bytes]]:

@@ -41,11 +41,12 @@ def test_a_discovered_defect_is_in_every_report(jarvis: Jarvis, tree: Path) -> N
 
     report = json.loads((jarvis.place / "r.json").read_text())
     assert ended.code == 0
-    assert "discovery: searched 2 of 4 functions" in ended.err
+    assert "discovery: searched 2 of 4 functions, 6 lines of code in none" in ended.err
     assert [issue["pattern"] for issue in report["issues"]] == ["discovered"] * 2
     assert {issue["status"] for issue in report["issues"]} == {"confirmed"}
     assert all("may write too much" in other for other in others.values())
     assert "It searched 2 of 4 functions for defects without a rule (2 were chosen)." in others["markdown"]
+    assert "It did not search the 6 lines of code outside of functions." in others["markdown"]
 
 
 @pytest.mark.slow

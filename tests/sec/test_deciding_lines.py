@@ -38,6 +38,8 @@ extern info_t info;
 
 # Files, the line of the candidate, what the slice shows, and what it does not show.
 Case = tuple[Mapping[str, str], str, Sequence[str], Sequence[str]]
+# What stands beside a member is written first if the member overflows.
+MEMBERS = ("char comment[COMMENT_SIZE];", "unrelated_7")
 CASES: dict[str, Case] = {
     "a return behind a brace is no type": (
         {"a.c": JUNK + "int f(int a)\n{\n    if (a)\n        return h(a); // here\n    return 0;\n}\n"},
@@ -167,8 +169,8 @@ CASES: dict[str, Case] = {
             "a.c": '#include "a.h"\ninfo_t info;\nvoid f(char *s)\n{\n    strcpy(info.comment, s); // here\n}\n',
         },
         "a.c",
-        ["info_t info;", "typedef struct {", "char comment[COMMENT_SIZE];", "} info_t;", "#define COMMENT_SIZE 2000"],
-        ["unrelated_7"],
+        ["info_t info;", "typedef struct {", *MEMBERS, "} info_t;", "#define COMMENT_SIZE 2000"],
+        [],
     ),
     "the type of a parameter": (
         {

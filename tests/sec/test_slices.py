@@ -245,7 +245,31 @@ def test_of_many_callees_and_names_only_those_on_the_lines_that_matter_are_shown
     assert [name for role, name in parts(found) if role == "callee"] == [
         f"b.c#g{at}" for at in (27, 26, 25, 24, 23, 28)
     ]
-    assert 3 < found.parts[-1].text().count("#define") <= 12
+    assert found.parts[-1].text().count("#define") == 30
+
+
+LONG = lines_of("big", 285, "    read_it(n, s);\n").replace("step(", "step_of_the_work(state, ")
+
+
+def test_a_long_function_is_shown_whole_if_there_is_room() -> None:
+    (part,) = cut(index(a_c=LONG), [SliceTarget("a.c", 3)]).parts
+    assert "omitted" not in part.text()
+
+    (part,) = cut(index(a_c=LONG), [SliceTarget("a.c", 3)], room=8_000).parts
+    assert "omitted" in part.text() and len(part.text()) < 8_000
+
+
+def test_all_members_and_constants_are_shown_if_there_is_room() -> None:
+    members = "".join(f"    struct part *member_{number};\n" for number in range(30))
+    header = f"#define SEGSIZE 512\nstruct state {{\n{members}    char room[SEGSIZE];\n}};\n"
+    user = LONG.replace("step_of_the_work(state, 200);", "if (n > SEGSIZE) return;")
+    user = user.replace("read_it(n, s)", "read_it(n, (struct state *)s)")
+
+    found = cut(index(a_c=user, a_h=header), [SliceTarget("a.c", 3)])
+
+    (definition,) = (part for part in found.parts if part.role == "definition")
+    assert "struct part *member_29;" in definition.text() and "#define SEGSIZE 512" in definition.text()
+    assert "omitted" not in definition.text()
 
 
 def test_what_finds_no_room_is_counted() -> None:

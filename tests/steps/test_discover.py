@@ -32,7 +32,8 @@ int parse_{n}(struct s{n} *s, const unsigned char *bytes, unsigned n)
 }}
 """
 PLAIN = "int add(int a, int b)\n{\n    return a + b;\n}\n"
-PARSERS = 6
+# The declarations of each are in no function.
+PARSERS, OUTSIDE = 6, 2
 
 
 @dataclass
@@ -116,7 +117,8 @@ def test_what_is_found_becomes_a_candidate_with_a_gid_that_is_verified(searcher:
     (one,) = (issue for issue in body["issues"] if issue["file"] == found[0][0] and issue["pattern"] == "discovered")
     assert (one["line"], one["cwe"], one["category"], one["severity"]) == (5, 787, "buffer_overflow", "medium")
     assert one["description"].endswith("may write too much") and one["evidence"].startswith("memcpy(")
-    assert body["summary"]["discovery"] == {"functions": PARSERS + 1, "chosen": 4, "searched": 4}
+    counts = {"functions": PARSERS + 1, "chosen": 4, "searched": 4, "lines_outside": PARSERS * OUTSIDE}
+    assert body["summary"]["discovery"] == counts
     assert pipeline.run(run).state == "done"
 
 
@@ -216,7 +218,8 @@ def test_a_function_whose_question_failed_was_not_searched(searcher: Searcher, f
     pipeline, run = searcher.run(discover=PARSERS)
 
     summary = pipeline.body(run)["summary"]
-    assert summary["discovery"] == {"functions": PARSERS + 1, "chosen": PARSERS, "searched": PARSERS - 1}
+    counts = {"functions": PARSERS + 1, "chosen": PARSERS, "searched": PARSERS - 1, "lines_outside": PARSERS * OUTSIDE}
+    assert summary["discovery"] == counts
     (gap,) = summary["not_checked"]
     assert gap["file"] == f"p{failing}.c"
     assert gap["reason"].startswith(f"function parse_{failing} was not searched for defects (--discover): ")

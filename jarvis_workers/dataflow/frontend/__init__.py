@@ -37,10 +37,11 @@ def model(
     is_selected: Callable[[Function, bytes], bool],
     *,
     header: bool,
+    language: str = "c/cpp",
     cpp: bool | None = None,
     defines: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the summary of a "c/cpp" file from its content and masked text, compiled with macros such as `SIZE=8`.
+    """Return the summary of a file from its `c_text` and its masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
     never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
@@ -51,7 +52,7 @@ def model(
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
-    searched = functions(text, "c/cpp")
+    searched = functions(text, language)
     code = blanked(text, source.branches.blank(0, len(text)))
     locations = places(text, code, searched)
     outside = Outside(source, locations.outside, header=header, defines=defines)

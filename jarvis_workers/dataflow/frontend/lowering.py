@@ -13,6 +13,8 @@ from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
 from jarvis_workers.dataflow.frontend.macro_text import with_loops
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
+from jarvis_workers.source.functions import Function
+from jarvis_workers.source.grammar_files import ACTION_NAME
 from jarvis_workers.source.lex import BLANK, comments
 
 FUNCTION_MAX = 1 << 20
@@ -21,6 +23,7 @@ OUTER_MAX = 8
 UNREAD = "the parser does not find its body"
 TOO_DEEP = f"it is nested deeper than {DEPTH_MAX} levels"
 UNPARSED = "unparsed code"
+ACTION_HEAD = b"static int %b(void) " % ACTION_NAME
 SPACE = re.compile(r"\s+")
 STATIC = re.compile(rb"\bstatic\b")
 PLAIN_HEAD = re.compile(
@@ -87,6 +90,8 @@ def _with_parameters(
 ) -> tuple[bytes, FunctionPlace]:
     """Replace a macro that is the parameter list by its text; without parameters if the file does not define it."""
     function = place.function
+    if function.is_action:
+        return _with_head(place, part)
     start, end = function.parameters
     if source.text[start - 1 : start] == b"(":
         return part, place
@@ -95,6 +100,18 @@ def _with_parameters(
     body = function.body[0] + more, function.body[1] + more
     function = function._replace(parameters=(start + 1, start + len(text) - 1), body=body)
     return part[: start - place.start] + text + part[end - place.start :], place._replace(function=function)
+
+
+def _with_head(place: FunctionPlace, part: bytes) -> tuple[bytes, FunctionPlace]:
+    """Make a function of an action of a grammar; no other file can call it."""
+    first, last = (offset - place.start for offset in place.function.body)
+    is_bare = first == 0
+    head = ACTION_HEAD + (b"{" if is_bare else b"")
+    name = place.start + ACTION_HEAD.index(ACTION_NAME)
+    parameters = place.start + ACTION_HEAD.index(b"(") + 1
+    body = place.start + first + len(head), place.start + last + len(head)
+    part = head + part[: last + (not is_bare)] + (b"}" if is_bare else b"")
+    return part, place._replace(function=Function(ACTION_NAME, name, (parameters, parameters + 4), body))
 
 
 def _read(source: ParsedSource, part: bytes, first_line: int) -> tuple[Reading, Node | None]:

@@ -1,20 +1,34 @@
 """The metrics of the functions of a C or C++ file: of all, not only of those that the data-flow analysis selects."""
 
+from typing import NamedTuple
+
 from jarvis_workers.dataflow import is_cpp
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics, metrics_of
 from jarvis_workers.sec.scanner import is_header, language_of, source_text
+from jarvis_workers.source.grammar_files import base_language, c_text
 from jarvis_workers.source.lex import mask
 
 LANGUAGE = "c/cpp"
 
 
-def functions_of(content: bytes, path: str) -> list[FunctionMetrics]:
+class FileFunctions(NamedTuple):
+    """The functions of a file, and the number of its lines with code, declarations or directives outside of them."""
+
+    functions: list[FunctionMetrics]
+    lines_outside: int = 0
+
+
+def functions_of(content: bytes, path: str) -> FileFunctions:
     """Return the metrics of a file, in its order; none of a file in another language."""
     raw = path.encode("utf-8", "surrogateescape")
-    if language_of(raw) != LANGUAGE:
-        return []
-    text = source_text(content, LANGUAGE)
-    masked, header = mask(text, LANGUAGE).text, is_header(raw)
-    lowered = model(text, masked, lambda *_: True, header=header, cpp=is_cpp(path))
-    return list(metrics_of(lowered))
+    language = language_of(raw) or ""
+    if base_language(language) != LANGUAGE:
+        return FileFunctions([])
+    text = source_text(content, language)
+    masked, header = mask(text, language).text, is_header(raw)
+    lowered = model(c_text(text, language), masked, lambda *_: True, header=header, language=language, cpp=is_cpp(path))
+    functions = list(metrics_of(lowered))
+    inside = {line for one in functions for line in range(one.line, one.end + 1)}
+    code = (number for number, line in enumerate(masked.split(b"\n"), 1) if line.strip())
+    return FileFunctions(functions, sum(number not in inside for number in code))

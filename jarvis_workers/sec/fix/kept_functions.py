@@ -14,6 +14,7 @@ from jarvis_workers.sec.fix.gates import FUNCTION, PatchGateResult, failed, pass
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.suppressions import MARKS
 from jarvis_workers.source.functions import functions
+from jarvis_workers.source.grammar_files import c_text
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import mask
 from jarvis_workers.tools.reading import blank_comments
@@ -79,9 +80,11 @@ def code_difference(before: bytes, after: bytes, language: str) -> CodeDifferenc
 
 
 def _code_lines(content: bytes, language: str) -> list[bytes]:
-    """Return the lines with code, with their literals but without comments and code disabled by `#if 0`."""
-    shown, masked = blank_comments(content, language).split(b"\n"), mask(content, language).text.split(b"\n")
-    return [b" ".join(line.split()) for line, code in zip(shown, masked, strict=True) if code.strip()]
+    """Return the lines with code or rules, with their literals but without comments and code disabled by `#if 0`."""
+    code = c_text(content, language)
+    texts = blank_comments(content, language), blank_comments(code, language), mask(content, language).text
+    lines = zip(*([line.strip() for line in text.split(b"\n")] for text in texts), strict=True)
+    return [b" ".join(shown.split()) for shown, of_c, masked in lines if masked or (shown and not of_c)]
 
 
 def _added_lines(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:

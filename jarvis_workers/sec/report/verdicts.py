@@ -145,10 +145,14 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
 
 
 def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:
-    return say(
-        "It searched {searched} of {functions} functions for defects without a rule ({chosen} were chosen).",
-        **{name: f"{number:,}" for name, number in discovery._asdict().items()},
+    numbers = {name: f"{number:,}" for name, number in discovery._asdict().items()}
+    text = say(
+        "It searched {searched} of {functions} functions for defects without a rule ({chosen} were chosen).", **numbers
     )
+    if not discovery.lines_outside:
+        return text
+    outside = say("It did not search the {lines_outside} lines of code outside of functions.", **numbers)
+    return say(" ").join([text, outside])
 
 
 def _reading(reading: ReadingOutcome, say: Words) -> str:

@@ -17,6 +17,7 @@ from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, Chosen, ScanInput, Triage
 from jarvis_workers.service.sources import SourceTree, ignore_files_of, source_labels
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
+from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import installed
 
@@ -83,7 +84,7 @@ def select_files(options: ScanOptions, source: SourceTree) -> Selection:
     suffixes_selected = {
         b"." + suffix.removeprefix(b".")
         for suffix in suffixes
-        if EXTENSIONS.get(suffix.removeprefix(b"."), "c/cpp") in options.languages
+        if base_language(EXTENSIONS.get(suffix.removeprefix(b"."), "c/cpp")) in options.languages
     }
     return Selection(
         suffixes=frozenset(suffixes_selected),

@@ -29,7 +29,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.chosen_functions import NOT_SEARCHED, ChosenFunction, chosen_functions
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import DiscoverPayload
-from jarvis_workers.steps.sec.rank_functions import ranked_functions
+from jarvis_workers.steps.sec.rank_functions import lines_outside, ranked_functions
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.verify_cluster import index_of
 from jarvis_workers.store import budgets, candidates
@@ -69,11 +69,10 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     chosen, number = choose_functions(blobs, earlier, options.discover)
     if not chosen:
         return
-    blob = earlier.put(json.dumps(chosen).encode())
+    blob, outside = earlier.put(json.dumps(chosen).encode()), lines_outside(blobs, earlier)
     for place in range(1 if options.discover_budget else len(chosen)):
-        yield _job(
-            run.snapshot_id, DiscoverPayload(blob, place, chosen[place].file, number, len(chosen)), chosen[place]
-        )
+        payload = DiscoverPayload(blob, place, chosen[place].file, number, len(chosen), outside)
+        yield _job(run.snapshot_id, payload, chosen[place])
 
 
 def choose_functions(blobs: Blobs, earlier: StageHistory, most: int) -> tuple[list[ChosenFunction], int]:

@@ -182,7 +182,8 @@ def _protected(earlier: Sequence[FixResult]) -> Mapping[str, Sequence[bytes]]:
     lines = defaultdict[str, list[bytes]](list)
     for result in earlier:
         for path, file in result.files.items():
-            lines[path] += code_difference(file.before, file.after, result.finding.language).added
+            language = language_of(os.fsencode(path)) or result.finding.language
+            lines[path] += code_difference(file.before, file.after, language).added
     return lines
 
 
@@ -260,7 +261,8 @@ def _function_at(content: bytes, finding: FixFinding) -> str:
     """Return the name of the function that contains a finding, or ""."""
     offset = sum(len(line) + 1 for line in content.split(b"\n")[: finding.place.line - 1])
     line = content[offset:].partition(b"\n")[0]
-    inside = functions(mask(content, finding.language).text, finding.language)
+    language = language_of(os.fsencode(finding.place.file)) or finding.language
+    inside = functions(mask(content, language).text, language)
     found = inside.at(offset) or inside.at(offset + max(line.find(finding.place.text.encode()), 0))
     return found.name.decode("utf-8", "replace") if found else ""
 

@@ -97,7 +97,7 @@ class _Mapper:
     def facts(self, entry: Entry) -> FileFacts:
         path, content, self._facts = shown(entry.path), self._reader.read(entry), None
         self._facts = facts_of(path, content, self._room)
-        return with_exposure(self._facts, functions_of(content, path))
+        return with_exposure(self._facts, functions_of(content, path).functions)
 
     def rescue(self, _: str) -> FileFacts | None:
         return self._facts

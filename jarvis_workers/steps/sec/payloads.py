@@ -79,7 +79,8 @@ class SeenPayload(VerifyPayload):
 class DiscoverPayload(JsonRecord):
     """A function of a file to search, at a place in the blob `ranking`.
 
-    `functions` is the number of functions in the tree, `chosen` that of functions to search.
+    `functions` is the number of functions in the tree, `chosen` that of functions to search, and `lines_outside` that
+    of lines of code in no function.
     """
 
     ranking: str
@@ -87,6 +88,7 @@ class DiscoverPayload(JsonRecord):
     file: str
     functions: int
     chosen: int
+    lines_outside: int = 0
 
     def following(self, file: str) -> "DiscoverPayload":
         """Return the payload of the next function, which is in this file."""

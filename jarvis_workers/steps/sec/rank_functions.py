@@ -12,7 +12,7 @@ from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, 
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, done_ranges, read_result
 from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics
-from jarvis_workers.sec.discovery.functions import functions_of
+from jarvis_workers.sec.discovery.functions import FileFunctions, functions_of
 from jarvis_workers.sec.discovery.ranking import PlacedFunction
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
@@ -53,14 +53,14 @@ def decide(work: BatchWork, resources: Resources) -> Commit:
         entries = reader.entries(work.offset, work.length)
         todo = {as_text(entry.path): entry for entry in entries if not is_test(entry.path)}
         reader.fetch(todo.values())
-        task: Task[Entry, list[FunctionMetrics]] = Task(
+        task: Task[Entry, FileFunctions] = Task(
             lambda entry: functions_of(reader.read(entry), shown(entry.path)), list, _from_json
         )
         outcomes = each_file(todo, task, work.limits, careful=work.careful)
     reached = next((at for at, (path, _) in enumerate(todo.items()) if path not in outcomes), len(todo))
     rest = list(todo.values())[reached:]
     gaps = {path: one.reason for path, one in outcomes.items() if isinstance(one, FileNotChecked)}
-    ranked = [[path, metrics] for path, metrics in outcomes.items() if isinstance(metrics, list) and metrics]
+    ranked = [[path, *found] for path, found in outcomes.items() if isinstance(found, FileFunctions) and any(found)]
     blob = resources.blobs.put(json.dumps(ranked, separators=(",", ":")).encode())
     return Commit(
         files=len(outcomes) - len(gaps),
@@ -73,15 +73,25 @@ def decide(work: BatchWork, resources: Resources) -> Commit:
 
 def ranked_functions(blobs: Blobs, earlier: StageHistory) -> Iterator[PlacedFunction]:
     """Yield the functions that the jobs of this stage have collected."""
+    for path, rows, *_ in _files(blobs, earlier):
+        file = shown(from_text(path))
+        yield from (PlacedFunction(file, FunctionMetrics.decode(row)) for row in rows)
+
+
+def lines_outside(blobs: Blobs, earlier: StageHistory) -> int:
+    """Return the number of lines of code that are in none of these functions."""
+    return sum(sum(counts) for _, _, *counts in _files(blobs, earlier))
+
+
+def _files(blobs: Blobs, earlier: StageHistory) -> Iterator[Any]:
     for job in earlier.outcomes(STAGE):
         if job.done:
-            for path, rows in json.loads(blobs.read(read_result(blobs, job.result).blobs[BLOB])):
-                file = shown(from_text(path))
-                yield from (PlacedFunction(file, FunctionMetrics.decode(row)) for row in rows)
+            yield from json.loads(blobs.read(read_result(blobs, job.result).blobs[BLOB]))
 
 
-def _from_json(rows: Sequence[Any]) -> list[FunctionMetrics]:
-    return list(map(FunctionMetrics.decode, rows))
+def _from_json(row: Sequence[Any]) -> FileFunctions:
+    functions, outside = row
+    return FileFunctions(list(map(FunctionMetrics.decode, functions)), outside)
 
 
 def _rest(work: BatchWork, entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:

@@ -30,6 +30,7 @@ from jarvis_workers.sec.reading.work_list import PLACES_MAX, PlaceToRead, WorkLi
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
@@ -225,7 +226,7 @@ def _job(snapshot: str, payload: ReadPayload, label: str, weight: int = 0) -> Ne
 def _result(one: Hypothesis) -> CandidateResult:
     """Return the candidate of a hypothesis; each has a description of its own, which otherwise belongs to the rule."""
     path = from_shown(one.file)
-    language = language_of(path) or "c/cpp"
+    language = base_language(language_of(path) or "c/cpp")
     meaning = Meaning(PATTERN, language, one.category, one.cwe, one.description, one.suggestion)
     trail = trail_of([one.cause, (one.file, one.line, GOES_WRONG)], one.file) if one.cause else None
     return CandidateResult((Spot(path, PATTERN, one.line, CONFIDENCE, one.code, trail=trail),), (meaning,))

@@ -57,7 +57,8 @@ def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
     if not jobs:
         return None
     planned = DiscoverPayload.from_json(jobs[0].payload)
-    return DiscoveryOutcome(planned.functions, planned.chosen, sum(job.files for job in jobs if job.done))
+    searched = sum(job.files for job in jobs if job.done)
+    return DiscoveryOutcome(planned.functions, planned.chosen, searched, planned.lines_outside)
 
 
 def encode_body(body: ReportBody) -> bytes:

@@ -48,13 +48,12 @@ int show(int level)
 
 
 def metrics(code: str = CODE) -> dict[str, FunctionMetrics]:
-    return {one.name: one for one in functions_of(code.encode(), "a.c")}
+    return {one.name: one for one in functions_of(code.encode(), "a.c").functions}
 
 
 def placed(**files: str) -> list[PlacedFunction]:
-    return [
-        PlacedFunction(f"{name}.c", one) for name, code in files.items() for one in functions_of(code.encode(), "a.c")
-    ]
+    found = {f"{name}.c": functions_of(code.encode(), "a.c").functions for name, code in files.items()}
+    return [PlacedFunction(name, one) for name, functions in found.items() for one in functions]
 
 
 def ranked_all(functions: Sequence[PlacedFunction]) -> list[RankedFunction]:
@@ -117,5 +116,12 @@ def test_a_header_with_an_ending_of_cpp_is_read_as_cpp() -> None:
 
 
 def test_a_file_in_another_language_and_a_broken_one_have_no_facts_or_some() -> None:
-    assert functions_of(b"fn main() { read(1); }", "a.rs") == []
-    assert [one.name for one in functions_of(b"int f(char *p) { while (*p++ { g(p[", "a.c")] in ([], ["f"])
+    assert functions_of(b"fn main() { read(1); }", "a.rs") == ([], 0)
+    assert [one.name for one in functions_of(b"int f(char *p) { while (*p++ { g(p[", "a.c").functions] in ([], ["f"])
+
+
+def test_lines_with_code_in_no_function_are_counted() -> None:
+    outside = b"/* a */\n#define TWICE(x) \\\n    ((x) * 2)\n\nUNKNOWN(handler) NAMED(b) = {\n    1,\n};\n"
+
+    assert functions_of(outside + b"int f(void)\n{\n    return TWICE(1);\n}\n", "a.c").lines_outside == 5
+    assert functions_of(outside, "a.c") == ([], 5)

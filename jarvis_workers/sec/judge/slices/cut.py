@@ -1,16 +1,18 @@
 """Extract the code relevant to a question: its functions, the trace, callers, callees and definitions.
 
-The most important parts come first and are shortened least; parts that do not fit are omitted and counted.  Lines are
-numbered within their place (`places`), so that the text does not depend on the position of the code in its file.
+The most important parts come first and are shortened least; parts that do not fit are omitted and counted.  Room that
+is left at the end is for what was shortened.  Lines are numbered within their place (`places`), so that the text does
+not depend on the position of the code in its file.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.judge.slices.definitions import definitions
+from jarvis_workers.sec.judge.slices.definitions import LARGE_ROOM, constants, definitions
 from jarvis_workers.sec.judge.slices.excerpt import (
     Lines,
     beginning,
@@ -41,6 +43,8 @@ CALLER_REACH, WAY_REACH = 4, 16
 MENTIONS = 12
 # Lines above a function that may contain comments on it.
 ABOVE = 100
+# What a function that is shown whole leaves for the constants and types that it names.
+RESERVE = 2_000
 CONDITION_MAX = 100
 
 
@@ -140,6 +144,7 @@ def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Sli
         _add_callees(cutting, index, part, lines, shares["callee"])
     for part, lines in relevant:
         _add_definitions(cutting, index, part, lines, shares["definition"])
+    _fill(cutting, index, relevant)
     return Slice(tuple(cutting.parts.values()), cutting.left_out)
 
 
@@ -167,6 +172,13 @@ class _Cutting:
             return -1
         self._room -= self._grow(part, wider)
         return size
+
+    def widen(self, file: SourceFile, place: CodeRange, role: Role, lines: Iterable[Lines], reserve: int = 0) -> None:
+        """Add lines of a place if there is room, beside a reserve."""
+        part = self._part(file, place, role)
+        wider = merged([*part.lines, *lines])
+        if size_of(file, wider) - size_of(file, part.lines) <= self._room - reserve:
+            self._room -= self._grow(part, wider)
 
     def _part(self, file: SourceFile, place: CodeRange, role: Role) -> SlicePart:
         return self.parts.get((file.path, place.name)) or SlicePart(file, place, role)
@@ -264,6 +276,18 @@ def _add_definitions(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines
             return
         for place, of_place in _places_of(file, spans):
             room -= max(cutting.add(file, place, "definition", of_place, room), 0)
+
+
+def _fill(cutting: _Cutting, index: CodeIndex, relevant: Sequence[tuple[SlicePart, Sequence[int]]]) -> None:
+    """Spend the room that is left: show the functions in question whole, then constants and types that they name."""
+    for part, _ in relevant:
+        cutting.widen(part.file, part.place, "code", [(part.place.first, part.place.last)], RESERVE)
+    for part, lines in relevant:
+        of_constants = constants(index, part.file, lines_of(part.lines))
+        of_types = islice(definitions(index, part.file, part.place, lines, LARGE_ROOM), DEFINITIONS)
+        for file, spans in chain(of_constants, of_types):
+            for place, of_place in _places_of(file, spans):
+                cutting.widen(file, place, "definition", of_place)
 
 
 def _places_of(file: SourceFile, spans: Iterable[Lines]) -> Iterator[tuple[CodeRange, list[Lines]]]:

@@ -6,16 +6,20 @@ them; one for another platform than Linux only if the lines are for another plat
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from jarvis_workers.sec.judge.slices.excerpt import Lines, lines_of, merged, names_on, size_of
+from jarvis_workers.sec.judge.slices.excerpt import SEARCHED_BYTES, Lines, lines_of, merged, names_on, size_of
 from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, masked_line
 
 WHOLE_ROOM, MEMBERS_MAX, HEAD_LINES = 500, 12, 4
+# Room for a type if there is room left in the question.
+LARGE_ROOM = 4_000
 DEPTH_MAX, NAMES_MAX = 3, 60
 # What stands before a name that is declared on its line: a type, and perhaps other names.
+CONSTANT = re.compile(rb"(?<!\w)[A-Z][A-Z0-9_]{2,}+(?![\w(])")
 DECLARES = re.compile(rb"\s*+(?!(?:return|goto|else|case|delete|throw|new)\b)[A-Za-z_]\w*+[\s*&]([\w\s*&,]|\[[^]]*\])*")
 
 
@@ -27,9 +31,12 @@ class DefinitionLines(NamedTuple):
 
 
 def definitions(
-    index: CodeIndex, file: SourceFile, place: CodeRange, focus: Sequence[int]
+    index: CodeIndex, file: SourceFile, place: CodeRange, focus: Sequence[int], whole: int = WHOLE_ROOM
 ) -> Iterator[DefinitionLines]:
-    """Yield the definitions of the names on some lines of a function, then those of the names that these contain."""
+    """Yield the definitions of the names on some lines of a function, then those of the names that these contain.
+
+    A definition of more than `whole` characters is shown in part.
+    """
     names = names_on(file, focus)
     waiting = deque((name, 0) for name in names if not _is_local(file, place, name))
     seen = {name for name, _ in waiting}
@@ -39,12 +46,21 @@ def definitions(
         for used in index.meanings(name, file.path):
             if used.file.conditions.is_elsewhere(used.first) and not elsewhere:
                 continue
-            shown = _shown(used, names)
+            shown = _shown(used, names, whole)
             yield DefinitionLines(used.file, with_conditions(used, shown))
             if depth < DEPTH_MAX:
                 new = [other for other in names_on(used.file, lines_of(shown)) if other not in seen]
                 seen.update(new)
                 waiting.extend((other, depth + 1) for other in new)
+
+
+def constants(index: CodeIndex, file: SourceFile, lines: Iterable[int]) -> Iterator[DefinitionLines]:
+    """Yield the short definitions of the names on some lines that are spelt like constants."""
+    named = dict.fromkeys(name for line in lines for name in CONSTANT.findall(masked_line(file, line)[:SEARCHED_BYTES]))
+    for name in islice(named, NAMES_MAX):
+        for used in index.meanings(name, file.path):
+            if size_of(used.file, [(used.first, used.last)]) <= WHOLE_ROOM:
+                yield DefinitionLines(used.file, with_conditions(used, ((used.first, used.last),)))
 
 
 def _is_local(file: SourceFile, place: CodeRange, name: bytes) -> bool:
@@ -69,10 +85,10 @@ def _is_declared_at(file: SourceFile, end: int) -> bool:
     return behind.startswith(b":") if file.language == "rust" else not re.match(rb"[*&\s]*\w", behind)
 
 
-def _shown(used: Used, names: Sequence[bytes]) -> tuple[Lines, ...]:
+def _shown(used: Used, names: Sequence[bytes], whole: int) -> tuple[Lines, ...]:
     """Return the lines of a definition: all, or its first and last ones and those that contain one of the names."""
     first, last = used.first, used.last
-    if size_of(used.file, [(first, last)]) <= WHOLE_ROOM:
+    if size_of(used.file, [(first, last)]) <= whole:
         return ((first, last),)
     shape = re.compile(rb"\b(?:" + b"|".join(map(re.escape, names)) + rb")\b")
     members = [line for line in range(first + 1, last) if shape.search(masked_line(used.file, line))][:MEMBERS_MAX]

@@ -1,5 +1,7 @@
 """The reserved words and standard types of C, C++ and Rust, which identify neither a place nor a definition."""
 
+from jarvis_workers.source.grammar_files import GRAMMARS
+
 WORDS_OF_C = """
 alignas alignof auto bool break case char class const constexpr continue decltype default define defined delete do
 double elif else endif enum explicit extern false float for goto if ifdef ifndef include inline int long mutable
@@ -12,5 +14,8 @@ as async await bool break char const continue crate dyn else enum extern false f
 mod move mut pub ref return self Self static str struct super trait true type unsafe use where while None Ok
 Some Err Option Result String Vec i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
 """
-KEYWORDS = {"c/cpp": frozenset(WORDS_OF_C.split()), "rust": frozenset(WORDS_OF_RUST.split())}
+KEYWORDS = {
+    **dict.fromkeys(("c/cpp", *GRAMMARS), frozenset(WORDS_OF_C.split())),
+    "rust": frozenset(WORDS_OF_RUST.split()),
+}
 KEYWORD_BYTES = {language: frozenset(map(str.encode, words)) for language, words in KEYWORDS.items()}

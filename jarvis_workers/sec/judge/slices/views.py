@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jarvis_workers.agent.untrusted_text import Guard
+from jarvis_workers.source.grammar_files import GRAMMARS, c_text
 from jarvis_workers.source.lex import BLANK, LOGICAL_LINE, SPLICE, comments, mask
 from jarvis_workers.tools.reading import blank_comments
 
@@ -32,6 +33,7 @@ PROSE = (
 ANY_WORDS = (re.compile(rf"(?<![%\w.*-])(?P<rest>{WORD}(?:{GAP}{WORD})*)"), re.compile(rf"(?P<rest>[{CJK}]+)"))
 LEFT_OUT = "[…]".encode()
 LITERAL = re.compile(rb'"([^"]*)"')
+GRAMMAR_LITERAL = re.compile(rb'"(?>[^"\\\n]|\\[^\n])*+"')
 PASTED = re.compile(rb'"[^"]*"(?>\s*+"[^"]*")*+')
 SHORTEST_PROSE = 8
 SPEAKS = rb"error|warning|ident|sccs|pragma[ \t]+(?:message|region|endregion|mark|GCC[ \t]+(?:error|warning))"
@@ -41,14 +43,14 @@ DIRECTIVE = re.compile(
 
 
 def deciding_view(content: bytes, language: str) -> bytes:
-    """Return the deciding view of "c/cpp" or "rust" code."""
+    """Return the deciding view of a file; the rules of a grammar are in it as they are."""
     masked = mask(content, language).text
     text = bytearray(blank_comments(content, language))
     if language != "rust":
-        _blank_dead(text, masked)
+        _blank_dead(text, blank_comments(c_text(content, language), language), masked)
         for match in DIRECTIVE.finditer(masked):
             _blank(text, *match.span("words"))
-    for start, end in _prose(bytes(text), masked):
+    for start, end in _prose(bytes(text), _with_quotes(masked, content, language)):
         _leave_out(text, start, end)
     return bytes(text)
 
@@ -61,14 +63,26 @@ def view_with_comments(content: bytes, language: str) -> bytes:
     return bytes(text)
 
 
-def _blank_dead(text: bytearray, masked: bytes) -> None:
-    """Replace lines without code by spaces: text that the preprocessor removes, and the contents of raw literals."""
+def _blank_dead(text: bytearray, code: bytes, masked: bytes) -> None:
+    """Blank the lines of code that are not compiled: what the preprocessor removes, and raw literals."""
     at = 0
-    for line in masked.split(b"\n"):
+    for written, line in zip(code.split(b"\n"), masked.split(b"\n"), strict=True):
         end = at + len(line)
-        if not line.strip():
+        if written and not line.strip() and not written.isspace():
             _blank(text, at, end)
         at = end + 1
+
+
+def _with_quotes(masked: bytes, content: bytes, language: str) -> bytes:
+    """Return masked text with the quotes of the literals between the actions of a grammar."""
+    if language not in GRAMMARS:
+        return masked
+    text, code = bytearray(masked), c_text(content, language)
+    for literal in GRAMMAR_LITERAL.finditer(content):
+        first, last = literal.span()
+        if code[first:last].isspace():
+            text[first] = text[last - 1] = ord('"')
+    return bytes(text)
 
 
 def _prose(text: bytes, masked: bytes) -> Iterator[tuple[int, int]]:
