@@ -127,32 +127,32 @@ def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
 async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Prove a finding, or commit the reason why it is not proved."""
     if runtime.tier == Tier.C:
-        return _commit(work, Proof("failed", reason="this machine has no sandbox to run a proof in"), runtime, blobs)
+        return _commit(work, [Proof("failed", reason="this machine has no sandbox to run a proof in")], runtime, blobs)
     root = await runtime.unpack(blobs, work.snapshot_id)
     with ExitStack() as resources:
         tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
         index = _index_of(root)
-        target = await in_thread(target_of, work.candidate, index)
+        targets = [await in_thread(target_of, candidate, index) for _, candidate in work.numbered]
         try:
-            runner = await in_thread(open_runner, runtime, tree, target, resources)
+            runner = await in_thread(open_runner, runtime, tree, targets[0], resources)
         except (SandboxError, StepFailed) as error:
-            return _commit(work, Proof("failed", reason=str(error)), runtime, blobs)
-        proof = await _prove(work, runtime, runner, target, index)
-        return await in_thread(_commit, work, proof, runtime, blobs)
+            return _commit(work, [Proof("failed", reason=str(error))], runtime, blobs)
+        proofs = await _prove(work, runtime, runner, targets, index)
+        return await in_thread(_commit, work, proofs, runtime, blobs)
 
 
 async def _prove(
-    work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, target: ProofTarget, index: CodeIndex
-) -> Proof:
+    work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, targets: Sequence[ProofTarget], index: CodeIndex
+) -> Sequence[Proof]:
     verdict = {name: getattr(work.verdict, name) for name in TEXTS}
     question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index)
-    tools = Toolbox([*reading_tools(index), run_proof(runner, target)])
+    tools = Toolbox([*reading_tools(index), run_proof(runner, *targets)])
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
-        proof = await talk.lead(proving.run(), proving.agent, {"about": question.about})
+        proofs = await talk.lead(proving.run(), proving.agent, {"about": question.about})
         if proving.stopped and is_caused_by_answers(proving.stopped):
             await talk.forget()
-    return proof
+    return proofs
 
 
 def question_of(
@@ -169,6 +169,7 @@ def question_of(
         targets=targets,
         attempts=options.proof_attempts,
         built=options.proof_build is not None,
+        findings=len(numbered),
     )
 
 
@@ -199,19 +200,24 @@ def _index_of(root: Path) -> CodeIndex:
     return CodeIndex(DirectoryTree(root))
 
 
-def _commit(work: ProveWork, proof: Proof, runtime: AgentRuntime, blobs: Blobs) -> Commit:
-    files = blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None
-    row = NewProof(
-        gid=0,
+def _commit(work: ProveWork, proofs: Sequence[Proof], runtime: AgentRuntime, blobs: Blobs) -> Commit:
+    """Save the proof of each finding; a single one is that of all."""
+    each = proofs if len(proofs) > 1 else [*proofs] * len(work.numbered)
+    rows = tuple(_row(gid, proof, runtime, blobs) for (gid, _), proof in zip(work.numbered, each, strict=True))
+    files = dict.fromkeys(row.files for row in rows if row.files)
+    return Commit(results=(ProofResult(rows),), blobs=tuple(("proof", one) for one in files))
+
+
+def _row(gid: int, proof: Proof, runtime: AgentRuntime, blobs: Blobs) -> NewProof:
+    return NewProof(
+        gid=gid,
         state=proof.state,
         kind=proof.kind,
         attempts=proof.attempts,
         command=proof.command,
-        files=files,
+        files=blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None,
         output=proof.output,
         stack=json.dumps(proof.stack),
         reason=proof.reason,
         sandbox=runtime.tier,
     )
-    proofs = tuple(row._replace(gid=gid) for gid, _ in work.numbered)
-    return Commit(results=(ProofResult(proofs),), blobs=(("proof", files),) if files else ())
