@@ -13,7 +13,10 @@ from jarvis_workers.bench import proof_bench
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.proof_selection import UNRATED, VerdictRating, why_not_asked
 from jarvis_workers.steps.sec.prove import STEP
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
@@ -48,11 +51,11 @@ class Bench:
     url: str
 
     def prove(
-        self, files: dict[str, str], *steps: Step, crash: str = "", **options: Any
+        self, files: dict[str, str], *steps: Step, crash: str = "", exposure: str = "", **options: Any
     ) -> tuple[dict[str, Any], list[Body]]:
         """Scan files, confirm everything, answer requests for proofs with `steps`; return the report and requests.
 
-        With a reason for a `crash`, the jobs that prove fail.
+        With a reason for a `crash`, the jobs that prove fail. The verdicts name the `exposure`.
         """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
@@ -62,7 +65,7 @@ class Bench:
 
         def answer(body: Body) -> Step:
             if "run_proof" not in json.dumps(body.get("tools", "")):
-                return judge(body, always="confirmed")
+                return judge(body, always="confirmed", exposure=exposure)
             asked.append(body)
             return left.pop(0)
 
@@ -197,3 +200,41 @@ def test_a_file_above_the_limit_of_compiled_files_is_not_said_not_to_compile(
     assert asked == []
     reason = issue_at(body, 10)["proof"]["reason"]
     assert reason.startswith("main.c is not among the first 1 files, which are compiled")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("exposure", "why"),
+    [
+        ("oom", "only a lack of memory triggers it, and no allocation fails in a run with sanitizers"),
+        ("platform", "it does not occur on Linux with default options"),
+    ],
+)
+def test_no_proof_is_asked_of_what_no_run_can_show(bench: Bench, exposure: str, why: str) -> None:
+    body, asked = bench.prove({"main.c": RECORD}, exposure=exposure)
+
+    assert asked == []
+    proof = issue_at(body, 10)["proof"]
+    assert (proof["state"], proof["attempts"]) == ("failed", 0)
+    assert proof["reason"] == f"no proof asked, because {why}"
+
+
+def test_each_finding_of_which_no_proof_is_asked_has_its_reason() -> None:
+    options = JudgeOptions(prove="medium")
+
+    def why(rating: VerdictRating = UNRATED, **fields: Any) -> str:
+        found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "a.c", 3, "", "", "", 0.9, 120)
+        return why_not_asked(found._replace(**fields), options, rating)
+
+    asked = [why(), why(VerdictRating("medium", "remote")), why(cwe=835)]
+    assert asked == ["", "", ""]
+    reasons = {
+        "its severity is below medium": why(VerdictRating("low")),
+        "not in C or C++": why(language="rust"),
+        "in the code of a test": why(file="tests/test_a.c"),
+        "only a lack of memory": why(pattern="malloc_no_null_check", cwe=690),
+        "shows a weakness of class CWE-401": why(cwe=401),
+        "shows a weakness of class CWE-457": why(cwe=457),
+    }
+    assert {what for what, reason in reasons.items() if what not in reason} == set()
+    assert all(reason.startswith("no proof asked, because ") for reason in reasons.values())

@@ -6,7 +6,7 @@ why there is no proof.
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,10 +19,9 @@ from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.bench.proof_bench import ProofTree
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed
-from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
-from jarvis_workers.sec.finding import Candidate, Numbered, is_at_least, score_of, severity_of
+from jarvis_workers.sec.finding import Candidate, Numbered, score_of
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
@@ -30,15 +29,13 @@ from jarvis_workers.sec.judge.verification import ROLES
 from jarvis_workers.sec.proof.proof import Proof, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover, verdict_text
 from jarvis_workers.sec.proof.run_tool import run_proof
-from jarvis_workers.sec.proof.weaknesses import is_provable
-from jarvis_workers.sec.root_causes import defect_of
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
+from jarvis_workers.steps.sec.proof_selection import VerdictRating, places_to_prove
 from jarvis_workers.steps.sec.results import ProofResult
 from jarvis_workers.store import transcripts, verdicts
 from jarvis_workers.store.runs import Run
@@ -54,7 +51,6 @@ WEIGHT = 100
 LABEL_LENGTH = 160
 TREES_MAX = 2
 TEXTS = ("preconditions", "trigger_path", "consequences")
-NOT_RATED: Mapping[int, str] = {}
 ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
 
 
@@ -81,8 +77,8 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         return
     with earlier.read() as session:
         confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
-        rated = verdicts.severities(session, run.id)
-        places = places_to_prove(some_of(session, run, confirmed), options, rated)
+        ratings = {gid: VerdictRating(*one) for gid, one in verdicts.ratings(session, run.id).items()}
+        places = places_to_prove(some_of(session, run, confirmed), options, ratings)
     for (file, line), found in places.items():
         gids = tuple(gid for gid, _ in found)
         score = max(score_of(one.confidence, options.rules.severity.get(one.pattern)) for _, one in found)
@@ -94,23 +90,6 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
             payload=CandidatesPayload(gids).to_json(),
             weight=round(WEIGHT * score),
         )
-
-
-def places_to_prove(
-    numbered: Iterable[Numbered], options: JudgeOptions, rated: Mapping[int, str] = NOT_RATED
-) -> dict[tuple[str, int], list[Numbered]]:
-    """Return the candidates to prove if they are confirmed, by file and line of their sink; a job proves each place.
-
-    `rated` are the severities of verdicts by gid; without one, a candidate has the severity of its rule.
-    """
-    places: dict[tuple[str, int], list[Numbered]] = {}
-    for gid, candidate in numbered:
-        if _is_worth_proving((gid, candidate), rated, options):
-            here = candidate.file, candidate.line
-            places.setdefault(defect_of(candidate).sink or here, []).append((gid, candidate))
-    for place, found in places.items():
-        found.sort(key=lambda one, place=place: (one[1].file, one[1].line) != place)  # type: ignore[misc]
-    return places
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
@@ -186,13 +165,6 @@ def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs
     """Return the tree of a run for a bench; reads the archive of the project."""
     archive = blobs.read(options.proof_archive) if options.proof_build and options.proof_archive else b""
     return ProofTree(root, snapshot_id, options.proof_build, archive)
-
-
-def _is_worth_proving(numbered: Numbered, rated: Mapping[int, str], options: JudgeOptions) -> bool:
-    gid, candidate = numbered
-    severity = rated.get(gid) or options.rules.severity.get(candidate.pattern) or severity_of(candidate.confidence)
-    is_code = candidate.language == "c/cpp" and not is_test(from_shown(candidate.file))
-    return is_code and is_at_least(severity, options.prove or "high") and is_provable(candidate.cwe)
 
 
 @lru_cache(TREES_MAX)
