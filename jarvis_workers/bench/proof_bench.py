@@ -78,12 +78,20 @@ true
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files."""
+    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files.
+
+    A run takes at most `run_seconds` of CPU time, and twice as long on a machine with other work. A program hangs if it
+    has not ended after `hang_seconds` of CPU time.
+    """
 
     build_seconds: float = 600
     run_seconds: float = 20
     memory_mb: int = 2048
     disk_mb: int = 256
+
+    @property
+    def hang_seconds(self) -> int:
+        return max(1, int(self.run_seconds / 4))
 
     def of_build(self) -> SandboxLimits:
         """Return the limits of a command that compiles or links."""
@@ -101,7 +109,7 @@ class ProofLimits:
     def of_run(self) -> SandboxLimits:
         """Return the limits of a program under proof."""
         return SandboxLimits(
-            wall_seconds=self.run_seconds,
+            wall_seconds=2 * self.run_seconds,
             cpu_seconds=int(self.run_seconds),
             memory_bytes=self.memory_mb * MEGABYTE,
             processes=128,

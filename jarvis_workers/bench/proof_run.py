@@ -49,7 +49,7 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
         facts = {"log": f"{log}/report", "code": code, "memory": bench.limits.memory_mb}
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
         words = [
-            f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}",
+            f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}|{bench.limits.hang_seconds}",
             str(bench.work / program.path),
             *arguments,
         ]

@@ -6,9 +6,10 @@ the harness counts only if the harness passed exactly that memory, with its true
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jarvis_workers.sec.proof.proof import (
+    HANG,
     HARNESSES,
     CallArgument,
     ProofRun,
@@ -44,12 +45,15 @@ class AttemptJudgement:
 def judge(runs: Sequence[ProofRun], target: ProofTarget) -> AttemptJudgement:
     """Judge two runs of the same attempt."""
     first, *others = [_judged(run, target) for run in runs]
-    for other in others:
-        if first.error and (other.error is None or other.error.lines() != first.error.lines()):
-            return AttemptJudgement(
-                None, "the error occurred in one run, but not in the other: it depends on time or chance"
-            )
+    for other, run in zip(others, runs[1:], strict=True):
+        if first.error and (other.error is None or not _is_same(first.error, other.error)):
+            why = f", which {run.ended}" if run.is_unclear else ": it depends on time or chance"
+            return AttemptJudgement(None, f"the error occurred in one run, but not in the other{why}")
     return first
+
+
+def _is_same(first: SanitizerError, other: SanitizerError) -> bool:
+    return first.lines() == other.lines() or first.name == other.name == HANG
 
 
 def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
@@ -61,10 +65,18 @@ def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
         if refusal := _refusal(error, target) or _misuse(error, run.arguments):
             refusals.append(refusal)
         elif why := _internal_reason(error, run.arguments):
-            weaker = weaker or AttemptJudgement(error, internal=why)
+            weaker = weaker or AttemptJudgement(_from_function(error, target), internal=why)
         else:
-            return AttemptJudgement(error)
+            return AttemptJudgement(_from_function(error, target))
     return weaker or AttemptJudgement(None, refusals[-1])
+
+
+def _from_function(error: SanitizerError, target: ProofTarget) -> SanitizerError:
+    """Return a hang as the stack from the function of the finding on, since what that calls differs from run to run."""
+    if error.name != HANG:
+        return error
+    start = next(number for number, frame in enumerate(error.stack) if _is_in_function(frame, target))
+    return replace(error, stack=error.stack[start:])
 
 
 def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
@@ -94,6 +106,8 @@ def _refusal(error: SanitizerError, target: ProofTarget) -> str:
 
 
 def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> bool:
+    if error.name == HANG:  # a loop is stopped on any of its lines, or in what it calls
+        return any(_is_in_function(frame, target) for frame in error.stack)
     if _is_in_function(failing, target) and abs(failing.line - target.sink.line) <= NEAR_SINK:
         return True
     if any(_is_near(failing, step, 1) for step in target.path):

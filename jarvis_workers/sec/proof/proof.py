@@ -19,6 +19,8 @@ Owner = Literal["tree", "harness", "system"]
 HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
 # How a run ended without an error.
 NORMAL_END = "ended normally"
+# The error of a program that has not ended after some CPU time: its stack differs from run to run.
+HANG = "hang"
 STDIN = "stdin"
 INPUT = "input"
 # A harness on an internal function shows a defect that callers may prevent.
@@ -136,6 +138,10 @@ class ProofRun:
     errors: tuple[SanitizerError, ...] = ()
     arguments: tuple[CallArgument, ...] = ()
     is_unclear: bool = False
+
+    @property
+    def hangs(self) -> bool:
+        return any(error.name == HANG for error in self.errors)
 
 
 @dataclass(frozen=True)

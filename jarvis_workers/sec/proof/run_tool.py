@@ -13,7 +13,18 @@ from typing import Any, Protocol
 from pydantic import Field
 
 from jarvis_workers.sec.proof.judgement import judge
-from jarvis_workers.sec.proof.proof import KINDS, Attempt, Kind, Language, Proof, ProofFile, ProofRun, ProofTarget, Way
+from jarvis_workers.sec.proof.proof import (
+    HANG,
+    KINDS,
+    Attempt,
+    Kind,
+    Language,
+    Proof,
+    ProofFile,
+    ProofRun,
+    ProofTarget,
+    Way,
+)
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 RUN_PROOF = "run_proof"
@@ -126,6 +137,8 @@ def _proof_of(attempt: Attempt, result: AttemptResult, target: ProofTarget) -> P
     if judgement.error is None:
         return Proof("failed", reason=judgement.reason)
     internal = result.internal or judgement.internal
+    if attempt.way == "harness" and internal and judgement.error.name == HANG:
+        return Proof("failed", reason=f"the harness itself may not end, since its calls are not timed: {internal}")
     kind: Kind = "api" if attempt.way == "harness" else attempt.way
     kind = "internal" if attempt.way == "harness" and internal else kind
     return Proof(

@@ -199,7 +199,7 @@ class _Observations:
     def _run(self, attempt: Attempt) -> ProofRun:
         if attempt not in self.runs:
             run = self.runs[attempt] = self._run_anew(attempt)
-            self.hangs += AT_LIMIT in run.ended
+            self.hangs += AT_LIMIT in run.ended or run.hangs
         return self.runs[attempt]
 
     def _run_anew(self, attempt: Attempt) -> ProofRun:

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from jarvis_workers.bench import proof_bench
@@ -11,12 +12,15 @@ from jarvis_workers.bench.proof_run import run_attempt
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed
 from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sec.proof.minimisation import emptied
 from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget
 from jarvis_workers.sec.proof.run_tool import BYTES_MAX, AttemptResult
 from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"
 RUNS = 2
+# A longer input may only take long.
+HANG_BYTES = 64_000
 
 
 class BenchRunner:
@@ -43,9 +47,21 @@ class BenchRunner:
             if program.problem:
                 return AttemptResult(problem=program.problem)
             runs = tuple(self.run(attempt, program) for _ in range(RUNS))
+            if any(run.hangs for run in runs) and (why := self._why_no_hang(attempt, program)):
+                runs = tuple(replace(run, errors=(), ended=why, is_unclear=True) for run in runs)
         except (SandboxError, StepFailed) as error:
             return AttemptResult(problem=str(error))
         return AttemptResult(runs, internal=program.internal)
+
+    def _why_no_hang(self, attempt: Attempt, program: BuiltProgram) -> str:
+        """Return why a run that does not end shows no hang, "" if it does; in a harness, each call has its own time."""
+        if sum(len(file.content) for file in attempt.files) > HANG_BYTES:
+            return f"did not end in time; as a hang counts only one with at most {HANG_BYTES:,} bytes of input"
+        nothing = emptied(attempt)
+        if nothing == attempt:
+            return "" if attempt.way == "harness" else "did not end in time, and it has no input"
+        run = self.run(nothing, program)
+        return "did not end in time, nor does it with an empty input" if run.hangs or run.is_unclear else ""
 
     def build(self, attempt: Attempt) -> BuiltProgram:
         """Make the program of an attempt, which does not depend on its files and arguments."""

@@ -17,7 +17,7 @@ from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
 from tests.sec.proof.bad_attempts import CHEATS, ELSEWHERE, HOSTILE, MISUSES, OTHER_CLASS, QUEUE
-from tests.sec.proof.cases import CASES, Case
+from tests.sec.proof.cases import CASES, Case, harness, stdin
 
 TIERS = [tier for tier in RUNNING if not refusal(tier)]
 BY_NAME = {case.name: case for case in (*CASES, QUEUE)}
@@ -103,6 +103,77 @@ def test_a_tree_that_knows_that_it_is_proved_proves_nothing(name: str, tmp_path:
 
     assert report.ran, report.text
     assert report.proof is None or report.proof.state == "reproduced", report.text
+
+
+LOOP_C = """\
+#include "loop.h"
+#include <string.h>
+/* Count the items of a list: a byte with the length of each, and its bytes. */
+int loop_count(const char *list, size_t size)
+{
+    int count = 0;
+    for (size_t at = 0; at < size && list[at]; count++)
+        at += (unsigned char)list[at] - 1; /* sink */
+    return count;
+}
+"""
+TALLY = 'int tally(const char *list)\n{\n    return loop_count(list ? list : "\\1", 2);\n}\n'
+LOOP_MAIN = """\
+#include <stdio.h>
+#include "loop.h"
+int main(void)
+{
+    char line[64] = {0};
+    fread(line, 1, sizeof line - 1, stdin);
+    return loop_count(line, sizeof line) < 0;
+}
+"""
+LOOP_H = "#include <stddef.h>\nint loop_count(const char *list, size_t size);\n"
+LOOP = Case(
+    "endless_loop",
+    835,
+    {"loop.c": LOOP_C + TALLY, "include/loop.h": LOOP_H, "main.c": LOOP_MAIN},
+    ("list[at] - 1", "list[at] + 1"),
+    stdin(b"\x01\x01"),
+)
+CALL = 'char *list = malloc(2);\n    memcpy(list, "\\2\\1", 2);\n    '
+HANGS = {
+    "an input": (LOOP.attempt, "proved"),
+    "a call of the API": (harness(f"{CALL}loop_count(list, 2);".replace("2\\1", "1\\1"), "loop.h"), "proved"),
+    "an internal call": (
+        Attempt("harness", code="int tally(const char *);\nint main(void)\n{\n    return tally(0);\n}\n"),
+        "failed",
+    ),
+    "an input on which it ends": (stdin(b""), "failed"),
+    "a harness that does not end": (harness(f"{CALL}for (;;)\n        loop_count(list, 1);", "loop.h"), "failed"),
+    "a long input": (stdin(b"\x01" * 70_000), "failed"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", HANGS)
+def test_a_loop_that_does_not_end_is_proved_by_the_time_it_takes(what: str, tmp_path: Path) -> None:
+    attempt, state = HANGS[what]
+    with opened(LOOP, tmp_path, TIERS[-1], fixed=False, limits=ProofLimits(run_seconds=4)) as prove:
+        report = prove(attempt)
+
+    assert report.ran, report.text
+    assert (report.proof.state if report.proof else "failed") == state, report.text
+    if report.proof:
+        assert report.proof.stack[0] == "hang"
+        assert report.proof.stack[1].startswith("#0 loop_count loop.c:")
+
+
+@pytest.mark.slow
+def test_a_program_that_never_ends_is_no_hang(tmp_path: Path) -> None:
+    files = LOOP.files | {"main.c": LOOP_MAIN.replace("char line[64] = {0}", "char line[64] = {1}")}
+    waits = Case("endless", 835, files, ("", ""), stdin(b""))
+    with opened(waits, tmp_path, TIERS[-1], fixed=False, limits=ProofLimits(run_seconds=4)) as prove:
+        empty, other = prove(stdin(b"")), prove(stdin(b"\x01\x01"))
+
+    assert (empty.proof, other.proof) == (None, None)
+    assert "did not end in time, and it has no input" in empty.text
+    assert "did not end in time, nor does it with an empty input" in other.text
 
 
 FORKS = """\
