@@ -4,6 +4,7 @@ Everything that runs here is untrusted.  The tree is compiled in a sandbox that 
 another one, which may only read it.  The code under proof has the bytes of the snapshot.
 """
 
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +29,7 @@ from jarvis_workers.bench.proof_compilers import (
     wrappers,
 )
 from jarvis_workers.bench.proof_objects import FUZZ_TARGET, CompiledTree, read_objects
-from jarvis_workers.errors import StepFailed
+from jarvis_workers.errors import HostExhausted, StepFailed
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import (
@@ -59,13 +60,23 @@ STANDARD = frozenset(
     )
 )
 LIBRARIES = "-lm -lpthread -ldl"
-TAIL = 300
+TAIL, LOG_TAIL = 300, 64_000
 AT_LIMIT = "stopped at its limit of"
+# The kernel counts the processes of all commands of a user, so that those of other benches take part of these.
+PROCESSES = 512
+# What shells, build tools and compilers write if the machine refuses a process, memory or space.
+HOST_TROUBLE = re.compile(
+    r"^\S*(?:sh|xargs|make\S*|cc\S*|[cg]\+\+\S*|gcc\S*|clang\S*|collect2|ld\S*|as|ar|cc1\w*): [^\n]*(?:Cannot fork"
+    r"|Resource temporarily unavailable|Cannot allocate memory|[Oo]ut of memory|Killed signal terminated program"
+    r"|No space left on device)[^\n]*",
+    re.MULTILINE,
+)
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
 case $file in *.c) compiler=$C;; *) compiler=$CPP;; esac
-exec $compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
+$compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
+grep -m 1 -E 'Resource temporarily|Cannot allocate|out of memory|Killed signal|No space left' "objects/$number.log" >&2
 """
 # With one more object, readelf names each.
 LIST = """\
@@ -99,7 +110,7 @@ class ProofLimits:
             wall_seconds=self.build_seconds,
             cpu_seconds=int(self.build_seconds),
             memory_bytes=self.memory_mb * MEGABYTE,
-            processes=128,
+            processes=PROCESSES,
             file_bytes=1024 * MEGABYTE,
             files=1024,
             scratch_bytes=4096 * MEGABYTE,
@@ -112,7 +123,7 @@ class ProofLimits:
             wall_seconds=2 * self.run_seconds,
             cpu_seconds=int(self.run_seconds),
             memory_bytes=self.memory_mb * MEGABYTE,
-            processes=128,
+            processes=PROCESSES,
             file_bytes=self.disk_mb * MEGABYTE,
             scratch_bytes=self.disk_mb * MEGABYTE,
             output_bytes=64 * 1024,
@@ -153,7 +164,7 @@ def open_proof_bench(
 ) -> Iterator["ProofBench"]:
     """Yield a bench below a directory in which the tree is compiled.
 
-    Raises StepFailed without a compiler that has sanitizers, or if the build command fails.
+    Raises StepFailed without a compiler that has sanitizers, or if the build command fails; HostExhausted.
     """
     if not installed_compilers():
         raise StepFailed(f"there is no {NAMES} on this machine, with which findings are proved")
@@ -231,11 +242,10 @@ class ProofBench:
         return self._compiled
 
     def shell(self, script: str, *words: str, check: bool = True) -> CommandOutcome:
-        """Run a shell script in the bench; raises StepFailed if it fails and `check` is set."""
+        """Run a shell script in the bench; raises StepFailed if it fails and `check` is set, HostExhausted."""
         argv = ["sh", "-c", f'PATH={PATH}; cd "$0" && {script}', str(self.work), *words]
         outcome = self.box.run(argv, limits=self.limits.of_build())
-        if outcome.reason in (FREE_DISK, FREE_MEMORY):
-            raise StepFailed(f"not enough {outcome.reason} on this machine to prove findings")
+        raise_for_host(outcome, outcome.stderr)
         if check and (outcome.code or outcome.reason):
             raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {last_lines(outcome.stderr)}")
         return outcome
@@ -269,7 +279,9 @@ class ProofBench:
         script = f'cd {PROJECT} && PATH="$2:$PATH" sh -c "$1" >../{TOOLS}/build.log 2>&1'
         outcome = self.shell(script, command, str(self.place / WRAPPERS), check=False)
         if outcome.code or outcome.reason:
-            last = last_lines(read_untrusted(self.work / TOOLS / "build.log"))
+            log = read_untrusted(self.work / TOOLS / "build.log")
+            raise_for_host(outcome, log)
+            last = last_lines(log)
             raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
 
 
@@ -310,6 +322,14 @@ def failure_of(outcome: CommandOutcome) -> str:
     if outcome.signal is not None:
         return f"killed by signal {outcome.signal}"
     return f"exit code {outcome.code}" if outcome.code else ""
+
+
+def raise_for_host(outcome: CommandOutcome, messages: bytes) -> None:
+    """Raise HostExhausted if a command was ended, or its tools failed, for want of resources of this machine."""
+    if outcome.reason in (FREE_DISK, FREE_MEMORY):
+        raise HostExhausted(f"not enough {outcome.reason} on this machine to prove findings")
+    if found := HOST_TROUBLE.search(messages[-LOG_TAIL:].decode(errors="replace")):
+        raise HostExhausted(f"this machine cannot run the commands of a proof: {found[0][:TAIL]}")
 
 
 def last_lines(output: bytes) -> str:

@@ -11,8 +11,9 @@ from functools import cache, partial
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
-from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, failure_of
+from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, failure_of, last_lines, raise_for_host
 from jarvis_workers.bench.proof_link import MADE, BuiltProgram
+from jarvis_workers.errors import HostExhausted
 from jarvis_workers.sandbox.limits import CommandOutcome
 from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
@@ -33,7 +34,8 @@ UBSAN = f"{COMMON}:print_stacktrace=1:halt_on_error=0"
 # The last `exec` keeps the process, which alone may read its own mappings.
 SCRIPT = """\
 cd "$HOME" && mkdir run "$1" || exit 126
-[ ! -d inputs ] || cp inputs/* run/
+[ ! -d inputs ] || cp inputs/* run/ || exit 126
+: > "$1/started"
 cd run && shift
 input=/dev/null; [ ! -f stdin ] || input=stdin
 exec env "$@" < $input
@@ -41,7 +43,7 @@ exec env "$@" < $input
 
 
 def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> ProofRun:
-    """Run the program of an attempt once."""
+    """Run the program of an attempt once. Raises HostExhausted if this machine could not start it."""
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
     with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
         _write_inputs(box.home, attempt)
@@ -54,6 +56,10 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
             *arguments,
         ]
         outcome = box.run(["sh", "-c", SCRIPT, "sh", folder, *words], limits=bench.limits.of_run())
+        raise_for_host(outcome, b"")
+        if not Path(log, "started").exists():
+            why = last_lines(outcome.stderr) or failure_of(outcome)
+            raise HostExhausted(f"this machine cannot start the run of a proof: {why}")
         text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
     # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
     is_foreign = "ERROR: " in text and outcome.code != code

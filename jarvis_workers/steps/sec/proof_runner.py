@@ -6,11 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from jarvis_workers.bench import proof_bench
-from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.bench.proof_bench import (
+    ProofBench,
+    ProofLimits,
+    ProofTree,
+    open_proof_bench,
+    raise_for_host,
+)
 from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
 from jarvis_workers.bench.proof_run import run_attempt
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed
 from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.proof.minimisation import emptied
 from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget
@@ -35,13 +41,14 @@ class BenchRunner:
         limits = bench.limits.of_run()._replace(output_bytes=2 * BYTES_MAX)
         with self._slots, open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
             outcome = box.run(["python3", "-"], stdin=script.encode("utf-8", "replace"), limits=limits)
+        raise_for_host(outcome, b"")
         if outcome.code != 0 or outcome.cut:
             tail = outcome.stderr.decode(errors="backslashreplace").strip().split("\n")[-1]
             raise ToolFailed(f"the Python script of a file failed: {outcome.reason or tail[:300]}")
         return outcome.stdout
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
-        """Build an attempt and run it twice."""
+        """Build an attempt and run it twice. Raises HostExhausted, since trouble of this machine is no attempt."""
         try:
             program = self.build(attempt)
             if program.problem:
@@ -49,7 +56,9 @@ class BenchRunner:
             runs = tuple(self.run(attempt, program) for _ in range(RUNS))
             if any(run.hangs for run in runs) and (why := self._why_no_hang(attempt, program)):
                 runs = tuple(replace(run, errors=(), ended=why, is_unclear=True) for run in runs)
-        except (SandboxError, StepFailed) as error:
+        except SandboxError as error:
+            raise HostExhausted(f"this machine cannot start a sandbox: {error}") from error
+        except StepFailed as error:
             return AttemptResult(problem=str(error))
         return AttemptResult(runs, internal=program.internal)
 
@@ -75,8 +84,9 @@ class BenchRunner:
 
 
 def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, resources: ExitStack) -> BenchRunner:
-    """Open a bench with the compiled tree, closed with `resources`; blocks. Raises StepFailed if nothing can be run.
+    """Open a bench with the compiled tree, closed with `resources`; blocks.
 
+    Raises StepFailed if nothing can be run, HostExhausted if this machine lacks what that takes.
     If `resources` are closed meanwhile, because the job was cancelled, the bench is closed at once.
     """
     closed = threading.Event()
@@ -84,7 +94,10 @@ def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, res
     with runtime.script_slots:
         directory: Path = runtime.setup.unpacked.parent / PROOFS
         opened = open_proof_bench(directory, tree, ProofLimits(), runtime.tier, runtime.starter)
-        bench = resources.enter_context(opened)
+        try:
+            bench = resources.enter_context(opened)
+        except SandboxError as error:
+            raise HostExhausted(f"this machine cannot start a sandbox: {error}") from error
     if closed.is_set():
         resources.close()
         raise StepFailed("the job was cancelled")

@@ -18,7 +18,7 @@ from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.bench.proof_bench import ProofTree
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import Candidate, Numbered, score_of
@@ -114,7 +114,7 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
         targets = [await in_thread(target_of, candidate, index) for _, candidate in work.numbered]
         try:
             runner = await in_thread(open_runner, runtime, tree, targets[0], resources)
-        except (SandboxError, StepFailed) as error:
+        except StepFailed as error:
             return _commit(work, [Proof("failed", reason=str(error))], runtime, blobs)
         proofs = await _prove(work, runtime, runner, targets, index)
         return await in_thread(_commit, work, proofs, runtime, blobs)
