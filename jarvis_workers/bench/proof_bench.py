@@ -62,6 +62,7 @@ STANDARD = frozenset(
 LIBRARIES = "-lm -lpthread -ldl"
 TAIL, LOG_TAIL = 300, 64_000
 AT_LIMIT = "stopped at its limit of"
+PROGRAMS_MAX = 20
 # The kernel counts the processes of all commands of a user, so that those of other benches take part of these.
 PROCESSES = 512
 # What shells, build tools and compilers write if the machine refuses a process, memory or space.
@@ -250,6 +251,12 @@ class ProofBench:
             raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {last_lines(outcome.stderr)}")
         return outcome
 
+    def programs(self) -> list[str]:
+        """Return the paths of programs that the build command has made, from the root of the project."""
+        found = (path for path in sorted(self.project.rglob("*")) if is_program(path) and ".so" not in path.suffixes)
+        names = (str(path.relative_to(self.project)) for path in found)
+        return [name for name in names if name.isprintable()][:PROGRAMS_MAX]
+
     def source(self, file: str) -> bytes:
         """Return a file of the compiled tree; b"" if it cannot be read."""
         return read_untrusted(self.project / file)
@@ -283,6 +290,15 @@ class ProofBench:
             raise_for_host(outcome, log)
             last = last_lines(log)
             raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
+
+
+def is_program(path: Path) -> bool:
+    """Return whether a path is a binary, or a script in front of one as libtool makes them, that may be executed."""
+    if path.is_symlink() or not path.is_file() or not path.stat().st_mode & 0o111:
+        return False
+    with path.open("rb") as file:
+        start = file.read(4)
+    return start == b"\x7fELF" or (start[:2] == b"#!" and path.with_name(".libs").is_dir())
 
 
 def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[str]:

@@ -80,11 +80,9 @@ def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
 
 
 def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
-    path = bench.project / target
-    if not target or ".." in target.split("/") or target.startswith("/") or path.is_symlink() or not path.is_file():
-        return BuiltProgram(
-            problem="name the target: the path of a program that the build has made, from the project's root"
-        )
+    if target not in (programs := bench.programs()):
+        listed = ", ".join(programs) or "none"
+        return BuiltProgram(problem=f"name the target: a program that the build has made; there are: {listed}")
     return BuiltProgram(f"{PROJECT}/{target}")
 
 

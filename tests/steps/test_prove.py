@@ -14,12 +14,14 @@ from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_selection import UNRATED, VerdictRating, why_not_asked
-from jarvis_workers.steps.sec.prove import STEP
+from jarvis_workers.steps.sec.prove import STEP, question_of
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
+from jarvis_workers.tools.tree import DirectoryTree
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.judging import judge
 from tests.steps.pipeline import Pipeline
@@ -238,3 +240,13 @@ def test_each_finding_of_which_no_proof_is_asked_has_its_reason() -> None:
     }
     assert {what for what, reason in reasons.items() if what not in reason} == set()
     assert all(reason.startswith("no proof asked, because ") for reason in reasons.values())
+
+
+def test_with_a_build_the_question_lists_what_it_has_made(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(RECORD)
+    found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "main.c", 10, "", "", "", 0.9, 120)
+    index, options = CodeIndex(DirectoryTree(tmp_path)), JudgeOptions(prove="low", proof_build="make")
+
+    listed = [question_of([(1, found)], {}, options, index, built).targets for built in (None, ["build/prog"], [])]
+
+    assert listed == ["main.c#main", "build/prog", ""]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jarvis_workers.bench import proof_bench
 from jarvis_workers.bench.proof_bench import (
+    PROJECT,
     ProofBench,
     ProofLimits,
     ProofTree,
@@ -14,6 +15,7 @@ from jarvis_workers.bench.proof_bench import (
     raise_for_host,
 )
 from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
+from jarvis_workers.bench.proof_objects import FUZZ_TARGET
 from jarvis_workers.bench.proof_run import run_attempt
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed
@@ -34,6 +36,14 @@ class BenchRunner:
 
     def __init__(self, bench: ProofBench, target: ProofTarget, slots: threading.BoundedSemaphore) -> None:
         self._bench, self._target, self._slots = bench, target, slots
+
+    @property
+    def built_targets(self) -> list[str] | None:
+        """What the build command has made: programs, and the files of fuzz targets; None without one."""
+        if self._bench.tree.command is None:
+            return None
+        fuzz = [one.path.removeprefix(f"{PROJECT}/") for one in self._bench.compiled.with_function(FUZZ_TARGET)]
+        return [*self._bench.programs(), *(f"{one} (fuzz target)" for one in fuzz)]
 
     def content(self, script: str) -> bytes:
         """Return what a Python script writes to its standard output. Raises ToolFailed."""

@@ -124,7 +124,8 @@ async def _prove(
     work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, targets: Sequence[ProofTarget], index: CodeIndex
 ) -> Sequence[Proof]:
     verdict = {name: getattr(work.verdict, name) for name in TEXTS}
-    question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index)
+    built = await in_thread(lambda: runner.built_targets)
+    question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index, built)
     tools = Toolbox([*reading_tools(index), run_proof(runner, *targets)])
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
@@ -135,12 +136,20 @@ async def _prove(
 
 
 def question_of(
-    numbered: Sequence[Numbered], verdict: Mapping[str, str], options: JudgeOptions, index: CodeIndex
+    numbered: Sequence[Numbered],
+    verdict: Mapping[str, str],
+    options: JudgeOptions,
+    index: CodeIndex,
+    built: Sequence[str] | None = None,
 ) -> ProofQuestion:
-    """Return the question about findings at a place; `verdict` has the TEXTS of a verdict. This reads files."""
+    """Return the question about findings at a place; `verdict` has the TEXTS of a verdict. This reads files.
+
+    What a build command has `built` can be run, instead of the sources of programs and fuzz targets.
+    """
     prepared = prepare(ClusterQuestion("", tuple(numbered[:1]), "en"), index)
     entries = [index.definition(name, numbered[0][1].file) for name in ENTRIES]
-    targets = "\n".join(f"{file.path}#{place.name}" for file, place in filter(None, entries))
+    sources = [f"{file.path}#{place.name}" for file, place in filter(None, entries)]
+    targets = "\n".join(sources if built is None else built)
     return ProofQuestion(
         candidate=next(iter(prepared.texts.values())),
         verdict=verdict_text(verdict),

@@ -219,16 +219,16 @@ def test_a_harness_is_linked_with_what_the_build_has_made(tmp_path: Path) -> Non
     files = {f"src/{name}": text for name, text in case.files.items()} | {"src/main.c": BUILT_MAIN}
     with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), BUILD) as prove:
         harness, program = prove(case.attempt), prove(Attempt("program", "prog"))
-        outside = prove(Attempt("program", "../../../bin/sh"))
+        refused = [prove(Attempt("program", name)) for name in ("../../../bin/sh", "src/main.c", "libtags.a", "")]
 
     assert harness.proof is not None, harness.text
     assert (
         harness.proof.reason == "tag_name is internal: main of the tree calls it, and src/tags.h is not a public header"
     )
     assert (program.ran, program.proof) == (True, None)
-    assert outside.text == (
-        "It was not run: name the target: the path of a program that the build has made, from the project's root"
-    )
+    assert {(one.ran, one.text) for one in refused} == {
+        (False, "It was not run: name the target: a program that the build has made; there are: prog")
+    }
 
 
 @pytest.mark.slow
