@@ -48,6 +48,7 @@ from jarvis_workers.toolchain import scratch
 SUPPORT = Path(__file__).parent / "proof_support.c"
 FUZZ_MAIN = Path(__file__).parent / "proof_fuzz_main.c"
 PROJECT, OBJECTS, TOOLS, WRAPPERS, STATE = "project", "objects", "tools", "bin", "state"
+QUOTING = "quoting"
 C_SUFFIXES, CPP_SUFFIXES = (".c",), (".cc", ".cpp", ".cxx", ".c++", ".C")
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def")
 SOURCES_MAX, DIRECTORIES_MAX = 400, 64
@@ -266,13 +267,15 @@ class ProofBench:
         paths = sorted(str(path.relative_to(self.project)) for path in self.project.rglob("*") if path.is_file())
         sources = choose_sources(paths, self.source)
         flags = [compiler.flags, *include_flags(paths)]
+        quoting = [compiler.flags, *include_flags(paths, quoting=True)]
         listed = "".join(f"{number}:{file}\n" for number, file in enumerate(sources))
         script = (
             f"cd {TOOLS} && printf '%s' \"$1\" > flags && printf '%s' \"$2\" > sources && printf '%s' \"$3\" > one.sh"
+            f" && printf '%s' \"$4\" > {QUOTING}"
             f" && cd .. && xargs -r -d '\\n' -n 1 -P 2 sh {TOOLS}/one.sh < {TOOLS}/sources; true"
         )
         one = f"C={compiler.c} CPP={compiler.cpp}\n{COMPILE_ONE}"
-        self.shell(script, "\n".join(flags), listed, one)
+        self.shell(script, "\n".join(flags), listed, one, "\n".join(quoting))
 
     def _build(self, command: str, usable: Sequence[ProofCompiler]) -> None:
         """Run the build command of the project, with compilers that add the sanitizers."""
@@ -311,11 +314,12 @@ def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[s
     return result[:SOURCES_MAX]
 
 
-def include_flags(paths: Sequence[str]) -> list[str]:
+def include_flags(paths: Sequence[str], *, quoting: bool = False) -> list[str]:
     """Return the flags with which a compiler finds the headers of a tree before installed versions of them.
 
     Headers are included by their names or by longer paths.  A directory with headers that are named like those of the C
-    library comes last.
+    library comes last, or with `quoting` is searched for names in quotes alone: gcc does not search a directory first
+    and last.
     """
     headers = [path for path in paths if path.endswith(HEADER_SUFFIXES)]
     found = dict.fromkeys(path.rpartition("/")[0] for path in headers)
@@ -327,7 +331,8 @@ def include_flags(paths: Sequence[str]) -> list[str]:
         names = (path.removeprefix(start) for path in headers if path.startswith(start))
         last = any(name in STANDARD or name.startswith("sys/") for name in names)
         word = _word(f"{PROJECT}/{place}".rstrip("/"))
-        flags += [f"-iquote {word}", f"{'-idirafter' if last else '-I'} {word}"]
+        flags += [f"-iquote {word}"]
+        flags += [] if last and quoting else [f"{'-idirafter' if last else '-I'} {word}"]
     return flags
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import BoundedSemaphore
 
@@ -250,6 +251,34 @@ def test_a_build_that_takes_too_long_or_fails_is_said(command: str, says: str, t
         text = str(error)
     assert says in text
     assert "It proves" not in text
+
+
+CLOCK_C = """\
+#include "time.h"
+int clock_name(const char *text, long size)
+{
+    return text[size]; /* sink */
+}
+"""
+CLOCK_CALL = "int clock_name(const char *text, long size)"
+CLOCK = {
+    "src/clock.c": CLOCK_C,
+    "src/time.h": "#ifndef OWN_TIME\n#define OWN_TIME\n" + CLOCK_CALL + ";\n#endif\n",
+}
+
+
+@pytest.mark.slow
+def test_a_header_of_the_tree_wins_over_that_of_the_system_with_the_same_name(tmp_path: Path) -> None:
+    call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    clock_name(text, 2);"
+    case = Case("same_name", 125, CLOCK, ("", ""), harness(call, "time.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        quoted = prove(case.attempt)
+        code = case.attempt.code.replace('"time.h"', "<time.h>").replace("int main", f"{CLOCK_CALL};\nint main")
+        other = prove(replace(case.attempt, code=code))
+
+    assert quoted.proof is not None, quoted.text
+    assert (quoted.proof.state, quoted.proof.kind) == ("proved", "api")
+    assert "include src/time.h in quotes: <> takes the header of the system" in other.text
 
 
 @contextmanager
