@@ -4,7 +4,6 @@ Everything that runs here is untrusted.  The tree is compiled in a sandbox that 
 another one, which may only read it.  The code under proof has the bytes of the snapshot.
 """
 
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
+from jarvis_workers.bench.host_trouble import failure_of, last_lines, raise_for_host
 from jarvis_workers.bench.lease import leased_directory
 from jarvis_workers.bench.proof_compilers import (
     COMPILERS,
@@ -29,13 +29,11 @@ from jarvis_workers.bench.proof_compilers import (
     wrappers,
 )
 from jarvis_workers.bench.proof_objects import FUZZ_TARGET, CompiledTree, read_objects
-from jarvis_workers.errors import HostExhausted, StepFailed
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import (
     ANY_ADDRESS,
-    FREE_DISK,
-    FREE_MEMORY,
     MEGABYTE,
     CommandOutcome,
     SandboxLimits,
@@ -61,18 +59,9 @@ STANDARD = frozenset(
     )
 )
 LIBRARIES = "-lm -lpthread -ldl"
-TAIL, LOG_TAIL = 300, 64_000
-AT_LIMIT = "stopped at its limit of"
 PROGRAMS_MAX = 20
 # The kernel counts the processes of all commands of a user, so that those of other benches take part of these.
 PROCESSES = 512
-# What shells, build tools and compilers write if the machine refuses a process, memory or space.
-HOST_TROUBLE = re.compile(
-    r"^\S*(?:sh|xargs|make\S*|cc\S*|[cg]\+\+\S*|gcc\S*|clang\S*|collect2|ld\S*|as|ar|cc1\w*): [^\n]*(?:Cannot fork"
-    r"|Resource temporarily unavailable|Cannot allocate memory|[Oo]ut of memory|Killed signal terminated program"
-    r"|No space left on device)[^\n]*",
-    re.MULTILINE,
-)
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
@@ -334,28 +323,6 @@ def include_flags(paths: Sequence[str], *, quoting: bool = False) -> list[str]:
         flags += [f"-iquote {word}"]
         flags += [] if last and quoting else [f"{'-idirafter' if last else '-I'} {word}"]
     return flags
-
-
-def failure_of(outcome: CommandOutcome) -> str:
-    """Return how a command failed, "" if it succeeded."""
-    if outcome.reason:
-        return f"{AT_LIMIT} {outcome.reason}"
-    if outcome.signal is not None:
-        return f"killed by signal {outcome.signal}"
-    return f"exit code {outcome.code}" if outcome.code else ""
-
-
-def raise_for_host(outcome: CommandOutcome, messages: bytes) -> None:
-    """Raise HostExhausted if a command was ended, or its tools failed, for want of resources of this machine."""
-    if outcome.reason in (FREE_DISK, FREE_MEMORY):
-        raise HostExhausted(f"not enough {outcome.reason} on this machine to prove findings")
-    if found := HOST_TROUBLE.search(messages[-LOG_TAIL:].decode(errors="replace")):
-        raise HostExhausted(f"this machine cannot run the commands of a proof: {found[0][:TAIL]}")
-
-
-def last_lines(output: bytes) -> str:
-    """Return the end of an output as one line."""
-    return " | ".join(output[-TAIL:].decode(errors="backslashreplace").splitlines()[-3:])
 
 
 def _depth(path: str) -> tuple[int, str]:

@@ -11,7 +11,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
-from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, failure_of, last_lines, raise_for_host
+from jarvis_workers.bench.host_trouble import failure_of, last_lines, raise_for_host
+from jarvis_workers.bench.proof_bench import PROJECT, ProofBench
 from jarvis_workers.bench.proof_link import MADE, BuiltProgram
 from jarvis_workers.errors import HostExhausted
 from jarvis_workers.sandbox.limits import CommandOutcome

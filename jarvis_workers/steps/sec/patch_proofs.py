@@ -15,7 +15,8 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from jarvis_workers.bench.proof_bench import AT_LIMIT, ProofTree
+from jarvis_workers.bench.host_trouble import AT_LIMIT
+from jarvis_workers.bench.proof_bench import ProofTree
 from jarvis_workers.bench.proof_link import BuiltProgram
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources

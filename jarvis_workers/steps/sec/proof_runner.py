@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from jarvis_workers.bench import proof_bench
+from jarvis_workers.bench.host_trouble import raise_for_host
 from jarvis_workers.bench.proof_bench import (
     PROJECT,
     ProofBench,
     ProofLimits,
     ProofTree,
     open_proof_bench,
-    raise_for_host,
 )
 from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
 from jarvis_workers.bench.proof_objects import FUZZ_TARGET

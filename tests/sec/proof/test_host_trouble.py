@@ -8,7 +8,8 @@ from typing import cast
 import pytest
 
 from jarvis_workers.bench import proof_bench
-from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench, raise_for_host
+from jarvis_workers.bench.host_trouble import raise_for_host
+from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.errors import HostExhausted, SandboxError
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import RUNNING, Sandbox, refusal
