@@ -18,7 +18,7 @@ from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_selection import UNRATED, VerdictRating, why_not_asked
-from jarvis_workers.steps.sec.prove import STEP, question_of
+from jarvis_workers.steps.sec.prove import STEP, question_of, target_of
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.tools.tree import DirectoryTree
@@ -250,3 +250,13 @@ def test_with_a_build_the_question_lists_what_it_has_made(tmp_path: Path) -> Non
     listed = [question_of([(1, found)], {}, options, index, built).targets for built in (None, ["build/prog"], [])]
 
     assert listed == ["main.c#main", "build/prog", ""]
+
+
+def test_the_target_of_a_proof_has_the_lines_of_its_function_without_comments(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(RECORD.replace("strcpy(name, line);", "strcpy(name, line); /* p[1] */"))
+    found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "main.c", 10, "", "", "", 0.9, 120)
+
+    target = target_of(found, CodeIndex(DirectoryTree(tmp_path)))
+
+    assert target.code[10 - target.first].strip() == "strcpy(name, line);"
+    assert len(target.code) == target.last - target.first + 1

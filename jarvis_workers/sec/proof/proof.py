@@ -178,13 +178,17 @@ class TreeLine(NamedTuple):
 
 @dataclass(frozen=True)
 class ProofTarget:
-    """The finding to prove: its sink, with the first and last lines of its function, and the path to it."""
+    """The finding to prove: its sink, with the first and last lines of its function, and the path to it.
+
+    `code` are the lines of the function, without comments and texts.
+    """
 
     sink: TreeLine
     cwe: int
     first: int
     last: int
     path: tuple[TreeLine, ...] = field(default=())
+    code: tuple[str, ...] = field(default=(), repr=False)
 
 
 def _quoted(word: str) -> str:

@@ -148,7 +148,7 @@ def _proof_of(attempt: Attempt, result: AttemptResult, target: ProofTarget) -> P
         attempt=attempt,
         output=result.runs[0].output,
         stack=judgement.error.lines(),
-        reason=internal,
+        reason="; ".join(filter(None, (internal, judgement.moved))),
     )
 
 

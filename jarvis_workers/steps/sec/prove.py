@@ -167,7 +167,9 @@ def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
     around = file.at(candidate.line) if file else None
     steps = read_trail(candidate.trail) if candidate.trail else ()
     first, last = (around.first, around.last) if around else (candidate.line, candidate.line)
-    return ProofTarget(sink, candidate.cwe, first, last, tuple(TreeLine(step.file, step.line) for step in steps))
+    path = tuple(TreeLine(step.file, step.line) for step in steps)
+    lines = file.masked.decode(errors="replace").split("\n")[first - 1 : last] if file else []
+    return ProofTarget(sink, candidate.cwe, first, last, path, tuple(lines))
 
 
 def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs) -> ProofTree:

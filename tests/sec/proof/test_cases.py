@@ -12,7 +12,7 @@ from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
-from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.proof import Attempt, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.repetition import Outcome, compare
 from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
 from jarvis_workers.service.c2rust.project_archive import pack_project
@@ -251,6 +251,41 @@ def test_a_build_that_takes_too_long_or_fails_is_said(command: str, says: str, t
         text = str(error)
     assert says in text
     assert "It proves" not in text
+
+
+SCAN_C = """\
+#include "scan.h"
+int scan_last(const char *text, int count)
+{
+    const char *end = text + count;
+    int sum = 0;
+    sum += count;
+    sum += count;
+    sum += count;
+    sum += count;
+    sum += count;
+    return sum + *end;
+}
+"""
+
+
+@pytest.mark.slow
+def test_an_error_below_the_line_that_computes_its_pointer_is_the_finding_at_that_line(tmp_path: Path) -> None:
+    files = {"scan.c": SCAN_C, "scan.h": "int scan_last(const char *text, int count);\n"}
+    call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    scan_last(text, 2);"
+    case = Case("moved", 125, files, ("", ""), harness(call, "scan.h"))
+    for name, text in files.items():
+        (tmp_path / "vulnerable").mkdir(exist_ok=True)
+        (tmp_path / "vulnerable" / name).write_text(text)
+    aim = ProofTarget(TreeLine("scan.c", 4), 125, 2, 12, code=tuple(SCAN_C.split("\n")[1:12]))
+    with open_proof_bench(
+        tmp_path / "benches", ProofTree(tmp_path / "vulnerable", ""), ProofLimits(), TIERS[-1], None
+    ) as bench:
+        report = report_on(case.attempt, BenchRunner(bench, aim, BoundedSemaphore()).attempt(case.attempt), aim)
+
+    assert report.proof is not None, report.text
+    assert report.proof.reason == "stopped at line 11, which accesses what line 4 names: end"
+    assert "#0 scan_last scan.c:11" in report.proof.stack
 
 
 CLOCK_C = """\

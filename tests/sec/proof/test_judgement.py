@@ -96,6 +96,25 @@ def test_a_hang_in_the_function_of_the_finding_proves_that_it_does_not_end() -> 
     )
 
 
+MOVED_CODE = {20: "p = in + length;", 27: "value = *p;", 28: "out[0] = *p;", 29: "copy(p);", 30: "size = p * 2;"}
+
+
+def moved(line: int, **fields: object) -> str:
+    code = tuple(MOVED_CODE.get(number, "") for number in range(10, 41))
+    error = replace(ERROR, stack=(AT_SINK._replace(line=line, **fields), MAIN))
+    judgement = judge([ProofRun("", "", (error,))] * 2, replace(TARGET, code=code))
+    return judgement.moved or judgement.reason
+
+
+def test_an_error_elsewhere_in_the_function_counts_if_it_accesses_only_what_the_sink_names() -> None:
+    assert moved(27) == "stopped at line 27, which accesses what line 20 names: p"
+    others = [moved(line) for line in (28, 29, 30, 35)] + [moved(27, file="c.c")]
+    assert {"neither at the sink" in reason for reason in others} == {True}
+    below = replace(ERROR, stack=(SYSTEM, AT_SINK._replace(line=27), MAIN))
+    code = tuple(MOVED_CODE.get(number, "") for number in range(10, 41))
+    assert "neither at the sink" in judged(below, target=replace(TARGET, code=code))
+
+
 def test_both_runs_must_report_the_same_error() -> None:
     runs = [ProofRun("", "", (ERROR,)), ProofRun("ended normally", "")]
     assert "time or chance" in judge(runs, TARGET).reason
