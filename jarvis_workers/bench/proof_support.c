@@ -17,8 +17,8 @@ static const char variable[] = "JARVIS_PROOF=";
 static char texts[4][4096];
 static int count;
 
-/* The value is "RECORDS|OPTIONS OF ASAN|OPTIONS OF UBSAN|SECONDS"; it is erased when it has been read.  libc is not initialized
- * yet. */
+/* The value is "RECORDS|OPTIONS OF ASAN|OPTIONS OF UBSAN|SECONDS"; it is erased when it has been read.  libc is not
+ * initialized yet. */
 static const char *text_at(int number)
 {
     char **next = (char **)__libc_stack_end + *(long *)__libc_stack_end + 2;
