@@ -27,9 +27,12 @@ TEXTS = {
 NO_RISK = dict.fromkeys(TEXTS, "") | {"preconditions": "none: the length is known"}
 
 
-def judge(body: Body, always: str | None = None) -> Step:
-    """Answer a question about clusters or candidates; a verdict is `always`, or determined by the candidate's text."""
-    return answer(body, lambda number, text: _items(number, text, always))
+def judge(body: Body, always: str | None = None, **rating: str) -> Step:
+    """Answer a question about clusters or candidates; a verdict is `always`, or determined by the candidate's text.
+
+    The `rating` is that of each verdict: its exposure, its severity.
+    """
+    return answer(body, lambda number, text: [item | rating for item in _items(number, text, always)])
 
 
 def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Step:

@@ -7,13 +7,14 @@ another one, which may only read it.  The code under proof has the bytes of the 
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
+from jarvis_workers.bench.host_trouble import failure_of, last_lines, raise_for_host
 from jarvis_workers.bench.lease import leased_directory
 from jarvis_workers.bench.proof_compilers import (
     COMPILERS,
@@ -33,8 +34,6 @@ from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import (
     ANY_ADDRESS,
-    FREE_DISK,
-    FREE_MEMORY,
     MEGABYTE,
     CommandOutcome,
     SandboxLimits,
@@ -47,6 +46,7 @@ from jarvis_workers.toolchain import scratch
 SUPPORT = Path(__file__).parent / "proof_support.c"
 FUZZ_MAIN = Path(__file__).parent / "proof_fuzz_main.c"
 PROJECT, OBJECTS, TOOLS, WRAPPERS, STATE = "project", "objects", "tools", "bin", "state"
+QUOTING = "quoting"
 C_SUFFIXES, CPP_SUFFIXES = (".c",), (".cc", ".cpp", ".cxx", ".c++", ".C")
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def")
 SOURCES_MAX, DIRECTORIES_MAX = 400, 64
@@ -59,13 +59,15 @@ STANDARD = frozenset(
     )
 )
 LIBRARIES = "-lm -lpthread -ldl"
-TAIL = 300
-AT_LIMIT = "stopped at its limit of"
+PROGRAMS_MAX = 20
+# The kernel counts the processes of all commands of a user, so that those of other benches take part of these.
+PROCESSES = 512
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
 case $file in *.c) compiler=$C;; *) compiler=$CPP;; esac
-exec $compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
+$compiler @tools/flags -c "project/$file" -o "objects/$number.o" >/dev/null 2>"objects/$number.log"
+grep -m 1 -E 'Resource temporarily|Cannot allocate|out of memory|Killed signal|No space left' "objects/$number.log" >&2
 """
 # With one more object, readelf names each.
 LIST = """\
@@ -78,12 +80,20 @@ true
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files."""
+    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files.
+
+    A run takes at most `run_seconds` of CPU time, and twice as long on a machine with other work. A program hangs if it
+    has not ended after `hang_seconds` of CPU time.
+    """
 
     build_seconds: float = 600
     run_seconds: float = 20
     memory_mb: int = 2048
     disk_mb: int = 256
+
+    @property
+    def hang_seconds(self) -> int:
+        return max(1, int(self.run_seconds / 4))
 
     def of_build(self) -> SandboxLimits:
         """Return the limits of a command that compiles or links."""
@@ -91,7 +101,7 @@ class ProofLimits:
             wall_seconds=self.build_seconds,
             cpu_seconds=int(self.build_seconds),
             memory_bytes=self.memory_mb * MEGABYTE,
-            processes=128,
+            processes=PROCESSES,
             file_bytes=1024 * MEGABYTE,
             files=1024,
             scratch_bytes=4096 * MEGABYTE,
@@ -101,10 +111,10 @@ class ProofLimits:
     def of_run(self) -> SandboxLimits:
         """Return the limits of a program under proof."""
         return SandboxLimits(
-            wall_seconds=self.run_seconds,
+            wall_seconds=2 * self.run_seconds,
             cpu_seconds=int(self.run_seconds),
             memory_bytes=self.memory_mb * MEGABYTE,
-            processes=128,
+            processes=PROCESSES,
             file_bytes=self.disk_mb * MEGABYTE,
             scratch_bytes=self.disk_mb * MEGABYTE,
             output_bytes=64 * 1024,
@@ -145,7 +155,7 @@ def open_proof_bench(
 ) -> Iterator["ProofBench"]:
     """Yield a bench below a directory in which the tree is compiled.
 
-    Raises StepFailed without a compiler that has sanitizers, or if the build command fails.
+    Raises StepFailed without a compiler that has sanitizers, or if the build command fails; HostExhausted.
     """
     if not installed_compilers():
         raise StepFailed(f"there is no {NAMES} on this machine, with which findings are proved")
@@ -223,14 +233,19 @@ class ProofBench:
         return self._compiled
 
     def shell(self, script: str, *words: str, check: bool = True) -> CommandOutcome:
-        """Run a shell script in the bench; raises StepFailed if it fails and `check` is set."""
+        """Run a shell script in the bench; raises StepFailed if it fails and `check` is set, HostExhausted."""
         argv = ["sh", "-c", f'PATH={PATH}; cd "$0" && {script}', str(self.work), *words]
         outcome = self.box.run(argv, limits=self.limits.of_build())
-        if outcome.reason in (FREE_DISK, FREE_MEMORY):
-            raise StepFailed(f"not enough {outcome.reason} on this machine to prove findings")
+        raise_for_host(outcome, outcome.stderr)
         if check and (outcome.code or outcome.reason):
             raise StepFailed(f"the bench cannot be prepared: {failure_of(outcome)}: {last_lines(outcome.stderr)}")
         return outcome
+
+    def programs(self) -> list[str]:
+        """Return the paths of programs that the build command has made, from the root of the project."""
+        found = (path for path in sorted(self.project.rglob("*")) if is_program(path) and ".so" not in path.suffixes)
+        names = (str(path.relative_to(self.project)) for path in found)
+        return [name for name in names if name.isprintable()][:PROGRAMS_MAX]
 
     def source(self, file: str) -> bytes:
         """Return a file of the compiled tree; b"" if it cannot be read."""
@@ -241,13 +256,15 @@ class ProofBench:
         paths = sorted(str(path.relative_to(self.project)) for path in self.project.rglob("*") if path.is_file())
         sources = choose_sources(paths, self.source)
         flags = [compiler.flags, *include_flags(paths)]
+        quoting = [compiler.flags, *include_flags(paths, quoting=True)]
         listed = "".join(f"{number}:{file}\n" for number, file in enumerate(sources))
         script = (
             f"cd {TOOLS} && printf '%s' \"$1\" > flags && printf '%s' \"$2\" > sources && printf '%s' \"$3\" > one.sh"
+            f" && printf '%s' \"$4\" > {QUOTING}"
             f" && cd .. && xargs -r -d '\\n' -n 1 -P 2 sh {TOOLS}/one.sh < {TOOLS}/sources; true"
         )
         one = f"C={compiler.c} CPP={compiler.cpp}\n{COMPILE_ONE}"
-        self.shell(script, "\n".join(flags), listed, one)
+        self.shell(script, "\n".join(flags), listed, one, "\n".join(quoting))
 
     def _build(self, command: str, usable: Sequence[ProofCompiler]) -> None:
         """Run the build command of the project, with compilers that add the sanitizers."""
@@ -261,8 +278,20 @@ class ProofBench:
         script = f'cd {PROJECT} && PATH="$2:$PATH" sh -c "$1" >../{TOOLS}/build.log 2>&1'
         outcome = self.shell(script, command, str(self.place / WRAPPERS), check=False)
         if outcome.code or outcome.reason:
-            last = last_lines(read_untrusted(self.work / TOOLS / "build.log"))
+            log = read_untrusted(self.work / TOOLS / "build.log")
+            raise_for_host(outcome, log)
+            last = last_lines(log)
             raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
+
+
+def is_program(path: Path) -> bool:
+    """Return whether a path is a binary, or a script in front of one as libtool makes them, that may be executed."""
+    if path.is_symlink() or not path.is_file() or not path.stat().st_mode & 0o111:
+        return False
+    start = b""
+    with suppress(OSError), path.open("rb") as file:  # a build may make a file that nobody may read
+        start = file.read(4)
+    return start == b"\x7fELF" or (start[:2] == b"#!" and path.with_name(".libs").is_dir())
 
 
 def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[str]:
@@ -275,11 +304,12 @@ def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[s
     return result[:SOURCES_MAX]
 
 
-def include_flags(paths: Sequence[str]) -> list[str]:
+def include_flags(paths: Sequence[str], *, quoting: bool = False) -> list[str]:
     """Return the flags with which a compiler finds the headers of a tree before installed versions of them.
 
     Headers are included by their names or by longer paths.  A directory with headers that are named like those of the C
-    library comes last.
+    library comes last, or with `quoting` is searched for names in quotes alone: gcc does not search a directory first
+    and last.
     """
     headers = [path for path in paths if path.endswith(HEADER_SUFFIXES)]
     found = dict.fromkeys(path.rpartition("/")[0] for path in headers)
@@ -291,22 +321,9 @@ def include_flags(paths: Sequence[str]) -> list[str]:
         names = (path.removeprefix(start) for path in headers if path.startswith(start))
         last = any(name in STANDARD or name.startswith("sys/") for name in names)
         word = _word(f"{PROJECT}/{place}".rstrip("/"))
-        flags += [f"-iquote {word}", f"{'-idirafter' if last else '-I'} {word}"]
+        flags += [f"-iquote {word}"]
+        flags += [] if last and quoting else [f"{'-idirafter' if last else '-I'} {word}"]
     return flags
-
-
-def failure_of(outcome: CommandOutcome) -> str:
-    """Return how a command failed, "" if it succeeded."""
-    if outcome.reason:
-        return f"{AT_LIMIT} {outcome.reason}"
-    if outcome.signal is not None:
-        return f"killed by signal {outcome.signal}"
-    return f"exit code {outcome.code}" if outcome.code else ""
-
-
-def last_lines(output: bytes) -> str:
-    """Return the end of an output as one line."""
-    return " | ".join(output[-TAIL:].decode(errors="backslashreplace").splitlines()[-3:])
 
 
 def _depth(path: str) -> tuple[int, str]:

@@ -8,7 +8,7 @@ function and of `main` are changed.
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from jarvis_workers.bench.proof_bench import (
     LIBRARIES,
     OBJECTS,
     PROJECT,
+    QUOTING,
+    STANDARD,
     TOOLS,
     ProofBench,
     include_flags,
@@ -80,11 +82,9 @@ def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
 
 
 def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
-    path = bench.project / target
-    if not target or ".." in target.split("/") or target.startswith("/") or path.is_symlink() or not path.is_file():
-        return BuiltProgram(
-            problem="name the target: the path of a program that the build has made, from the project's root"
-        )
+    if target not in (programs := bench.programs()):
+        listed = ", ".join(programs) or "none"
+        return BuiltProgram(problem=f"name the target: a program that the build has made; there are: {listed}")
     return BuiltProgram(f"{PROJECT}/{target}")
 
 
@@ -92,7 +92,12 @@ def _build_harness(bench: ProofBench, attempt: Attempt, sink_file: str) -> Built
     harness = f"{MADE}/{HARNESSES[attempt.language]}"
     if faults := list(source_faults(attempt.code, attempt.language)):
         return BuiltProgram(problem="\n".join(faults))
-    preprocessed, problem = _preprocess(bench, attempt.code, harness)
+    # The tree's own files find "time.h" beside them, before that of the system: so does a harness, if it can.
+    flags = _header_flags(bench, quoting=True)
+    preprocessed, problem = _preprocess(bench, attempt.code, harness, flags)
+    if problem:
+        flags = _header_flags(bench)
+        preprocessed, problem = _preprocess(bench, attempt.code, harness, flags)
     if problem:
         return BuiltProgram(problem=problem)
     is_cpp = attempt.language == "c++"
@@ -104,13 +109,13 @@ def _build_harness(bench: ProofBench, attempt: Attempt, sink_file: str) -> Built
     tree = bench.compiled.symbols
     if faults := list(symbol_faults(defined, undefined, tree, attempt.language)):
         return BuiltProgram(problem="\n".join(faults))
-    return _Harness(bench, attempt, sink_file, preprocessed, undefined & tree.keys()).link()
+    return _Harness(bench, attempt, sink_file, preprocessed, undefined & tree.keys(), flags).link()
 
 
-def _preprocess(bench: ProofBench, code: str, harness: str) -> tuple[str, str]:
+def _preprocess(bench: ProofBench, code: str, harness: str, flags: str) -> tuple[str, str]:
     """Return the preprocessed harness, and why it is refused."""
     compiler = bench.compiler.command(is_cpp=not harness.endswith(".c"))
-    flags = f"{_header_flags(bench)} -fno-working-directory"
+    flags = f"{flags} -fno-working-directory"
     script = f'printf "%s\\n" "$1" > {harness} && {compiler} {flags} -E {harness} -o {MADE}/harness.i'
     outcome = bench.shell(script, code.replace("\r\n", "\n"), check=False)
     text = read_untrusted(bench.work / MADE / "harness.i").decode(errors="replace")
@@ -127,12 +132,12 @@ def _harness_flags(bench: ProofBench, *, is_cpp: bool) -> str:
     return f"{bench.compiler.flags} {bench.compiler.harness} -x {'c++-cpp-output' if is_cpp else 'cpp-output'}"
 
 
-def _header_flags(bench: ProofBench) -> str:
-    """Return the flags with which a harness finds the headers of the project."""
+def _header_flags(bench: ProofBench, *, quoting: bool = False) -> str:
+    """Return the flags with which a harness finds the headers of the project; see `include_flags`."""
     if bench.tree.command is None:
-        return f"@{TOOLS}/flags"
+        return f"@{TOOLS}/{QUOTING if quoting else 'flags'}"
     headers = sorted(str(path.relative_to(bench.project)) for path in bench.project.rglob("*.h") if path.is_file())
-    return " ".join(include_flags(headers))
+    return " ".join(include_flags(headers, quoting=quoting))
 
 
 def _symbols(bench: ProofBench) -> tuple[set[str], set[str]]:
@@ -147,9 +152,11 @@ def _symbols(bench: ProofBench) -> tuple[set[str], set[str]]:
 class _Harness:
     """A compiled harness that calls functions of the tree."""
 
-    def __init__(self, bench: ProofBench, attempt: Attempt, sink_file: str, preprocessed: str, used: set[str]) -> None:
+    def __init__(
+        self, bench: ProofBench, attempt: Attempt, sink_file: str, preprocessed: str, used: set[str], flags: str
+    ) -> None:
         self._bench, self._attempt, self._sink_file = bench, attempt, sink_file
-        self._preprocessed, self._used = preprocessed, used
+        self._preprocessed, self._used, self._flags = preprocessed, used, flags
 
     def link(self) -> BuiltProgram:
         """Return the program, and whether it uses only the API."""
@@ -178,16 +185,24 @@ class _Harness:
         public |= api_calls.library_headers(declared, PROJECT, callers, symbols.keys(), shared)
         internal = api_calls.internal_use(self._used, declared, PROJECT, callers, public)
         if internal:
-            return internal, set()
+            hidden = self._hidden_headers(headers) if api_calls.NOT_DECLARED in internal else ""
+            return internal + hidden, set()
         texts = {f"{PROJECT}/{one}": bench.source(one).decode(errors="replace") for one in headers}
         code = api_calls.checking_code(includes_of(self._attempt.code), self._used, declared, texts)
-        command = f"{bench.compiler.c} {_header_flags(bench)} -fno-sanitize=all -g0 -w"
+        command = f"{bench.compiler.c} {self._flags} -fno-sanitize=all -g0 -w"
         script = f'printf "%s" "$1" > {MADE}/calls.c && {command} -c {MADE}/calls.c -o {MADE}/calls.o'
         if bench.shell(script, code, check=False).code != 0:
             return "the arguments of its calls cannot be checked", set()
         declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
         is_public = declaring.intersection(headers) <= public
         return api_calls.changed_member(self._attempt.code, is_public=is_public), self._used
+
+    def _hidden_headers(self, included: Sequence[str]) -> str:
+        """Return which headers of the system may have been included in place of those of the tree."""
+        project = self._bench.project
+        paths = sorted(str(path.relative_to(project)) for path in project.rglob("*.h") if path.name in STANDARD)
+        hidden = [path for path in paths if path not in included]
+        return f"; include {', '.join(hidden)} in quotes: <> takes the header of the system" if hidden else ""
 
     def _declarations(self) -> Mapping[str, ApiDeclaration]:
         """Return the functions that the harness declares, mostly by its headers."""

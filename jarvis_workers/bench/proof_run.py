@@ -14,8 +14,10 @@ from functools import cache, partial
 from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
-from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, failure_of
+from jarvis_workers.bench.host_trouble import failure_of, last_lines, raise_for_host
+from jarvis_workers.bench.proof_bench import PROJECT, ProofBench
 from jarvis_workers.bench.proof_link import MADE, BuiltProgram
+from jarvis_workers.errors import HostExhausted
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import Sandbox, open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
@@ -39,7 +41,8 @@ UBSAN = f"{COMMON}:print_stacktrace=1:halt_on_error=0"
 # The last `exec` keeps the process, which alone may read its own mappings.
 PREPARE = """\
 cd "$HOME" && mkdir run "$1" || exit 126
-[ ! -d inputs ] || cp inputs/* run/
+[ ! -d inputs ] || cp inputs/* run/ || exit 126
+: > "$1/started"
 cd run && shift
 """
 SCRIPT = f"""\
@@ -55,7 +58,7 @@ exec {shlex.quote(os.path.realpath(sys.executable))} -I -S -B -c {shlex.quote(CL
 
 
 def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> ProofRun:
-    """Run the program of an attempt once."""
+    """Run the program of an attempt once. Raises HostExhausted if this machine could not start it."""
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
     with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
         _write_inputs(box.home, attempt)
@@ -63,13 +66,17 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
         facts = {"log": f"{log}/report", "code": code, "memory": bench.limits.memory_mb}
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
         words = [
-            f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}",
+            f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}|{bench.limits.hang_seconds}",
             str(bench.work / program.path),
             *arguments,
         ]
         outcome = _run(box, attempt, [folder, *words], bench.limits.of_run())
         output = _output(outcome, {f"{bench.work}/": "", f"{box.home}/": ""})
         client = read_untrusted(box.home / TRANSCRIPT)[:LOG_BYTES].decode("ascii", "replace")
+        raise_for_host(outcome, b"")
+        if not Path(log, "started").exists():
+            why = last_lines(outcome.stderr) or failure_of(outcome)
+            raise HostExhausted(f"this machine cannot start the run of a proof: {why}")
         text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
     # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
     # Servers fork, so that each of their processes may have ended so.

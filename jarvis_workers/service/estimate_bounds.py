@@ -24,7 +24,7 @@ from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.discover import choose_functions
 from jarvis_workers.steps.sec.dry_run import DryRun, Plan
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.steps.sec.prove import places_to_prove
+from jarvis_workers.steps.sec.proof_selection import places_to_prove
 from jarvis_workers.steps.sec.read_files import plan_reading
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.bench.proof_compilers import installed_compilers
-from jarvis_workers.errors import SandboxError, StepFailed, UsageError
+from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
@@ -78,7 +78,7 @@ def _repeat(settings: Settings, blobs: Blobs, run: Run, issue: Issue, attempt: A
         try:
             bench = resources.enter_context(open_proof_bench(cache / PROOFS, tree, ProofLimits(), tier, None))
             result = BenchRunner(bench, target, threading.BoundedSemaphore()).attempt(attempt)
-        except (SandboxError, StepFailed) as error:
+        except (HostExhausted, SandboxError, StepFailed) as error:
             return Repetition("not_run", str(error))
     assert issue.proof is not None
     return compare(result, issue.proof.stack)

@@ -47,8 +47,8 @@ PUNCTUATORS = {
     b"??<": b"{", b"??>": b"}", b"??(": b"[", b"??)": b"]", b"??=": b"#", b"??!": b"|", b"??-": b"~",
 }  # fmt: skip
 SPELLED_BY = (b"<%", b"%>", b"<:", b":>", b"%:", b"??")
-# In C++, `<::` begins with a `<`, unless a `:` or `>` follows.  `<%= name %>` is for a template engine, and `%:;` a mark
-# of `grammar_files`.
+# In C++, `<::` begins with a `<`, unless a `:` or `>` follows.  `<%= name %>` is for a template engine, and `%:;` a
+# mark of `grammar_files`.
 SPELLING = lazy(rb"<%=[^\n<>]{0,200}%>|<%|%>|%:(?!;)|<:(?!:[^:>])|(?<!:):>|\?\?[<>()=!-]")
 
 

@@ -57,6 +57,13 @@ def severities(session: Session, run_id: str) -> dict[int, str]:
     return {gid: severity for gid, severity in rows}
 
 
+def ratings(session: Session, run_id: str) -> dict[int, tuple[str, str]]:
+    """Return the severity and the exposure of each confirmed candidate by gid; "" for what its verdict does not say."""
+    query = select(VERDICT.c.gid, VERDICT.c.severity, VERDICT.c.exposure).where(VERDICT.c.run_id == run_id)
+    rows = session.execute(query.where(VERDICT.c.status == "confirmed"))
+    return {gid: (severity, exposure) for gid, severity, exposure in rows}
+
+
 def job_of(session: Session, run_id: str, gid: int) -> int | None:
     """Return the id of the job that produced the verdict on a candidate, or None."""
     query = select(VERDICT.c.job_id).where(VERDICT.c.run_id == run_id, VERDICT.c.gid == gid)

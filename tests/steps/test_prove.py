@@ -15,10 +15,15 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import refusal
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.sec.prove import STEP
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.proof_selection import UNRATED, VerdictRating, why_not_asked
+from jarvis_workers.steps.sec.prove import STEP, question_of, target_of
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
+from jarvis_workers.tools.tree import DirectoryTree
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.judging import judge
 from tests.steps.pipeline import Pipeline
@@ -55,12 +60,14 @@ class Bench:
         files: dict[str, str],
         *steps: Step,
         crash: str = "",
+        exposure: str = "",
         prover: Callable[[Body], Step] | None = None,
         **options: Any,
     ) -> tuple[dict[str, Any], list[Body]]:
         """Scan files, confirm everything, answer requests for proofs with `steps` or by `prover`.
 
-        Return the report and the requests.  With a reason for a `crash`, the jobs that prove fail.
+        Return the report and the requests.  With a reason for a `crash`, the jobs that prove fail.  The verdicts name
+        the `exposure`.
         """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
@@ -70,7 +77,7 @@ class Bench:
 
         def answer(body: Body) -> Step:
             if "run_proof" not in json.dumps(body.get("tools", "")):
-                return judge(body, always="confirmed")
+                return judge(body, always="confirmed", exposure=exposure)
             asked.append(body)
             return prover(body) if prover else left.pop(0)
 
@@ -231,3 +238,61 @@ def test_a_file_above_the_limit_of_compiled_files_is_not_said_not_to_compile(
     assert asked == []
     reason = issue_at(body, 10)["proof"]["reason"]
     assert reason.startswith("main.c is not among the first 1 files, which are compiled")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("exposure", "why"),
+    [
+        ("oom", "only a lack of memory triggers it, and no allocation fails in a run with sanitizers"),
+        ("platform", "it does not occur on Linux with default options"),
+    ],
+)
+def test_no_proof_is_asked_of_what_no_run_can_show(bench: Bench, exposure: str, why: str) -> None:
+    body, asked = bench.prove({"main.c": RECORD}, exposure=exposure)
+
+    assert asked == []
+    proof = issue_at(body, 10)["proof"]
+    assert (proof["state"], proof["attempts"]) == ("failed", 0)
+    assert proof["reason"] == f"no proof asked, because {why}"
+
+
+def test_each_finding_of_which_no_proof_is_asked_has_its_reason() -> None:
+    options = JudgeOptions(prove="medium")
+
+    def why(rating: VerdictRating = UNRATED, **fields: Any) -> str:
+        found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "a.c", 3, "", "", "", 0.9, 120)
+        return why_not_asked(found._replace(**fields), options, rating)
+
+    asked = [why(), why(VerdictRating("medium", "remote")), why(cwe=835)]
+    assert asked == ["", "", ""]
+    reasons = {
+        "its severity is below medium": why(VerdictRating("low")),
+        "not in C or C++": why(language="rust"),
+        "in the code of a test": why(file="tests/test_a.c"),
+        "only a lack of memory": why(pattern="malloc_no_null_check", cwe=690),
+        "shows a weakness of class CWE-401": why(cwe=401),
+        "shows a weakness of class CWE-457": why(cwe=457),
+    }
+    assert {what for what, reason in reasons.items() if what not in reason} == set()
+    assert all(reason.startswith("no proof asked, because ") for reason in reasons.values())
+
+
+def test_with_a_build_the_question_lists_what_it_has_made(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(RECORD)
+    found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "main.c", 10, "", "", "", 0.9, 120)
+    index, options = CodeIndex(DirectoryTree(tmp_path)), JudgeOptions(prove="low", proof_build="make")
+
+    listed = [question_of([(1, found)], {}, options, index, built).targets for built in (None, ["build/prog"], [])]
+
+    assert listed == ["main.c#main", "build/prog", ""]
+
+
+def test_the_target_of_a_proof_has_the_lines_of_its_function_without_comments(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(RECORD.replace("strcpy(name, line);", "strcpy(name, line); /* p[1] */"))
+    found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "main.c", 10, "", "", "", 0.9, 120)
+
+    target = target_of(found, CodeIndex(DirectoryTree(tmp_path)))
+
+    assert target.code[10 - target.first].strip() == "strcpy(name, line);"
+    assert len(target.code) == target.last - target.first + 1

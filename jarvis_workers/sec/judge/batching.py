@@ -69,7 +69,7 @@ def place_of(gid: int, candidate: Candidate, severities: Mapping[str, str], *, i
     family, source, sink = defect.cause
     cause = Shared(family, f"{source} {sink}", source[0])
     is_reported = is_reported or candidate.pattern in FOUND_BY_MODEL
-    return Member(gid, candidate.file, score, _shared(candidate), cause, defect.key, is_reported, _needs_oom(candidate))
+    return Member(gid, candidate.file, score, _shared(candidate), cause, defect.key, is_reported, needs_oom(candidate))
 
 
 def worst(places: Iterable[Member], most: int) -> list[Member]:
@@ -125,7 +125,7 @@ def kind_of(candidate: Candidate) -> tuple[str, str | None]:
     return candidate.pattern, _sink(candidate)
 
 
-def _needs_oom(candidate: Candidate) -> bool:
+def needs_oom(candidate: Candidate) -> bool:
     """Return whether a defect is a failed allocation that is not handled."""
     if candidate.pattern in OOM_RULES:
         return True

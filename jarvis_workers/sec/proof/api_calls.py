@@ -33,6 +33,7 @@ OF_VARIABLE = re.compile(rf"\b[A-Za-z_]\w*\s*\.{CHANGED}")
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 RECORD = re.compile(r"^(\w+) (\d+) (\w*) (\d+) (\d+)$")
 RECORDS_MAX = 100_000
+NOT_DECLARED = "is not declared in a header of the tree"
 TABLE = """
 #define JARVIS_POINTER(x) __builtin_choose_expr(__builtin_classify_type(x) == 5, (const void *)(x), (const void *)1)
 #define JARVIS_WIDTH(x) _Generic((x), char *: 1, const char *: 1, signed char *: 1, const signed char *: 1, \\
@@ -83,7 +84,7 @@ def internal_use(
     for name in sorted(called):
         declared = declarations.get(name)
         if declared is None or not declared.file.startswith(f"{project}/"):
-            return f"{name} is not declared in a header of the tree"
+            return f"{name} {NOT_DECLARED}"
         if declared.is_variadic:
             return f"{name} takes any number of arguments, which cannot be checked"
         header = declared.file.removeprefix(f"{project}/").removeprefix("./")

@@ -3,12 +3,17 @@
 A run counts if a sanitizer reported an error that fits the weakness of the finding, whose failing function belongs to
 the tree, and which lies at the sink or on the path.  Both runs must report the same error.  An error about memory of
 the harness counts only if the harness passed exactly that memory, with its true size, to a function of the API.
+
+An error elsewhere in the function of the sink counts if each pointer and array that its line accesses is on the line of
+the sink, too: a model may name the line that computes a pointer, and the sanitizer stops where it is used.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jarvis_workers.sec.proof.proof import (
+    HANG,
     HARNESSES,
     CallArgument,
     ProofRun,
@@ -23,6 +28,9 @@ from jarvis_workers.sec.proof.weaknesses import fits
 NEAR_SINK = 5
 NEAR_CALL = 2
 NULL_PAGE = 4096
+# The pointers and arrays that a line accesses: before [ or ->, or behind the * of an expression.
+ACCESSED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[|->)|(?<![\w)\]])\s*\*+\s*\(?\s*([A-Za-z_]\w*)")
+WORD = re.compile(r"[A-Za-z_]\w*")
 UNCHECKED = "the memory belongs to the harness, and was not passed as an argument with its size"
 
 # What the checks around the calls of a harness found about the memory of the tree.
@@ -34,22 +42,29 @@ OF_MEMORY = {
 
 @dataclass(frozen=True)
 class AttemptJudgement:
-    """The error that proves the finding, or the reason why none does; `internal` is why it only reproduces it."""
+    """The error that proves the finding, or the reason why none does; `internal` is why it only reproduces it.
+
+    `moved` says at which line the finding is, if that is not its own.
+    """
 
     error: SanitizerError | None
     reason: str = ""
     internal: str = ""
+    moved: str = ""
 
 
 def judge(runs: Sequence[ProofRun], target: ProofTarget) -> AttemptJudgement:
     """Judge two runs of the same attempt."""
     first, *others = [_judged(run, target) for run in runs]
-    for other in others:
-        if first.error and (other.error is None or other.error.lines() != first.error.lines()):
-            return AttemptJudgement(
-                None, "the error occurred in one run, but not in the other: it depends on time or chance"
-            )
+    for other, run in zip(others, runs[1:], strict=True):
+        if first.error and (other.error is None or not _is_same(first.error, other.error)):
+            why = f", which {run.ended}" if run.is_unclear else ": it depends on time or chance"
+            return AttemptJudgement(None, f"the error occurred in one run, but not in the other{why}")
     return first
+
+
+def _is_same(first: SanitizerError, other: SanitizerError) -> bool:
+    return first.lines() == other.lines() or first.name == other.name == HANG
 
 
 def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
@@ -61,10 +76,26 @@ def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
         if refusal := _refusal(error, target) or _misuse(error, run.arguments):
             refusals.append(refusal)
         elif why := _internal_reason(error, run.arguments):
-            weaker = weaker or AttemptJudgement(error, internal=why)
+            weaker = weaker or _shows(error, target, why)
         else:
-            return AttemptJudgement(error)
+            return _shows(error, target)
     return weaker or AttemptJudgement(None, refusals[-1])
+
+
+def _shows(error: SanitizerError, target: ProofTarget, internal: str = "") -> AttemptJudgement:
+    failing, moved = _failing(error), ""
+    if failing and not _is_at(error, failing, target):
+        names = ", ".join(sorted(_accessed(failing.line, target)))
+        moved = f"stopped at line {failing.line}, which accesses what line {target.sink.line} names: {names}"
+    return AttemptJudgement(_from_function(error, target), internal=internal, moved=moved)
+
+
+def _from_function(error: SanitizerError, target: ProofTarget) -> SanitizerError:
+    """Return a hang as the stack from the function of the finding on, since what that calls differs from run to run."""
+    if error.name != HANG:
+        return error
+    start = next(number for number, frame in enumerate(error.stack) if _is_in_function(frame, target))
+    return replace(error, stack=error.stack[start:])
 
 
 def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
@@ -81,25 +112,48 @@ def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -
 
 def _refusal(error: SanitizerError, target: ProofTarget) -> str:
     """Return the reason why an error does not show the finding, "" if it does."""
-    failing = next((frame for frame in error.stack if frame.owner != "system"), None)
+    failing = _failing(error)
     if failing is None:
         return f"{error.name}: no function of the tree is on its stack"
     if failing.owner == "harness":
         return f"{error.name}: the harness itself fails, in {failing}"
     if not fits(error.name, target.cwe):
         return f"{error.name} in {failing}: this does not show a weakness of class CWE-{target.cwe}"
-    if not _is_at(error, failing, target):
+    if not _is_at(error, failing, target) and not _is_of_same_object(error, failing, target):
         return f"{error.name} in {failing}: neither at the sink {_shown(target.sink)} nor on the path to it"
     return ""
 
 
 def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> bool:
+    if error.name == HANG:  # a loop is stopped on any of its lines, or in what it calls
+        return any(_is_in_function(frame, target) for frame in error.stack)
     if _is_in_function(failing, target) and abs(failing.line - target.sink.line) <= NEAR_SINK:
         return True
     if any(_is_near(failing, step, 1) for step in target.path):
         return True
     owners = (_of_tree(error.allocated), _of_tree(error.freed))
     return any(_is_near(frame, target.sink, NEAR_CALL) for frame in (*error.stack, *filter(None, owners)))
+
+
+def _failing(error: SanitizerError) -> StackFrame | None:
+    return next((frame for frame in error.stack if frame.owner != "system"), None)
+
+
+def _is_of_same_object(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> bool:
+    """Return whether the failing line itself accesses pointers and arrays, all of which the line of the sink names."""
+    if error.stack[:1] != (failing,) or not _is_in_function(failing, target):
+        return False
+    accessed = _accessed(failing.line, target)
+    return bool(accessed) and accessed <= set(WORD.findall(_line(target.sink.line, target)))
+
+
+def _accessed(line: int, target: ProofTarget) -> set[str]:
+    return {first or second for first, second in ACCESSED.findall(_line(line, target))}
+
+
+def _line(line: int, target: ProofTarget) -> str:
+    at = line - target.first
+    return target.code[at] if 0 <= at < len(target.code) else ""
 
 
 def _is_in_function(frame: StackFrame, target: ProofTarget) -> bool:

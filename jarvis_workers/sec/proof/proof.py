@@ -21,6 +21,8 @@ Transport = Literal["tcp", "udp"]
 HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
 # How a run ended without an error.
 NORMAL_END = "ended normally"
+# The error of a program that has not ended after some CPU time: its stack differs from run to run.
+HANG = "hang"
 STDIN = "stdin"
 INPUT = "input"
 # In the commands for a person: where a server without a port of its own listens.
@@ -209,6 +211,10 @@ class ProofRun:
     is_unclear: bool = False
     unreached: str = ""
 
+    @property
+    def hangs(self) -> bool:
+        return any(error.name == HANG for error in self.errors)
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -244,13 +250,17 @@ class TreeLine(NamedTuple):
 
 @dataclass(frozen=True)
 class ProofTarget:
-    """The finding to prove: its sink, with the first and last lines of its function, and the path to it."""
+    """The finding to prove: its sink, with the first and last lines of its function, and the path to it.
+
+    `code` are the lines of the function, without comments and texts.
+    """
 
     sink: TreeLine
     cwe: int
     first: int
     last: int
     path: tuple[TreeLine, ...] = field(default=())
+    code: tuple[str, ...] = field(default=(), repr=False)
 
 
 def _quoted(word: str) -> str:

@@ -5,7 +5,7 @@ kept, in case no later one proves it.  Whatever happens, the verdict on the find
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ ATTEMPTS = 3
 # Attempts that cannot be built or are refused count separately.
 CALLS_PER_ATTEMPT = 3
 REASON_MAX = 1_000
+ANOTHER = "the proof of another finding at this place does not show it"
 NO_ATTEMPT, NOT_RUN = "the model made no attempt, and gave no reason", "its attempt could not be run"
 
 
@@ -50,7 +51,10 @@ FORM = ReportForm(GaveUp)
 
 @dataclass(frozen=True)
 class ProofQuestion:
-    """The finding to prove, and the code that is shown: pairs of role and text. `built` is set with a build command."""
+    """The finding to prove, and the code that is shown: pairs of role and text. `built` is set with a build command.
+
+    So many `findings` at its place may have the proof, if it shows them, too.
+    """
 
     candidate: str
     verdict: str
@@ -58,6 +62,7 @@ class ProofQuestion:
     targets: str = ""
     attempts: int = ATTEMPTS
     built: bool = False
+    findings: int = 1
 
     @property
     def about(self) -> str:
@@ -79,12 +84,13 @@ class Proving:
     stopped: str | None = None
     _ran: int = 0
     _calls: int = 0
-    _best: Proof | None = None
+    _best: dict[int, Proof] = field(default_factory=dict)
+    _misfits: dict[int, str] = field(default_factory=dict)
     _reason: str = ""
     _is_refused: bool = False
 
-    def run(self) -> Conversation[Proof]:
-        """Return the proof, or the reason why there is none. Raises nothing."""
+    def run(self) -> Conversation[tuple[Proof, ...]]:
+        """Return the proof of each finding, or the reason why there is none. Raises nothing."""
         try:
             result: TaskResult = yield from intercept(run_task(self.agent, self._task()), self._performed)
             self._reason = _short(result.report.reason) or self._reason
@@ -93,12 +99,17 @@ class Proving:
             self._reason = _short(early_end(stop))
         except _AttemptsEnded:
             pass
-        if self._best:
-            return replace(self._best, attempts=self._ran)
+        return tuple(self._conclusion(number) for number in range(self.question.findings))
+
+    def _conclusion(self, number: int) -> Proof:
+        found = self._best.get(number)
+        if found is None and number in self._misfits:
+            found = Proof("failed", reason=_short(f"{ANOTHER}: {self._misfits[number]}"))
+        return replace(found or Proof("failed", reason=self._failure()), attempts=self._ran)
+
+    def _failure(self) -> str:
         reason = self._reason or NO_ATTEMPT
-        if self._is_refused and NEEDS_TIER_A not in reason:
-            reason = f"{NEEDS_TIER_A}; {reason}"
-        return Proof("failed", attempts=self._ran, reason=reason)
+        return f"{NEEDS_TIER_A}; {reason}" if self._is_refused and NEEDS_TIER_A not in reason else reason
 
     def _performed(self, want: Want) -> Conversation[Any]:
         """Perform an effect; the report on an attempt is kept, and the model gets only its text."""
@@ -113,11 +124,13 @@ class Proving:
         self._ran += report.ran
         self._is_refused |= NEEDS_TIER_A in report.text and not report.ran
         self._reason = _short(report.text)
-        if report.proof:
-            self._best = self._best or report.proof
-            if report.proof.state == "proved":
-                self._best = report.proof
-                raise _AttemptsEnded
+        for number, proof in enumerate(report.proofs):
+            if proof.state == "proved" or (proof.state == "reproduced" and number not in self._best):
+                self._best[number] = proof
+            elif proof.state == "failed" and report.proof:
+                self._misfits[number] = proof.reason
+        if report.proof and report.proof.state == "proved":
+            raise _AttemptsEnded
         left = self.question.attempts - self._ran
         return self._counted(replace(answer, stdout=f"{report.text}\n\nAttempts left: {left}."))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from jarvis_workers.sec.proof.proof import HANG
 from jarvis_workers.sec.proof.run_tool import AttemptResult
 
 LINE = re.compile(r":\d+$")
@@ -25,14 +26,25 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
         return Repetition("not_run", result.problem)
     found = [error.lines() for error in result.runs[0].errors]
     again = [error.lines() for run in result.runs[1:] for error in run.errors]
-    same = next((lines for lines in found if _key(lines) == _key(stack)), None)
-    if same and (not result.runs[1:] or any(_key(lines) == _key(stack) for lines in again)):
+    same = next((lines for lines in found if _is_same(lines, stack)), None)
+    if same and (not result.runs[1:] or any(_is_same(lines, stack) for lines in again)):
         return Repetition("fires", stack=same)
     if errors := found or again:
         return Repetition("other_error", stack=errors[-1])
     if unclear := next((run for run in result.runs if run.is_unclear), None):
         return Repetition("unclear", f"the run {unclear.ended}")
     return Repetition("silent", f"the run {result.runs[0].ended}")
+
+
+def _is_same(lines: Sequence[str], stack: Sequence[str]) -> bool:
+    if [*lines[:1], *stack[:1]] == [HANG, HANG]:  # what the loop calls when it is stopped, differs
+        return _functions(lines)[-len(stack) + 1 :] == _functions(stack)
+    return _key(lines) == _key(stack)
+
+
+def _functions(lines: Sequence[str]) -> list[str]:
+    """Return the functions of a stack without their numbers."""
+    return [LINE.sub("", line.partition(" ")[2]) for line in lines[1:]]
 
 
 def _key(lines: Sequence[str]) -> tuple[str, ...]:

@@ -7,13 +7,14 @@ gets only its text.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pydantic import Field
 
-from jarvis_workers.sec.proof.judgement import AttemptJudgement, judge
+from jarvis_workers.sec.proof.judgement import judge
 from jarvis_workers.sec.proof.proof import (
+    HANG,
     KINDS,
     Attempt,
     ClientMessage,
@@ -99,62 +100,79 @@ class RunProof(ToolArguments):
 
 @dataclass(frozen=True)
 class AttemptReport:
-    """What is known after an attempt: the text for the model, whether it `ran`, and the proof, if it is one."""
+    """What is known after an attempt: the text for the model, whether it `ran`, and what it shows of each finding.
+
+    The first of the `proofs` is that of the finding in question; those with the state "failed" have only a reason.
+    """
 
     text: str
     ran: bool
-    proof: Proof | None = None
+    proofs: tuple[Proof, ...] = ()
+
+    @property
+    def proof(self) -> Proof | None:
+        """The proof of the finding in question, if it is one."""
+        return self.proofs[0] if self.proofs and self.proofs[0].state != "failed" else None
 
     def to_text(self) -> str:
         """Return the report as JSON."""
-        proof = self.proof.to_json() if self.proof else None
-        return json.dumps({"text": self.text, "ran": self.ran, "proof": proof})
+        attempt = next((one.attempt for one in self.proofs if one.attempt), None)
+        proofs = [replace(one, attempt=None).to_json() for one in self.proofs]
+        row = {"text": self.text, "ran": self.ran, "attempt": attempt and attempt.to_json(), "proofs": proofs}
+        return json.dumps(row)
 
     @classmethod
     def from_text(cls, text: str) -> "AttemptReport":
         """Return the report that `to_text` wrote."""
         row: dict[str, Any] = json.loads(text)
-        return cls(row["text"], row["ran"], Proof.from_json(row["proof"]) if row["proof"] else None)
+        attempt = Attempt.from_json(row["attempt"]) if row["attempt"] else None
+        proofs = [Proof.from_json(one) for one in row["proofs"]]
+        shown = (one if one.state == "failed" else replace(one, attempt=attempt) for one in proofs)
+        return cls(row["text"], row["ran"], tuple(shown))
 
 
-def run_proof(runner: ProofRunner, target: ProofTarget) -> Tool:
-    """Return the tool for a finding."""
+def run_proof(runner: ProofRunner, *targets: ProofTarget) -> Tool:
+    """Return the tool for findings at a place, of which the first is in question."""
 
     def run(arguments: RunProof) -> ToolOutcome:
         attempt = _attempt(arguments, runner)
-        report = report_on(attempt, runner.attempt(attempt), target)
+        report = report_on(attempt, runner.attempt(attempt), *targets)
         return ToolOutcome(stdout=report.to_text())
 
     return typed(RunProof, run, name=RUN_PROOF, description=DESCRIPTION, brings_foreign=True)
 
 
-def report_on(attempt: Attempt, result: AttemptResult, target: ProofTarget) -> AttemptReport:
-    """Judge the runs of an attempt."""
+def report_on(attempt: Attempt, result: AttemptResult, *targets: ProofTarget) -> AttemptReport:
+    """Judge the runs of an attempt, for each finding by itself."""
     if result.problem:
         return AttemptReport(f"It was not run: {result.problem}", ran=False)
-    judgement, last = judge(result.runs, target), result.runs[0]
+    proofs = tuple(_proof_of(attempt, result, target) for target in targets)
+    first = proofs[0]
+    if first.state == "proved":
+        return AttemptReport("It proves the finding.", ran=True, proofs=proofs)
+    if first.state == "failed":
+        return AttemptReport(_failure_text(first.reason, result.runs[0]), ran=True, proofs=proofs)
+    text = f"It reproduces the finding, but does not prove it: {first.reason}. Try the program, or the public API."
+    return AttemptReport(text, ran=True, proofs=proofs)
+
+
+def _proof_of(attempt: Attempt, result: AttemptResult, target: ProofTarget) -> Proof:
+    judgement = judge(result.runs, target)
     if judgement.error is None:
-        return AttemptReport(_failure_text(judgement.reason, last), ran=True)
+        return Proof("failed", reason=judgement.reason)
     internal = result.internal or judgement.internal
-    proof = _proof(attempt, judgement, last, internal)
-    if proof.state == "proved":
-        return AttemptReport("It proves the finding.", ran=True, proof=proof)
-    text = f"It reproduces the finding, but does not prove it: {internal}. Try the program, or the public API."
-    return AttemptReport(text, ran=True, proof=proof)
-
-
-def _proof(attempt: Attempt, judgement: AttemptJudgement, run: ProofRun, internal: str) -> Proof:
+    if attempt.way == "harness" and internal and judgement.error.name == HANG:
+        return Proof("failed", reason=f"the harness itself may not end, since its calls are not timed: {internal}")
     kind: Kind = "api" if attempt.way == "harness" else attempt.way
     kind = "internal" if attempt.way == "harness" and internal else kind
-    assert judgement.error is not None
     return Proof(
         "reproduced" if internal else KINDS[kind],
         kind,
         command=attempt.command,
         attempt=attempt,
-        output=run.output,
+        output=result.runs[0].output,
         stack=judgement.error.lines(),
-        reason=internal,
+        reason="; ".join(filter(None, (internal, judgement.moved))),
     )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.sec.proof.proof import SanitizerError, StackFrame
+from jarvis_workers.sec.proof.proof import HANG, SanitizerError, StackFrame
 
 ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
 NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
@@ -23,6 +23,8 @@ STACKS = (
     (re.compile(r"^freed by thread"), "freed"),
     (re.compile(r"is located in stack of thread .* in frame"), "frame"),
 )
+# Where a program that hangs is made to write, by bench/proof_support.c.
+HANG_ADDRESS = 0x7A11
 FRAMES_MAX = 32
 ERRORS_MAX = 20
 
@@ -78,13 +80,15 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
         elif not line.strip() and stacks["stack"]:
             current = None
     region, variable, address = REGION.search(text), GLOBAL.search(text), UNKNOWN_ADDRESS.search(lines[0])
+    place = int(address[1], 16) if address else None
+    is_hang = place == HANG_ADDRESS
     return SanitizerError(
-        _name(lines[0]),
-        access,
+        HANG if is_hang else _name(lines[0]),
+        "" if is_hang else access,
         **{name: tuple(frames) for name, frames in stacks.items()},
         variable=variable[1].rsplit(":", 2)[0] if variable else "",
         region=(int(region[1], 16), int(region[2], 16)) if region else None,
-        address=int(address[1], 16) if address else None,
+        address=place,
     )
 
 

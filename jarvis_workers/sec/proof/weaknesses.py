@@ -10,6 +10,7 @@ NUMBERS = frozenset((128, 190, 191, 192, 194, 195, 196, 197, 680, 681, 682, 839,
 NULLS = frozenset((252, 253, 476, 690))
 SIZES = frozenset((400, 770, 789))
 UNINITIALIZED = frozenset((457, 824, 908, 909))
+ENDLESS = frozenset((400, 405, 407, 606, 834, 835, 1322, 1333))
 RACES = frozenset((362, 364, 366, 367, 479))
 # The classes of weaknesses that an error shows, by a part of its name; the first match counts.
 SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
@@ -39,8 +40,11 @@ SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     ("insufficient space", MEMORY),
     ("variable length array", SIZES | NUMBERS | MEMORY),
     ("not a valid value", UNINITIALIZED),
+    ("hang", ENDLESS),
 )
-PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN))
+# No error shows them for certain: the value that is read is left to chance. MemorySanitizer needs libraries of its own.
+BY_CHANCE = frozenset((457, 908, 909))
+PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANCE
 
 
 def fits(error: str, cwe: int) -> bool:

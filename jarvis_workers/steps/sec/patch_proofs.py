@@ -15,7 +15,8 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from jarvis_workers.bench.proof_bench import AT_LIMIT, ProofTree
+from jarvis_workers.bench.host_trouble import AT_LIMIT
+from jarvis_workers.bench.proof_bench import ProofTree
 from jarvis_workers.bench.proof_link import BuiltProgram
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources
@@ -201,7 +202,7 @@ class _Observations:
     def _run(self, attempt: Attempt) -> ProofRun:
         if attempt not in self.runs:
             run = self.runs[attempt] = self._run_anew(attempt)
-            self.hangs += AT_LIMIT in run.ended
+            self.hangs += AT_LIMIT in run.ended or run.hangs
         return self.runs[attempt]
 
     def _run_anew(self, attempt: Attempt) -> ProofRun:

@@ -2,22 +2,34 @@
 
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from jarvis_workers.bench import proof_bench
-from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.bench.host_trouble import raise_for_host
+from jarvis_workers.bench.proof_bench import (
+    PROJECT,
+    ProofBench,
+    ProofLimits,
+    ProofTree,
+    open_proof_bench,
+)
 from jarvis_workers.bench.proof_link import BuiltProgram, build_attempt
+from jarvis_workers.bench.proof_objects import FUZZ_TARGET
 from jarvis_workers.bench.proof_run import run_attempt
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.errors import SandboxError, StepFailed
+from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sec.proof.minimisation import emptied
 from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget
 from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult
 from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"
 RUNS = 2
+# A longer input may only take long.
+HANG_BYTES = 64_000
 
 
 class BenchRunner:
@@ -26,19 +38,28 @@ class BenchRunner:
     def __init__(self, bench: ProofBench, target: ProofTarget, slots: threading.BoundedSemaphore) -> None:
         self._bench, self._target, self._slots = bench, target, slots
 
+    @property
+    def built_targets(self) -> list[str] | None:
+        """What the build command has made: programs, and the files of fuzz targets; None without one."""
+        if self._bench.tree.command is None:
+            return None
+        fuzz = [one.path.removeprefix(f"{PROJECT}/") for one in self._bench.compiled.with_function(FUZZ_TARGET)]
+        return [*self._bench.programs(), *(f"{one} (fuzz target)" for one in fuzz)]
+
     def content(self, script: str) -> bytes:
         """Return what a Python script writes to its standard output. Raises ToolFailed."""
         bench = self._bench
         limits = bench.limits.of_run()._replace(output_bytes=2 * BYTES_MAX)
         with self._slots, open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
             outcome = box.run(["python3", "-"], stdin=script.encode("utf-8", "replace"), limits=limits)
+        raise_for_host(outcome, b"")
         if outcome.code != 0 or outcome.cut:
             tail = outcome.stderr.decode(errors="backslashreplace").strip().split("\n")[-1]
             raise ToolFailed(f"the Python script of a file failed: {outcome.reason or tail[:300]}")
         return outcome.stdout
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
-        """Build an attempt and run it twice."""
+        """Build an attempt and run it twice. Raises HostExhausted, since trouble of this machine is no attempt."""
         if attempt.way == "server" and self._bench.tier != Tier.A:
             return AttemptResult(problem=f"{NEEDS_TIER_A}, and this machine has {self._bench.tier}")
         try:
@@ -49,9 +70,23 @@ class BenchRunner:
             if runs[0].unreached and not runs[0].errors:
                 return AttemptResult(problem=f"{runs[0].unreached}\n{runs[0].output}".strip())
             runs += [self.run(attempt, program) for _ in range(1, RUNS)]
-        except (SandboxError, StepFailed) as error:
+            if any(run.hangs for run in runs) and (why := self._why_no_hang(attempt, program)):
+                runs = [replace(run, errors=(), ended=why, is_unclear=True) for run in runs]
+        except SandboxError as error:
+            raise HostExhausted(f"this machine cannot start a sandbox: {error}") from error
+        except StepFailed as error:
             return AttemptResult(problem=str(error))
         return AttemptResult(tuple(runs), internal=program.internal)
+
+    def _why_no_hang(self, attempt: Attempt, program: BuiltProgram) -> str:
+        """Return why a run that does not end shows no hang, "" if it does; in a harness, each call has its own time."""
+        if sum(len(file.content) for file in attempt.files) > HANG_BYTES:
+            return f"did not end in time; as a hang counts only one with at most {HANG_BYTES:,} bytes of input"
+        nothing = emptied(attempt)
+        if nothing == attempt:
+            return "" if attempt.way == "harness" else "did not end in time, and it has no input"
+        run = self.run(nothing, program)
+        return "did not end in time, nor does it with an empty input" if run.hangs or run.is_unclear else ""
 
     def build(self, attempt: Attempt) -> BuiltProgram:
         """Make the program of an attempt, which does not depend on its files and arguments."""
@@ -65,8 +100,9 @@ class BenchRunner:
 
 
 def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, resources: ExitStack) -> BenchRunner:
-    """Open a bench with the compiled tree, closed with `resources`; blocks. Raises StepFailed if nothing can be run.
+    """Open a bench with the compiled tree, closed with `resources`; blocks.
 
+    Raises StepFailed if nothing can be run, HostExhausted if this machine lacks what that takes.
     If `resources` are closed meanwhile, because the job was cancelled, the bench is closed at once.
     """
     closed = threading.Event()
@@ -74,7 +110,10 @@ def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, res
     with runtime.script_slots:
         directory: Path = runtime.setup.unpacked.parent / PROOFS
         opened = open_proof_bench(directory, tree, ProofLimits(), runtime.tier, runtime.starter)
-        bench = resources.enter_context(opened)
+        try:
+            bench = resources.enter_context(opened)
+        except SandboxError as error:
+            raise HostExhausted(f"this machine cannot start a sandbox: {error}") from error
     if closed.is_set():
         resources.close()
         raise StepFailed("the job was cancelled")

@@ -6,7 +6,7 @@ why there is no proof.
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,11 +18,10 @@ from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.bench.proof_bench import ProofTree
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.errors import SandboxError, StepFailed
-from jarvis_workers.paths import from_shown
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
-from jarvis_workers.sec.finding import Candidate, Numbered, is_at_least, score_of, severity_of
+from jarvis_workers.sec.finding import Candidate, Numbered, score_of
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
@@ -30,15 +29,13 @@ from jarvis_workers.sec.judge.verification import ROLES
 from jarvis_workers.sec.proof.proof import Proof, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover, verdict_text
 from jarvis_workers.sec.proof.run_tool import run_proof
-from jarvis_workers.sec.proof.weaknesses import is_provable
-from jarvis_workers.sec.root_causes import defect_of
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
+from jarvis_workers.steps.sec.proof_selection import VerdictRating, places_to_prove
 from jarvis_workers.steps.sec.results import ProofResult
 from jarvis_workers.store import transcripts, verdicts
 from jarvis_workers.store.runs import Run
@@ -54,7 +51,6 @@ WEIGHT = 100
 LABEL_LENGTH = 160
 TREES_MAX = 2
 TEXTS = ("preconditions", "trigger_path", "consequences")
-NOT_RATED: Mapping[int, str] = {}
 ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
 
 
@@ -81,8 +77,8 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         return
     with earlier.read() as session:
         confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
-        rated = verdicts.severities(session, run.id)
-        places = places_to_prove(some_of(session, run, confirmed), options, rated)
+        ratings = {gid: VerdictRating(*one) for gid, one in verdicts.ratings(session, run.id).items()}
+        places = places_to_prove(some_of(session, run, confirmed), options, ratings)
     for (file, line), found in places.items():
         gids = tuple(gid for gid, _ in found)
         score = max(score_of(one.confidence, options.rules.severity.get(one.pattern)) for _, one in found)
@@ -94,23 +90,6 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
             payload=CandidatesPayload(gids).to_json(),
             weight=round(WEIGHT * score),
         )
-
-
-def places_to_prove(
-    numbered: Iterable[Numbered], options: JudgeOptions, rated: Mapping[int, str] = NOT_RATED
-) -> dict[tuple[str, int], list[Numbered]]:
-    """Return the candidates to prove if they are confirmed, by file and line of their sink; a job proves each place.
-
-    `rated` are the severities of verdicts by gid; without one, a candidate has the severity of its rule.
-    """
-    places: dict[tuple[str, int], list[Numbered]] = {}
-    for gid, candidate in numbered:
-        if _is_worth_proving((gid, candidate), rated, options):
-            here = candidate.file, candidate.line
-            places.setdefault(defect_of(candidate).sink or here, []).append((gid, candidate))
-    for place, found in places.items():
-        found.sort(key=lambda one, place=place: (one[1].file, one[1].line) != place)  # type: ignore[misc]
-    return places
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
@@ -127,41 +106,50 @@ def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
 async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Prove a finding, or commit the reason why it is not proved."""
     if runtime.tier == Tier.C:
-        return _commit(work, Proof("failed", reason="this machine has no sandbox to run a proof in"), runtime, blobs)
+        return _commit(work, [Proof("failed", reason="this machine has no sandbox to run a proof in")], runtime, blobs)
     root = await runtime.unpack(blobs, work.snapshot_id)
     with ExitStack() as resources:
         tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
         index = _index_of(root)
-        target = await in_thread(target_of, work.candidate, index)
+        targets = [await in_thread(target_of, candidate, index) for _, candidate in work.numbered]
         try:
-            runner = await in_thread(open_runner, runtime, tree, target, resources)
-        except (SandboxError, StepFailed) as error:
-            return _commit(work, Proof("failed", reason=str(error)), runtime, blobs)
-        proof = await _prove(work, runtime, runner, target, index)
-        return await in_thread(_commit, work, proof, runtime, blobs)
+            runner = await in_thread(open_runner, runtime, tree, targets[0], resources)
+        except StepFailed as error:
+            return _commit(work, [Proof("failed", reason=str(error))], runtime, blobs)
+        proofs = await _prove(work, runtime, runner, targets, index)
+        return await in_thread(_commit, work, proofs, runtime, blobs)
 
 
 async def _prove(
-    work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, target: ProofTarget, index: CodeIndex
-) -> Proof:
+    work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, targets: Sequence[ProofTarget], index: CodeIndex
+) -> Sequence[Proof]:
     verdict = {name: getattr(work.verdict, name) for name in TEXTS}
-    question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index)
-    tools = Toolbox([*reading_tools(index), run_proof(runner, target)])
+    built = await in_thread(lambda: runner.built_targets)
+    question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index, built)
+    tools = Toolbox([*reading_tools(index), run_proof(runner, *targets)])
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
-        proof = await talk.lead(proving.run(), proving.agent, {"about": question.about})
+        proofs = await talk.lead(proving.run(), proving.agent, {"about": question.about})
         if proving.stopped and is_caused_by_answers(proving.stopped):
             await talk.forget()
-    return proof
+    return proofs
 
 
 def question_of(
-    numbered: Sequence[Numbered], verdict: Mapping[str, str], options: JudgeOptions, index: CodeIndex
+    numbered: Sequence[Numbered],
+    verdict: Mapping[str, str],
+    options: JudgeOptions,
+    index: CodeIndex,
+    built: Sequence[str] | None = None,
 ) -> ProofQuestion:
-    """Return the question about findings at a place; `verdict` has the TEXTS of a verdict. This reads files."""
+    """Return the question about findings at a place; `verdict` has the TEXTS of a verdict. This reads files.
+
+    What a build command has `built` can be run, instead of the sources of programs and fuzz targets.
+    """
     prepared = prepare(ClusterQuestion("", tuple(numbered[:1]), "en"), index)
     entries = [index.definition(name, numbered[0][1].file) for name in ENTRIES]
-    targets = "\n".join(f"{file.path}#{place.name}" for file, place in filter(None, entries))
+    sources = [f"{file.path}#{place.name}" for file, place in filter(None, entries)]
+    targets = "\n".join(sources if built is None else built)
     return ProofQuestion(
         candidate=next(iter(prepared.texts.values())),
         verdict=verdict_text(verdict),
@@ -169,6 +157,7 @@ def question_of(
         targets=targets,
         attempts=options.proof_attempts,
         built=options.proof_build is not None,
+        findings=len(numbered),
     )
 
 
@@ -178,7 +167,9 @@ def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
     around = file.at(candidate.line) if file else None
     steps = read_trail(candidate.trail) if candidate.trail else ()
     first, last = (around.first, around.last) if around else (candidate.line, candidate.line)
-    return ProofTarget(sink, candidate.cwe, first, last, tuple(TreeLine(step.file, step.line) for step in steps))
+    path = tuple(TreeLine(step.file, step.line) for step in steps)
+    lines = file.masked.decode(errors="replace").split("\n")[first - 1 : last] if file else []
+    return ProofTarget(sink, candidate.cwe, first, last, path, tuple(lines))
 
 
 def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs) -> ProofTree:
@@ -187,31 +178,29 @@ def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs
     return ProofTree(root, snapshot_id, options.proof_build, archive)
 
 
-def _is_worth_proving(numbered: Numbered, rated: Mapping[int, str], options: JudgeOptions) -> bool:
-    gid, candidate = numbered
-    severity = rated.get(gid) or options.rules.severity.get(candidate.pattern) or severity_of(candidate.confidence)
-    is_code = candidate.language == "c/cpp" and not is_test(from_shown(candidate.file))
-    return is_code and is_at_least(severity, options.prove or "high") and is_provable(candidate.cwe)
-
-
 @lru_cache(TREES_MAX)
 def _index_of(root: Path) -> CodeIndex:
     return CodeIndex(DirectoryTree(root))
 
 
-def _commit(work: ProveWork, proof: Proof, runtime: AgentRuntime, blobs: Blobs) -> Commit:
-    files = blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None
-    row = NewProof(
-        gid=0,
+def _commit(work: ProveWork, proofs: Sequence[Proof], runtime: AgentRuntime, blobs: Blobs) -> Commit:
+    """Save the proof of each finding; a single one is that of all."""
+    each = proofs if len(proofs) > 1 else [*proofs] * len(work.numbered)
+    rows = tuple(_row(gid, proof, runtime, blobs) for (gid, _), proof in zip(work.numbered, each, strict=True))
+    files = dict.fromkeys(row.files for row in rows if row.files)
+    return Commit(results=(ProofResult(rows),), blobs=tuple(("proof", one) for one in files))
+
+
+def _row(gid: int, proof: Proof, runtime: AgentRuntime, blobs: Blobs) -> NewProof:
+    return NewProof(
+        gid=gid,
         state=proof.state,
         kind=proof.kind,
         attempts=proof.attempts,
         command=proof.command,
-        files=files,
+        files=blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None,
         output=proof.output,
         stack=json.dumps(proof.stack),
         reason=proof.reason,
         sandbox=runtime.tier,
     )
-    proofs = tuple(row._replace(gid=gid) for gid, _ in work.numbered)
-    return Commit(results=(ProofResult(proofs),), blobs=(("proof", files),) if files else ())

@@ -5,7 +5,7 @@ whose proof was a job that failed or was cancelled is not proved, for that reaso
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,12 @@ from jarvis_workers.sec.report.body import CONFIRMED, PROVED
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, IssueProof, IssueVerdict
 from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
+from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import PROVE_STAGE, JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
+from jarvis_workers.steps.sec.proof_selection import VerdictRating, why_not_asked
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import merged_texts
@@ -81,6 +83,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
         proofs_by_gid = proofs_of(session, run, [issue.gid for issue in chunk])
+        not_asked = dict(_not_asked(session, run, verdicts_by_gid))
         for issue in chunk:
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
@@ -92,7 +95,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
             judged = issue.with_verdict(verdict, verification, number)
             judged = judged._replace(also_reported=tuple(reports.get(gid, ())))
-            proof = proofs_by_gid.get(gid) or unproved.get(gid)
+            proof = proofs_by_gid.get(gid) or unproved.get(gid) or not_asked.get(gid)
             yield judged.with_proof(proof) if proof and verdict.status == CONFIRMED else judged
 
 
@@ -104,6 +107,16 @@ def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> di
 def proofs_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueProof]:
     """Return what came of the attempts to prove findings, by gid."""
     return {one.gid: _proof(one) for one in proofs.of_gids(session, run.id, gids)}
+
+
+def _not_asked(session: "Session", run: Run, found: Mapping[int, IssueVerdict]) -> Iterator[tuple[int, IssueProof]]:
+    """Yield the confirmed findings of which no proof is asked, in a run that proves findings."""
+    options = JudgeOptions.of(run)
+    confirmed = [gid for gid, verdict in found.items() if verdict.status == CONFIRMED] if options.prove else []
+    for gid, candidate in some_of(session, run, confirmed):
+        rating = VerdictRating(found[gid].verdict_severity, found[gid].exposure)
+        if why := why_not_asked(candidate, options, rating):
+            yield gid, IssueProof("failed", reason=why)
 
 
 def _proof(row: NewProof) -> IssueProof:

@@ -12,13 +12,13 @@ from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
-from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.proof import Attempt, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.repetition import Outcome, compare
 from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
 from tests.sec.proof.bad_attempts import CHEATS, ELSEWHERE, HOSTILE, MISUSES, OTHER_CLASS, QUEUE
-from tests.sec.proof.cases import CASES, Case
+from tests.sec.proof.cases import CASES, Case, harness, stdin
 
 TIERS = [tier for tier in RUNNING if not refusal(tier)]
 BY_NAME = {case.name: case for case in (*CASES, QUEUE)}
@@ -106,6 +106,77 @@ def test_a_tree_that_knows_that_it_is_proved_proves_nothing(name: str, tmp_path:
     assert report.proof is None or report.proof.state == "reproduced", report.text
 
 
+LOOP_C = """\
+#include "loop.h"
+#include <string.h>
+/* Count the items of a list: a byte with the length of each, and its bytes. */
+int loop_count(const char *list, size_t size)
+{
+    int count = 0;
+    for (size_t at = 0; at < size && list[at]; count++)
+        at += (unsigned char)list[at] - 1; /* sink */
+    return count;
+}
+"""
+TALLY = 'int tally(const char *list)\n{\n    return loop_count(list ? list : "\\1", 2);\n}\n'
+LOOP_MAIN = """\
+#include <stdio.h>
+#include "loop.h"
+int main(void)
+{
+    char line[64] = {0};
+    fread(line, 1, sizeof line - 1, stdin);
+    return loop_count(line, sizeof line) < 0;
+}
+"""
+LOOP_H = "#include <stddef.h>\nint loop_count(const char *list, size_t size);\n"
+LOOP = Case(
+    "endless_loop",
+    835,
+    {"loop.c": LOOP_C + TALLY, "include/loop.h": LOOP_H, "main.c": LOOP_MAIN},
+    ("list[at] - 1", "list[at] + 1"),
+    stdin(b"\x01\x01"),
+)
+CALL = 'char *list = malloc(2);\n    memcpy(list, "\\2\\1", 2);\n    '
+HANGS = {
+    "an input": (LOOP.attempt, "proved"),
+    "a call of the API": (harness(f"{CALL}loop_count(list, 2);".replace("2\\1", "1\\1"), "loop.h"), "proved"),
+    "an internal call": (
+        Attempt("harness", code="int tally(const char *);\nint main(void)\n{\n    return tally(0);\n}\n"),
+        "failed",
+    ),
+    "an input on which it ends": (stdin(b""), "failed"),
+    "a harness that does not end": (harness(f"{CALL}for (;;)\n        loop_count(list, 1);", "loop.h"), "failed"),
+    "a long input": (stdin(b"\x01" * 70_000), "failed"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", HANGS)
+def test_a_loop_that_does_not_end_is_proved_by_the_time_it_takes(what: str, tmp_path: Path) -> None:
+    attempt, state = HANGS[what]
+    with opened(LOOP, tmp_path, TIERS[-1], fixed=False, limits=ProofLimits(run_seconds=4)) as prove:
+        report = prove(attempt)
+
+    assert report.ran, report.text
+    assert (report.proof.state if report.proof else "failed") == state, report.text
+    if report.proof:
+        assert report.proof.stack[0] == "hang"
+        assert report.proof.stack[1].startswith("#0 loop_count loop.c:")
+
+
+@pytest.mark.slow
+def test_a_program_that_never_ends_is_no_hang(tmp_path: Path) -> None:
+    files = LOOP.files | {"main.c": LOOP_MAIN.replace("char line[64] = {0}", "char line[64] = {1}")}
+    waits = Case("endless", 835, files, ("", ""), stdin(b""))
+    with opened(waits, tmp_path, TIERS[-1], fixed=False, limits=ProofLimits(run_seconds=4)) as prove:
+        empty, other = prove(stdin(b"")), prove(stdin(b"\x01\x01"))
+
+    assert (empty.proof, other.proof) == (None, None)
+    assert "did not end in time, and it has no input" in empty.text
+    assert "did not end in time, nor does it with an empty input" in other.text
+
+
 FORKS = """\
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -151,7 +222,7 @@ def test_a_harness_is_linked_with_what_the_build_has_made(command: str, tmp_path
     with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), command) as prove:
         harness, program = prove(case.attempt), prove(Attempt("program", "prog"))
         absent = prove(replace(case.attempt, code=case.attempt.code.replace("tag_name(", "tag_label(")))
-        outside = prove(Attempt("program", "../../../bin/sh"))
+        refused = [prove(Attempt("program", name)) for name in ("../../../bin/sh", "src/main.c", "libtags.a", "")]
 
     assert harness.proof is not None, harness.text
     assert (
@@ -161,9 +232,9 @@ def test_a_harness_is_linked_with_what_the_build_has_made(command: str, tmp_path
     assert (
         "tag_label is neither in what was compiled of the tree nor one of those that a harness may call" in absent.text
     )
-    assert outside.text == (
-        "It was not run: name the target: the path of a program that the build has made, from the project's root"
-    )
+    assert {(one.ran, one.text) for one in refused} == {
+        (False, "It was not run: name the target: a program that the build has made; there are: prog")
+    }
 
 
 @pytest.mark.slow
@@ -185,6 +256,69 @@ def test_a_build_that_takes_too_long_or_fails_is_said(command: str, says: str, t
         text = str(error)
     assert says in text
     assert "It proves" not in text
+
+
+SCAN_C = """\
+#include "scan.h"
+int scan_last(const char *text, int count)
+{
+    const char *end = text + count;
+    int sum = 0;
+    sum += count;
+    sum += count;
+    sum += count;
+    sum += count;
+    sum += count;
+    return sum + *end;
+}
+"""
+
+
+@pytest.mark.slow
+def test_an_error_below_the_line_that_computes_its_pointer_is_the_finding_at_that_line(tmp_path: Path) -> None:
+    files = {"scan.c": SCAN_C, "scan.h": "int scan_last(const char *text, int count);\n"}
+    call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    scan_last(text, 2);"
+    case = Case("moved", 125, files, ("", ""), harness(call, "scan.h"))
+    for name, text in files.items():
+        (tmp_path / "vulnerable").mkdir(exist_ok=True)
+        (tmp_path / "vulnerable" / name).write_text(text)
+    aim = ProofTarget(TreeLine("scan.c", 4), 125, 2, 12, code=tuple(SCAN_C.split("\n")[1:12]))
+    with open_proof_bench(
+        tmp_path / "benches", ProofTree(tmp_path / "vulnerable", ""), ProofLimits(), TIERS[-1], None
+    ) as bench:
+        report = report_on(case.attempt, BenchRunner(bench, aim, BoundedSemaphore()).attempt(case.attempt), aim)
+
+    assert report.proof is not None, report.text
+    assert report.proof.reason == "stopped at line 11, which accesses what line 4 names: end"
+    assert "#0 scan_last scan.c:11" in report.proof.stack
+
+
+CLOCK_C = """\
+#include "time.h"
+int clock_name(const char *text, long size)
+{
+    return text[size]; /* sink */
+}
+"""
+CLOCK_CALL = "int clock_name(const char *text, long size)"
+CLOCK = {
+    "src/clock.c": CLOCK_C,
+    "src/time.h": "#ifndef OWN_TIME\n#define OWN_TIME\n" + CLOCK_CALL + ";\n#endif\n",
+}
+
+
+@pytest.mark.slow
+def test_a_header_of_the_tree_wins_over_that_of_the_system_with_the_same_name(tmp_path: Path) -> None:
+    call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    clock_name(text, 2);"
+    case = Case("same_name", 125, CLOCK, ("", ""), harness(call, "time.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        quoted = prove(case.attempt)
+        code = case.attempt.code.replace('"time.h"', "<time.h>").replace("int main", f"{CLOCK_CALL};\nint main")
+        other = prove(replace(case.attempt, code=code))
+
+    assert quoted.proof is not None, quoted.text
+    assert (quoted.proof.state, quoted.proof.kind) == ("proved", "api")
+    assert "include src/time.h in quotes: <> takes the header of the system" in other.text
 
 
 @contextmanager

@@ -81,10 +81,48 @@ def test_a_misuse_of_the_api_proves_nothing() -> None:
     assert judged(ERROR, arguments=(CallArgument("f", 1, "null"),)) == "proved"
 
 
+def test_a_hang_in_the_function_of_the_finding_proves_that_it_does_not_end() -> None:
+    callee = StackFrame("step", "c.c", 3, "tree")
+    first, second = (SanitizerError("hang", stack=(callee, AT_SINK._replace(line=line), MAIN)) for line in (12, 38))
+    runs = [ProofRun("", "", (first,)), ProofRun("", "", (second,))]
+
+    judgement = judge(runs, replace(TARGET, cwe=835))
+
+    assert judgement.error is not None
+    assert judgement.error.lines() == ("hang", "#0 f a.c:12", "#1 main harness.c:5")
+    assert "does not show a weakness" in judged(first)
+    assert "neither at the sink" in judged(
+        replace(first, stack=(callee, AT_SINK._replace(line=41))), target=replace(TARGET, cwe=835)
+    )
+
+
+MOVED_CODE = {20: "p = in + length;", 27: "value = *p;", 28: "out[0] = *p;", 29: "copy(p);", 30: "size = p * 2;"}
+
+
+def moved(line: int, **fields: object) -> str:
+    code = tuple(MOVED_CODE.get(number, "") for number in range(10, 41))
+    error = replace(ERROR, stack=(AT_SINK._replace(line=line, **fields), MAIN))
+    judgement = judge([ProofRun("", "", (error,))] * 2, replace(TARGET, code=code))
+    return judgement.moved or judgement.reason
+
+
+def test_an_error_elsewhere_in_the_function_counts_if_it_accesses_only_what_the_sink_names() -> None:
+    assert moved(27) == "stopped at line 27, which accesses what line 20 names: p"
+    others = [moved(line) for line in (28, 29, 30, 35)] + [moved(27, file="c.c")]
+    assert {"neither at the sink" in reason for reason in others} == {True}
+    below = replace(ERROR, stack=(SYSTEM, AT_SINK._replace(line=27), MAIN))
+    code = tuple(MOVED_CODE.get(number, "") for number in range(10, 41))
+    assert "neither at the sink" in judged(below, target=replace(TARGET, code=code))
+
+
 def test_both_runs_must_report_the_same_error() -> None:
     runs = [ProofRun("", "", (ERROR,)), ProofRun("ended normally", "")]
     assert "time or chance" in judge(runs, TARGET).reason
     assert judge(runs[::-1], TARGET).error is None
+    stopped = ProofRun("ended: stopped at its limit of wall time", "", is_unclear=True)
+    assert judge([runs[0], stopped], TARGET).reason.endswith(
+        "in the other, which ended: stopped at its limit of wall time"
+    )
     other = replace(ERROR, access="READ of size 1")
     assert "time or chance" in judge([runs[0], ProofRun("", "", (other,))], TARGET).reason
 

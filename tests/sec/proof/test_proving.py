@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,15 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.proof import (
+    Attempt,
+    Proof,
+    ProofRun,
+    ProofTarget,
+    SanitizerError,
+    StackFrame,
+    TreeLine,
+)
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, run_proof
 from jarvis_workers.tools.registry import Toolbox
@@ -35,11 +44,22 @@ class Broken:
         )
 
 
+class Overflowing:
+    """A machine on which each attempt overflows the heap at a line."""
+
+    def content(self, script: str) -> bytes:
+        return script.encode()
+
+    def attempt(self, attempt: Attempt) -> AttemptResult:
+        error = SanitizerError("heap-buffer-overflow", "WRITE of size 4", (StackFrame("f", "src/a.c", 3, "tree"),))
+        return AttemptResult((ProofRun("was stopped by a sanitizer", "", (error,)),) * 2)
+
+
 def prove(*replies: Reply | Exception, profile: str = "deepseek", **limits: Any) -> Proof:
     """Prove a finding with a model that answers so."""
     tools = Toolbox([run_proof(Broken(), ProofTarget(TreeLine("src/a.c", 3), 787, 1, 5))])
     proving = prover(QUESTION, tools, PROFILES[profile], MARKS, AgentLimits(**limits))
-    return drive(proving.run(), AgentWorld(Scripted(*replies), proving.agent.tools))
+    return drive(proving.run(), AgentWorld(Scripted(*replies), proving.agent.tools))[0]
 
 
 def submit(value: Any) -> Reply:
@@ -103,3 +123,34 @@ def test_a_finding_that_needs_tier_a_says_so_whatever_the_model_gives_as_its_rea
 )
 def test_a_limit_that_ends_a_proof_is_named_in_words(limits: dict[str, float], reason: str) -> None:
     assert prove(attempt(), attempt(target="a.c"), **limits).reason.startswith(reason)
+
+
+def prove_each(*cwes: int, attempts: int = 1) -> tuple[Proof, ...]:
+    """Prove findings of these weaknesses at one place, where the heap overflows."""
+    targets = [ProofTarget(TreeLine("src/a.c", 3), cwe, 1, 5) for cwe in cwes]
+    question = replace(QUESTION, findings=len(targets), attempts=attempts)
+    proving = prover(
+        question, Toolbox([run_proof(Overflowing(), *targets)]), PROFILES["deepseek"], MARKS, AgentLimits()
+    )
+    replies = [attempt(target=f"{number}.c") for number in range(attempts)]
+    return drive(proving.run(), AgentWorld(Scripted(*replies), proving.agent.tools))
+
+
+def test_findings_at_a_place_share_a_proof_only_if_its_error_fits_each_of_them() -> None:
+    overflow, null, number = prove_each(787, 690, 190)
+
+    assert (overflow.state, overflow.stack[0]) == ("proved", "heap-buffer-overflow WRITE of size 4")
+    assert (number.state, number.attempt) == ("proved", overflow.attempt)
+    assert (null.state, null.attempt, null.stack, null.attempts) == ("failed", None, (), 1)
+    assert null.reason == (
+        "the proof of another finding at this place does not show it: heap-buffer-overflow in f src/a.c:3: "
+        "this does not show a weakness of class CWE-690"
+    )
+
+
+def test_a_proof_of_another_finding_at_the_place_does_not_end_the_attempts() -> None:
+    null, overflow = prove_each(690, 787, attempts=2)
+
+    assert (overflow.state, overflow.attempts) == ("proved", 2)
+    assert null.state == "failed"
+    assert "this does not show a weakness of class CWE-690" in null.reason

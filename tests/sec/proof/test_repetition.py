@@ -32,3 +32,14 @@ def test_the_outcome_of_a_repetition(outcome: Outcome, runs: tuple[ProofRun, ...
 def test_an_unclear_outcome_says_how_the_run_ended() -> None:
     assert compare(AttemptResult((SILENT, HANGING)), STACK).reason == f"the run {HANGING.ended}"
     assert compare(AttemptResult(problem="no gcc"), STACK) == ("not_run", "no gcc", ())
+
+
+def test_a_hang_fires_again_wherever_its_loop_is_stopped() -> None:
+    loop, main = StackFrame("loop", "a.c", 3, "tree"), StackFrame("main", "main.c", 9, "tree")
+    stack = SanitizerError("hang", stack=(loop, main)).lines()
+    callee = SanitizerError("hang", stack=(StackFrame("step", "b.c", 1, "tree"), loop._replace(line=4), main))
+    elsewhere = SanitizerError("hang", stack=(main,))
+
+    again, other = ProofRun("", "", (callee,)), ProofRun("", "", (elsewhere,))
+    assert compare(AttemptResult((again, again)), stack).outcome == "fires"
+    assert compare(AttemptResult((other, other)), stack).outcome == "other_error"
