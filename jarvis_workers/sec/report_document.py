@@ -303,6 +303,7 @@ class ReportPatch(NamedTuple):
     """A patch for a finding: "fixed", "refused" or "not done" with the `reason`, and the gates by result.
 
     `diff` is the patch in git's format, `message` that of its commit; `replacements` apply to the scanned files.
+    `older` are errors that stand without it, and that the input of the proof reaches with it.
     """
 
     state: str
@@ -312,6 +313,7 @@ class ReportPatch(NamedTuple):
     message: str = ""
     diff: str = ""
     replacements: tuple[PatchReplacement, ...] = ()
+    older: tuple[str, ...] = ()
 
 
 class ReportBody(NamedTuple):

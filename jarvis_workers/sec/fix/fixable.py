@@ -128,16 +128,18 @@ def fix_finding(
         status=issue.status,
         place=_line(issue, path_of),
         proof=proofs.get(issue.gid),
-        others=tuple(
-            RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of), proof=proofs.get(one.gid))
-            for one in others
-        ),
+        others=tuple(related_finding(one, path_of, proofs) for one in others),
         description=issue.description,
         suggestion=issue.suggestion,
         steps=tuple(FixLine(file=path_of(step.file), line=step.line, note=step.note) for step in issue.path),
         digest=digest,
         **texts,
     )
+
+
+def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping[int, FixProof]) -> RelatedFinding:
+    """Return the part of a finding that all findings of a root cause have."""
+    return RelatedFinding(id=issue.id, pattern=issue.pattern, place=_line(issue, path_of), proof=proofs.get(issue.gid))
 
 
 def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:

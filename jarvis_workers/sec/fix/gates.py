@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from jarvis_workers.sec.fix.older_errors import OlderError
+
 GateState = Literal["passed", "failed", "not checked"]
 # The model is asked again after a failure, but not if the tree or the machine is at fault.
 GateFault = Literal["patch", "tree", ""]
@@ -32,7 +34,8 @@ MEANS = {
 class PatchGateResult(BaseModel):
     """The result of a gate; `reason` says why it failed, or what was not checked.
 
-    `fault` is "patch" if the patch is at fault, "tree" if no patch of this tree could pass.
+    `fault` is "patch" if the patch is at fault, "tree" if no patch of this tree could pass. `older` are the errors that
+    the gate `proof` has accepted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,6 +44,7 @@ class PatchGateResult(BaseModel):
     state: GateState
     reason: str = ""
     fault: GateFault = ""
+    older: tuple[OlderError, ...] = ()
 
 
 RESULTS = TypeAdapter(tuple[PatchGateResult, ...])

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
+from jarvis_workers.sec.fix.older_errors import OlderError, at_different_lines
 
 FixState = Literal["fixed", "refused", "not done"]
 FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"
@@ -48,6 +49,11 @@ class FixResult(BaseModel):
     patch: bytes = b""
     files: Mapping[str, PatchedFile] = {}
     regression_test: Mapping[str, bytes] = {}
+
+    @property
+    def older(self) -> list[OlderError]:
+        """The errors that stand without the patch, and that the input of the proof reaches with it."""
+        return at_different_lines(error for gate in self.gates for error in gate.older)
 
     def refused(self, reason: str, gates: tuple[PatchGateResult, ...] = ()) -> "FixResult":
         """Return the result with the reason why its patch did not land after all."""

@@ -25,8 +25,8 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
         return Repetition("not_run", result.problem)
     found = [error.lines() for error in result.runs[0].errors]
     again = [error.lines() for run in result.runs[1:] for error in run.errors]
-    same = next((lines for lines in found if _key(lines) == _key(stack)), None)
-    if same and (not result.runs[1:] or any(_key(lines) == _key(stack) for lines in again)):
+    same = next((lines for lines in found if error_key(lines) == error_key(stack)), None)
+    if same and (not result.runs[1:] or any(error_key(lines) == error_key(stack) for lines in again)):
         return Repetition("fires", stack=same)
     if errors := found or again:
         return Repetition("other_error", stack=errors[-1])
@@ -35,7 +35,7 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
     return Repetition("silent", f"the run {result.runs[0].ended}")
 
 
-def _key(lines: Sequence[str]) -> tuple[str, ...]:
+def error_key(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the kind of an error, and the functions of its stack."""
     name = lines[0].partition(" ")[0] if lines else ""
     return (name, *(LINE.sub("", line) for line in lines[1:] if line.startswith("#")))

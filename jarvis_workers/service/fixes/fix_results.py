@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.gates import MEANS, PatchGateResult
+from jarvis_workers.sec.fix.older_errors import OlderError, place_of
 from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults, short_reason
 from jarvis_workers.service.atomic_write import write_pieces, write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
@@ -201,8 +202,15 @@ def _fields(result: FixResult) -> Mapping[str, Any]:
         "reason": result.reason or None,
         "attempts": result.attempts,
         "gates": [{"gate": gate.gate, "state": gate.state, "reason": gate.reason or None} for gate in result.gates],
+        "older_errors": [_older(one) for one in result.older],
         "message": result.message if result.state == FIXED else None,
         "text": result.text or None,
         "regression_test": sorted(result.regression_test),
         "patch": result.patch.decode("utf-8", "backslashreplace") or None,
     }
+
+
+def _older(error: OlderError) -> Mapping[str, Any]:
+    function, file, line = place_of(error.stack)
+    place = {"function": function, "file": file, "line": line}
+    return {"error": error.stack[0], **place, "finding": error.finding or None}

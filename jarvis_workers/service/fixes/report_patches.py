@@ -33,6 +33,7 @@ def _patch(result: FixResult, originals: Mapping[str, bytes], below: str) -> Rep
         message=result.message,
         diff=result.patch.decode("utf-8", "backslashreplace") if is_fixed else "",
         replacements=tuple(_replacements(result, originals, below)) if is_fixed else (),
+        older=tuple(map(str, result.older)) if is_fixed else (),
     )
 
 

@@ -23,7 +23,7 @@ from jarvis_workers.conversations.working_copy import mode_of, unpack_sources, w
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, FileContents, why_not_fixable
-from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, RelatedFinding
 from jarvis_workers.sec.fix.fixing import GATES_TOOL, FixOutcome, FixTask, fix
 from jarvis_workers.sec.fix.gates import RESULTS
 from jarvis_workers.sec.fix.kept_functions import code_difference
@@ -114,7 +114,7 @@ async def converse(work: FixWork, blobs: Blobs, runtime: AgentRuntime) -> Commit
                 place / "tree",
                 await in_thread(scope_of, fix_plan, finding, options.below, place / "base"),
                 _protected(earlier),
-                PatchProofs(runtime, blobs, options, finding.proved, archive),
+                PatchProofs(runtime, blobs, options, finding.proved, archive, known=_known(fix_plan, finding, earlier)),
                 shared_results(work.job.run_id, (options.archive, *payload.earlier), runtime.tier),
             )
             result = await _fix(work, runtime, gates, content or b"")
@@ -177,6 +177,12 @@ def _is_scanned(file: Path, scanned: Path) -> bool:
     )
 
 
+def _known(fix_plan: FixPlan, finding: FixFinding, earlier: Sequence[FixResult]) -> list[RelatedFinding]:
+    """Return the other proved findings that no patch before this one has fixed."""
+    fixed = {one for result in (finding, *(result.finding for result in earlier)) for one in result.ids}
+    return [one for one in fix_plan.proved if one.id not in fixed]
+
+
 def _protected(earlier: Sequence[FixResult]) -> Mapping[str, Sequence[bytes]]:
     """Return the lines of code that earlier patches added, by file."""
     lines = defaultdict[str, list[bytes]](list)
@@ -213,7 +219,8 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
     result = _result(finding, outcome, reason, _changes(workspace), gates.root)
-    if result.state != FIXED:
+    # With an older error, the input is no test that passes.
+    if result.state != FIXED or any(gate.older for gate in result.gates):
         return result
     tests = await in_thread(regression_tests, gates.proof.baselines, gates.base, options)
     return result.model_copy(update={"regression_test": tests})

@@ -7,18 +7,22 @@ from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding, RelatedFinding
 from jarvis_workers.sec.fix.fixing import ATTEMPTS
 from jarvis_workers.steps.sec.options import RuleFacts
 
 
 class FixPlan(BaseModel):
-    """What a run fixes: the findings in order, and the scanned files if they are few enough to be scanned again."""
+    """What a run fixes: the findings in order, and the scanned files if they are few enough to be scanned again.
+
+    `proved` are the proved findings of the scanned run, for errors that stand without a patch.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     findings: tuple[FixFinding, ...]
     files: tuple[str, ...] = ()
+    proved: tuple[RelatedFinding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
