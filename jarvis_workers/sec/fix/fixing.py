@@ -64,7 +64,7 @@ class FixOutcome(NamedTuple):
 
 def fix(agent: Agent, task: FixTask) -> Conversation[FixOutcome]:
     """Return the outcome of a fix; raises AgentStopped at a limit."""
-    finding = agent.guard.admit("\n".join(_described(task)))
+    finding = agent.guard.admit("\n".join(question_lines(task)))
     first = fill_from(PROMPTS, "fix_task", finding=finding, function=task.function, earlier=task.earlier)
     result = yield from run_task(agent, first)
     attempt = 0
@@ -88,10 +88,11 @@ def _results(outcome: ToolOutcome) -> tuple[PatchGateResult, ...]:
     return RESULTS.validate_json(outcome.stdout)
 
 
-def _described(task: FixTask) -> Iterator[str]:
+def question_lines(task: FixTask) -> Iterator[str]:
     """Yield the lines that describe a finding, without line numbers, so that equal findings send equal requests."""
     finding = task.finding
-    yield f"rule: {finding.pattern} (CWE-{finding.cwe}): {finding.description}"
+    kind = "found by a model" if finding.title else f"rule: {finding.pattern}"
+    yield f"{kind} (CWE-{finding.cwe}): {finding.description}"
     yield f"file: {finding.place.file}"
     if task.function:
         yield f"function: {task.function}"
@@ -105,7 +106,7 @@ def _described(task: FixTask) -> Iterator[str]:
             yield from (f"  {line}" for line in one.proof.stack_without_lines[:STACK_LINES])
     if finding.others:
         yield "the same root cause, to be fixed as well:"
-        yield from (f"- {other.pattern} in {other.place.file}: {other.place.text}" for other in finding.others)
+        yield from (f"- {other.name} in {other.place.file}: {other.place.text}" for other in finding.others)
     if finding.steps:
         yield "trace:"
         yield from (f"- {step.file}: {step.text}{'  // ' if step.text else ''}{step.note}" for step in finding.steps)

@@ -91,14 +91,13 @@ def short_reason(reason: str) -> str:
 def commit_message(finding: FixFinding, text: str) -> str:
     """Return the message of the commit: the answer's first line as its subject, and the finding."""
     lines = ["".join(one if one.isprintable() else " " for one in line).rstrip() for line in text.strip().splitlines()]
-    subject = lines[0].lstrip("#*- ").strip() if lines else ""
+    subject = (lines[0].lstrip("#*- ").strip() if lines else "") or f"Fix {finding.name} in {finding.place.file}"
     rest = lines[1:]
     if len(subject) > SUBJECT_MAX:
         rest = [subject, *rest]
         subject = subject[: SUBJECT_MAX - 1].rstrip() + "…"
-    subject = subject or f"Fix {finding.pattern} in {finding.place.file}"
     body = "\n".join(rest).strip()
-    facts = f"{'Findings' if finding.others else 'Finding'}: {', '.join(finding.ids)} {finding.pattern}" + (
+    facts = f"{'Findings' if finding.others else 'Finding'}: {', '.join(finding.ids)} {finding.name}" + (
         f" (CWE-{finding.cwe})" if finding.cwe else ""
     )
     return "\n\n".join(filter(None, (subject, body, facts))) + "\n"

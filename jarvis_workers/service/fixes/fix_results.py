@@ -158,9 +158,9 @@ def report_lines(report: FixReport) -> Iterator[str]:
     """Yield the lines of the text report: each finding with its state, its gates and its patch."""
     for result in report.results:
         finding = result.finding
-        yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.pattern}: {result.state}")
+        yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.name}: {result.state}")
         for other in finding.others:
-            yield plain(f"  {other.id} {other.place.file}:{other.place.line} {other.pattern}: same root cause")
+            yield plain(f"  {other.id} {other.place.file}:{other.place.line} {other.name}: same root cause")
         if result.reason:
             yield plain(f"  {result.reason}")
         yield from (plain(f"  {gate.gate}: {_gate_text(gate)}") for gate in result.gates)
@@ -196,6 +196,7 @@ def _fields(result: FixResult) -> Mapping[str, Any]:
         "id": finding.id,
         "same_root_cause": [other.id for other in finding.others],
         "rule": finding.pattern,
+        "title": finding.title or None,
         "file": finding.place.file,
         "line": finding.place.line,
         "state": result.state,
