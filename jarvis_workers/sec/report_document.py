@@ -303,7 +303,8 @@ class ReportPatch(NamedTuple):
     """A patch for a finding: "fixed", "refused" or "not done" with the `reason`, and the gates by result.
 
     `diff` is the patch in git's format, `message` that of its commit; `replacements` apply to the scanned files.
-    `older` are errors that stand without it, and that the input of the proof reaches with it.
+    `older` are errors that stand without it, and that the input of the proof reaches with it; `second_look` has the
+    lines of a second look at the function.
     """
 
     state: str
@@ -314,6 +315,7 @@ class ReportPatch(NamedTuple):
     diff: str = ""
     replacements: tuple[PatchReplacement, ...] = ()
     older: tuple[str, ...] = ()
+    second_look: tuple[str, ...] = ()
 
 
 class ReportBody(NamedTuple):

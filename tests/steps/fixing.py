@@ -212,7 +212,7 @@ class FixPlace:
             archive=blobs.put(pack_directory(self.tree, TreeBounds())),
             findings=blobs.put(FixPlan(findings=findings, files=sources).model_dump_json().encode()),
             below="src",
-            **{"build": BUILD, "tests": CHECK, "min_confidence": 0.4, **options},
+            **{"build": BUILD, "tests": CHECK, "min_confidence": 0.4, "second_look": False, **options},
         )
         job = Claimed(self.pipeline.rows(self.run_id)[-1].id, self.run_id, "fix", "fix", "agent", 1, "", "{}", 0, 0)
         return FixWork(job, made, payload or FixPayload(0, tuple(range(1, len(findings)))), [])

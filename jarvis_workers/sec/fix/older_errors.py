@@ -64,11 +64,11 @@ def reached(
     runs: Iterable[ProofRun], own: Sequence[str], older: Iterable[OlderError], code_at: CodeAt
 ) -> tuple[OlderError, ...]:
     """Return the errors that runs over a patched tree report; none unless all are older, and none the own one."""
-    known = {(error_key(one.stack), one.code): one for one in reversed([*older])}
+    by_key = {(error_key(one.stack), one.code): one for one in reversed([*older])}
     found = dict[OlderError, None]()
     for stack in (error.lines() for run in runs for error in run.errors):
         _, file, line = place_of(stack)
-        one = known.get((error_key(stack), code_at(file, line)))
+        one = by_key.get((error_key(stack), code_at(file, line)))
         if one is None or error_key(stack) == error_key(own):
             return ()
         found[one] = None

@@ -9,6 +9,7 @@ from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
 from jarvis_workers.sec.fix.older_errors import OlderError, at_different_lines
+from jarvis_workers.sec.fix.second_look import SecondLook
 
 FixState = Literal["fixed", "refused", "not done"]
 FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"
@@ -34,7 +35,7 @@ class FixResult(BaseModel):
     """The result for a finding: `patch` is empty without a change; it is relative to the earlier patches of its file.
 
     `reason` says why the patch did not land, `message` is that of its commit, `regression_test` has the contents of new
-    files of the commit by path.
+    files of the commit by path. `second_look` is None if no patch passed the gates, or none was asked for.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
@@ -49,6 +50,7 @@ class FixResult(BaseModel):
     patch: bytes = b""
     files: Mapping[str, PatchedFile] = {}
     regression_test: Mapping[str, bytes] = {}
+    second_look: SecondLook | None = None
 
     @property
     def older(self) -> list[OlderError]:

@@ -27,6 +27,7 @@ def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
     parts.append(say("Passed: {gates}.", gates=", ".join(patch.passed)))
     if patch.unchecked:
         parts.append(say("Not checked: {gates}.", gates=", ".join(patch.unchecked)))
+    parts += [f"{line[0].upper()}{line[1:]}." for line in patch.second_look]
     return " ".join(parts)
 
 

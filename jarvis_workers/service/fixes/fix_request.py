@@ -64,6 +64,7 @@ class FixChoice:
     build: str = ""
     tests: str = ""
     attempts: int = 3
+    second_look: bool = True
     with_changes: bool = False
 
 
@@ -174,6 +175,7 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
         tests=choice.tests,
         proof_build=JudgeOptions.of(run).proof_build,
         attempts=choice.attempts,
+        second_look=choice.second_look,
         gate_seconds=settings.code.gate_seconds,
         gate_memory_mb=settings.code.gate_memory_mb,
         gate_disk_mb=settings.code.gate_disk_mb,

@@ -22,9 +22,9 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import mode_of, unpack_sources, without_places
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.fix.changed_files import Changes, FileContents, why_not_fixable
+from jarvis_workers.sec.fix.changed_files import Changes, why_not_fixable
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, RelatedFinding
-from jarvis_workers.sec.fix.fixing import GATES_TOOL, FixOutcome, FixTask, fix
+from jarvis_workers.sec.fix.fixing import GATES_TOOL, FixOutcome, FixTask
 from jarvis_workers.sec.fix.gates import RESULTS
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
@@ -46,6 +46,7 @@ from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.regression_tests import regression_tests
+from jarvis_workers.steps.sec.second_looks import PatchedFunction, changes_in
 from jarvis_workers.steps.sec.unpatched_results import shared_results
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
@@ -114,7 +115,14 @@ async def converse(work: FixWork, blobs: Blobs, runtime: AgentRuntime) -> Commit
                 place / "tree",
                 await in_thread(scope_of, fix_plan, finding, options.below, place / "base"),
                 _protected(earlier),
-                PatchProofs(runtime, blobs, options, finding.proved, archive, known=_known(fix_plan, finding, earlier)),
+                PatchProofs(
+                    runtime,
+                    blobs,
+                    options,
+                    finding.proved,
+                    archive,
+                    other_proofs=_other_proofs(fix_plan, finding, earlier),
+                ),
                 shared_results(work.job.run_id, (options.archive, *payload.earlier), runtime.tier),
             )
             result = await _fix(work, runtime, gates, content or b"")
@@ -177,7 +185,7 @@ def _is_scanned(file: Path, scanned: Path) -> bool:
     )
 
 
-def _known(fix_plan: FixPlan, finding: FixFinding, earlier: Sequence[FixResult]) -> list[RelatedFinding]:
+def _other_proofs(fix_plan: FixPlan, finding: FixFinding, earlier: Sequence[FixResult]) -> list[RelatedFinding]:
     """Return the other proved findings that no patch before this one has fixed."""
     fixed = {one for result in (finding, *(result.finding for result in earlier)) for one in result.ids}
     return [one for one in fix_plan.proved if one.id not in fixed]
@@ -205,20 +213,24 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
         bool(work.payload.earlier),
     )
     about = _hash(finding.identity, options.build, options.tests, *work.payload.earlier)
-    outcome: FixOutcome | None = None
     reason = ""
     with runtime.open(work.job, options.group, about, work.lines) as talk:
         agent = _agent(talk, workspace, task, options)
+        patched = PatchedFunction(task, workspace, talk, options)
         try:
-            hidden = [_gates_tool(gates, workspace)]
-            outcome = await talk.lead(fix(agent, task), agent, {"about": about}, hidden)
+            hidden = [_gates_tool(gates, workspace), patched.tool]
+            outcome = await talk.lead(patched.fix(agent), agent, {"about": about}, hidden)
             if reason_of(outcome.results, outcome.attempts):
                 await talk.forget()
         except AgentStopped as stop:
-            reason = early_end(stop)
-            if is_caused_by_answers(stop.reason):
-                await talk.forget()
-    result = _result(finding, outcome, reason, _changes(workspace), gates.root)
+            if patched.outcome:
+                patched.stop(early_end(stop))
+            else:
+                reason = early_end(stop)
+                if is_caused_by_answers(stop.reason):
+                    await talk.forget()
+    result = _result(finding, patched.outcome, reason, changes_in(workspace), gates.root)
+    result = result.model_copy(update={"second_look": patched.look})
     # With an older error, the input is no test that passes.
     if result.state != FIXED or any(gate.older for gate in result.gates):
         return result
@@ -242,13 +254,9 @@ def _gates_tool(gates: PatchGates, workspace: EditWorkspace) -> Tool:
     """Return the tool that runs the gates; its output is their results as JSON."""
 
     def run(_: Any) -> ToolOutcome:
-        return ToolOutcome(stdout=RESULTS.dump_json(gates.run(_changes(workspace))).decode())
+        return ToolOutcome(stdout=RESULTS.dump_json(gates.run(changes_in(workspace))).decode())
 
     return Tool(GATES_TOOL, "", {}, lambda _: None, run)
-
-
-def _changes(workspace: EditWorkspace) -> Changes:
-    return {path: FileContents(file.before, file.after) for path, file in workspace.changes().items()}
 
 
 def _with_texts(finding: FixFinding, base: Path) -> FixFinding:

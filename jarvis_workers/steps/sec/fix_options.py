@@ -34,6 +34,7 @@ class FixOptions(ConversationOptions):
     proofs, the command `proof_build` builds it there, if there is one.
     `findings` is the blob of the FixPlan, `build_flags` that of the flags of the scan. No file in the directories
     `closed` is edited. The commands `build` and `tests` run at the top. The commits have an author (name, address).
+    After a patch, a `second_look` asks what is still wrong in the function.
     """
 
     scanned: str = ""
@@ -47,6 +48,7 @@ class FixOptions(ConversationOptions):
     tests: str = ""
     proof_build: str | None = None
     attempts: int = ATTEMPTS
+    second_look: bool = True
     gate_seconds: float = 600
     gate_memory_mb: float = 4096
     gate_disk_mb: float = 4096

@@ -68,7 +68,7 @@ class BaselineProof:
 class PatchProofs:
     """The proofs of `findings` (`sec.fix.proof_gate.PatchProofRunner`); `archive` has the sources without patches.
 
-    Without `minimise`, only the stored attempts run, and only over patched trees. `known` are the proofs of other
+    Without `minimise`, only the stored attempts run, and only over patched trees. `other_proofs` are those of other
     findings, `accepted` errors that have been found to be older than the patch.
     """
 
@@ -78,7 +78,7 @@ class PatchProofs:
     findings: Sequence[RelatedFinding]
     archive: bytes
     minimise: bool = True
-    known: Sequence[RelatedFinding] = ()
+    other_proofs: Sequence[RelatedFinding] = ()
     accepted: Sequence[OlderError] = ()
 
     @cached_property
@@ -140,11 +140,11 @@ class PatchProofs:
     def _older(self) -> tuple[OlderError, ...]:
         """The errors that are known to stand without the patch."""
         observed = (*self.accepted, *(one for baseline in self.baselines for one in baseline.older))
-        if not self.known:
+        if not self.other_proofs:
             return observed
         with self._sources() as root:
             code_at = _code_in(root / self.options.below)
-            proved = [older_error(one.proof.stack, code_at, one.id) for one in self.known if one.proof]
+            proved = [older_error(one.proof.stack, code_at, one.id) for one in self.other_proofs if one.proof]
         return (*filter(None, proved), *observed)
 
     def _tree(self, root: Path) -> ProofTree:
