@@ -79,11 +79,31 @@ def test_after_the_last_attempt_the_finding_is_refused_with_the_reason(place: Fi
 
 
 @pytest.mark.slow
+def test_a_refused_edit_is_no_attempt_and_a_repeated_patch_runs_no_gate(place: FixPlace) -> None:
+    search = {"path": "src/name.c", "search": "return SIZE", "replace": "return length", "range": "900-999"}
+    beyond = calls("patch", edits=[search])
+    wrong = edit(COPY, FIX.replace("return length", "return SIZE"))
+    steps = [wrong, ANSWER, beyond, ANSWER, ANSWER, edit("return SIZE", "return length"), ANSWER]
+    with ModelServer(*steps) as server:
+        work = place.work(place.finding("strcpy(out, name);"))
+        result = place.result(place.commit(work, server))
+        told = [request["messages"][-1]["content"] for request in server.requests]
+
+    assert "This is no attempt: your last edit was refused" in told[4]
+    assert "the range of lines is not one of the file, which has" in told[4]
+    assert "refused (2 of 3 attempts)" in told[5]
+    assert "the patch is the same as one that this check has refused before" in told[5]
+    assert (result.state, result.attempts) == ("fixed", 3), result.reason
+
+
+@pytest.mark.slow
 def test_a_tree_that_does_not_build_and_a_machine_without_the_command_ask_no_second_time(place: FixPlace) -> None:
     result = place.fix(GOOD, ANSWER, build="make nothing")
+    tests = place.fix(GOOD, ANSWER, tests="make nothing")
 
-    assert (result.state, result.attempts, result.gates[-1].fault) == ("refused", 1, "tree")
-    assert "make nothing fails without the patch as well" in result.reason
+    for one in (result, tests):
+        assert (one.state, one.attempts, one.gates[-1].fault) == ("refused", 1, "tree")
+        assert "make nothing fails without the patch as well" in one.reason
 
 
 @pytest.mark.slow

@@ -67,15 +67,20 @@ def fix(agent: Agent, task: FixTask) -> Conversation[FixOutcome]:
     finding = agent.guard.admit("\n".join(question_lines(task)))
     first = fill_from(PROMPTS, "fix_task", finding=finding, function=task.function, earlier=task.earlier)
     result = yield from run_task(agent, first)
-    attempt = 0
+    attempt = refused_edits = 0
     while True:
         attempt += 1
         outcome: ToolOutcome = yield RunTool(GATES_TOOL, NO_ARGUMENTS, untimed=True)
         results = _results(outcome)
         failure = failure_of(results)
-        if failure is None or failure.fault != "patch" or attempt >= task.attempts:
+        is_free = failure is not None and failure.fault == "edit" and refused_edits < task.attempts
+        if failure is None or failure.fault == "tree" or (attempt >= task.attempts and not is_free):
             return FixOutcome(result.text, results, attempt)
         reason = agent.guard.admit(shorten(failure.reason, agent.limits.output_tokens))
+        if is_free:
+            attempt, refused_edits = attempt - 1, refused_edits + 1
+            result = yield from run_task(agent, fill_from(PROMPTS, "edit_refused", reason=reason))
+            continue
         again = fill_from(
             PROMPTS, "gate_failed", attempt=attempt, attempts=task.attempts, gate=failure.gate, reason=reason
         )

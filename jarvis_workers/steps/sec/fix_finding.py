@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.limits import early_end, is_caused_by_answers
@@ -24,8 +24,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, why_not_fixable
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, RelatedFinding
-from jarvis_workers.sec.fix.fixing import GATES_TOOL, FixOutcome, FixTask
-from jarvis_workers.sec.fix.gates import RESULTS
+from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import (
@@ -41,6 +40,7 @@ from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
+from jarvis_workers.steps.sec.attempted_patches import AttemptedPatches
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
 from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
@@ -56,7 +56,7 @@ from jarvis_workers.tools.edit_workspace import EditWorkspace
 from jarvis_workers.tools.editing import edit_tools, watched_reading
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import search_code
-from jarvis_workers.tools.tool import Tool, ToolOutcome
+from jarvis_workers.tools.tool import Tool
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -215,10 +215,11 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
     about = _hash(finding.identity, options.build, options.tests, *work.payload.earlier)
     reason = ""
     with runtime.open(work.job, options.group, about, work.lines) as talk:
-        agent = _agent(talk, workspace, task, options)
+        attempts = AttemptedPatches(gates, workspace)
+        agent = _agent(talk, workspace, attempts, task, options)
         patched = PatchedFunction(task, workspace, talk, options)
         try:
-            hidden = [_gates_tool(gates, workspace), patched.tool]
+            hidden = [attempts.tool, patched.tool]
             outcome = await talk.lead(patched.fix(agent), agent, {"about": about}, hidden)
             if reason_of(outcome.results, outcome.attempts):
                 await talk.forget()
@@ -238,9 +239,12 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
     return result.model_copy(update={"regression_test": tests})
 
 
-def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, options: FixOptions) -> Agent:
+def _agent(
+    talk: JobConversation, workspace: EditWorkspace, attempts: AttemptedPatches, task: FixTask, options: FixOptions
+) -> Agent:
     scripts = [_local(tool, workspace.root) for tool in talk.scripts(workspace.root)]
-    tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edit_tools(workspace)])
+    edits = map(attempts.watched, edit_tools(workspace))
+    tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edits])
     definition = task._replace(scripts=bool(scripts)).definition
     return Agent(definition, tools, profile=talk.platform.profile, marks=talk.marks, limits=options.agent_limits)
 
@@ -248,15 +252,6 @@ def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, optio
 def _local(tool: Tool, root: Path) -> Tool:
     """Return a tool whose outcomes do not contain the path of the scratch copy."""
     return replace(tool, run=lambda arguments: without_places(tool.run(arguments), {root: "."}))
-
-
-def _gates_tool(gates: PatchGates, workspace: EditWorkspace) -> Tool:
-    """Return the tool that runs the gates; its output is their results as JSON."""
-
-    def run(_: Any) -> ToolOutcome:
-        return ToolOutcome(stdout=RESULTS.dump_json(gates.run(changes_in(workspace))).decode())
-
-    return Tool(GATES_TOOL, "", {}, lambda _: None, run)
 
 
 def _with_texts(finding: FixFinding, base: Path) -> FixFinding:
