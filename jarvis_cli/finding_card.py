@@ -68,7 +68,7 @@ def _card(
     head = Text(f"\n{place}  ", style="dim").append(issue.status, style=STATUS_STYLES.get(issue.status, "bold"))
     yield head.append(f"  {issue.severity}, score {issue.score:.2f}  {issue.id}", style="not dim")
     where = Text(_short(f"{issue.file}:{issue.line}"), style="bold")
-    yield where.append(f"  {_short(issue.pattern)}, CWE-{issue.cwe}", style="not bold")
+    yield where.append(f"  {_short(finding_name(issue))}, CWE-{issue.cwe}", style="not bold")
     if twins:
         more = "" if len(twins) <= LINES_MAX else f" and {len(twins) - LINES_MAX:,} more"
         lines = ", ".join(str(line) for line in twins[:LINES_MAX])

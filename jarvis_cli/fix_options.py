@@ -39,6 +39,14 @@ Attempts = Annotated[
     int,
     typer.Option(min=1, max=10, metavar="NUMBER", help="Most attempts for each finding.", rich_help_panel=PATCH),
 ]
+SecondLook = Annotated[
+    bool,
+    typer.Option(
+        "--second-look/--no-second-look",
+        help="Ask what is still wrong in a patched function.",
+        rich_help_panel=PATCH,
+    ),
+]
 WithChanges = Annotated[
     bool,
     typer.Option("--with-changes", help="Start from the uncommitted changes, not from HEAD.", rich_help_panel=PATCH),
@@ -59,6 +67,7 @@ class FixCommandOptions:
     build: Build = None
     test: Tests = None
     attempts: Attempts = 3
+    second_look: SecondLook = True
     with_changes: WithChanges = False
     directory: Directory = None
     group: Group = None

@@ -55,6 +55,7 @@ def _choice(options: FixCommandOptions) -> FixChoice:
         build=options.build or "",
         tests=options.test or "",
         attempts=options.attempts,
+        second_look=options.second_look,
         with_changes=options.with_changes,
     )
 

@@ -309,6 +309,8 @@ class ReportPatch(NamedTuple):
     """A patch for a finding: "fixed", "refused" or "not done" with the `reason`, and the gates by result.
 
     `diff` is the patch in git's format, `message` that of its commit; `replacements` apply to the scanned files.
+    `older` are errors that stand without it, and that the input of the proof reaches with it; `second_look` has the
+    lines of a second look at the function.
     """
 
     state: str
@@ -318,6 +320,8 @@ class ReportPatch(NamedTuple):
     message: str = ""
     diff: str = ""
     replacements: tuple[PatchReplacement, ...] = ()
+    older: tuple[str, ...] = ()
+    second_look: tuple[str, ...] = ()
 
 
 class ReportBody(NamedTuple):

@@ -8,7 +8,7 @@ line, and what a model has found there also by its weakness.
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, rule_id
@@ -61,12 +61,18 @@ def defect_of(candidate: Candidate) -> Defect:
         cause = RootCause(family, (candidate.file, candidate.line))
         return Defect(cause, None, (family, candidate.file, evidence))
     first, last = steps[0], steps[-1]
-    source, sink = _place(first), _place(last)
+    sink = _place(last)
     if candidate.pattern in FOUND_BY_MODEL:
-        return Defect(RootCause(NAMED_CAUSE, source), sink, (NAMED_CAUSE, *_text(first)))
-    if family == NULL_CHECK and NULL in first.note:
+        return Defect(RootCause(NAMED_CAUSE, _place(first)), sink, (NAMED_CAUSE, *_text(first)))
+    if source := null_source(candidate.pattern, steps):
         return Defect(RootCause(family, source), sink, (family, *_text(first)))
-    return Defect(RootCause(family, source, sink), sink, (family, *_text(first), *_text(last)))
+    return Defect(RootCause(family, _place(first), sink), sink, (family, *_text(first), *_text(last)))
+
+
+def null_source(pattern: str, steps: Sequence[TraceLocation]) -> Place | None:
+    """Return the place that makes an unchecked NULL pointer, which alone identifies the root cause; None for others."""
+    is_null = FAMILIES.get(pattern) == NULL_CHECK and steps and NULL in steps[0].note
+    return _place(steps[0]) if is_null else None
 
 
 class RootCauseIds:

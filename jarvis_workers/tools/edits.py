@@ -56,7 +56,7 @@ class EditProblem(NamedTuple):
             "not found": "the text to replace is not in the file; copy it exactly, with its white space",
             "several matches": f"the text to replace occurs {self.matches} times; add lines around it",
             "range": f"the end of the range occurs {self.matches} times after its start, instead of once",
-            "lines": f"the range of lines is not one of the file, which has {self.matches} lines",
+            "lines": f"the range of lines is not one of the file, which has {self.matches} lines; correct or omit it",
             "indentation": "the replacement is not indented like the text to replace; copy the indentation of the file",
             "overlap": "it overlaps another edit of the file",
         }

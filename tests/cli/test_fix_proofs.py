@@ -63,11 +63,13 @@ def test_killed_while_it_fixes_a_proved_finding_a_run_goes_on_to_the_same_branch
 
     with ModelServer(forever=answer) as server:
         set_models(repository, m=server)
-        process = repository.start("sec", "fix", "last", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = repository.start(
+            "sec", "fix", "last", "--no-second-look", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         assert process.wait(100) == -signal.SIGKILL
         resumed = repository("runs", "resume", "last", "--json")
         calls_made = len(asked)
-        again = repository("sec", "fix", "last", "--json")
+        again = repository("sec", "fix", "last", "--no-second-look", "--json")
 
     first, second = (json.loads(ended.out) for ended in (resumed, again))
     assert (resumed.code, again.code, len(asked), calls_made) == (0, 0, 5, 5)

@@ -19,6 +19,13 @@ from tests.steps.fixing import ANSWER, BUILD, CHECK, COPY, FILES, FIX, GOOD, JOI
 FORMS = ("sarif", "html", "markdown")
 CHECKS = ("--build", BUILD, "--test", CHECK)
 JOINS = [edit(JOIN, JOINED), says("Bound the second name\n\nstrcat had no limit.")]
+LEFT = {
+    "line": 5,
+    "quote": "strcpy(out, name);",
+    "cwe": 787,
+    "description": "The size of out is not known here.",
+}
+LOOKED = says(json.dumps({"report": [LEFT]}))
 BOTH = [calls("read_code", path="src/name.c"), GOOD, ANSWER, *JOINS]
 
 
@@ -50,7 +57,7 @@ class Fixing:
         return [*found["issues"], *found.get("dismissed", [])]
 
     def fix(self, *words: object) -> Ended:
-        return self.jarvis("sec", "fix", "last", *words)
+        return self.jarvis("sec", "fix", "last", "--no-second-look", *words)
 
 
 @pytest.fixture
@@ -205,6 +212,9 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_branch(fixing: Fixing) -
 
     def answer(body: Body) -> Step:
         done = sum(message["role"] == "assistant" for message in body["messages"])
+        if body["messages"][0]["content"].startswith("You review"):
+            asked.append(done)
+            return LOOKED
         second = "already contain patches" in body["messages"][1]["content"]
         asked.append(done)
         if second and done == 1 and process is not None and process.poll() is None:
@@ -221,14 +231,18 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_branch(fixing: Fixing) -
         assert branches(fixing.top) == []
         before = len(asked)
         resumed = fixing.jarvis("runs", "resume", "last")
-        assert len(asked) == before + 1
-        again = fixing.fix(*CHECKS, "--json")
-        assert len(asked) == before + 1
+        # The last answer of the fix, the second look at it, and its correction, since no code is quoted.
+        assert len(asked) == before + 3
+        again = fixing.jarvis("sec", "fix", "last", *CHECKS, "--json")
+        assert len(asked) == before + 3
 
     first, second = (json.loads(ended.out) for ended in (resumed, again))
     commits = [git(fixing.top, "rev-parse", found["branch"]) for found in (first, second)]
     assert (resumed.code, again.code) == (0, 0)
     assert first["branch"] != second["branch"]
+    looks = [[one["second_look"] for one in found["fixes"]] for found in (first, second)]
+    assert looks[0] == looks[1]
+    assert [look["still_wrong"][0]["description"] for look in looks[0]] == [LEFT["description"]] * 2
     assert commits[0] == commits[1]
     assert [one["patch"] for one in first["fixes"]] == [one["patch"] for one in second["fixes"]]
 

@@ -103,7 +103,7 @@ GOOD = edit(COPY, FIX)
 FUNCTION = NAME[NAME.index("/* Copies") : NAME.index("/* Joins")]
 # The name of a bad patch: its edits, the gate that refuses it, and words of the reason.
 BAD: dict[str, tuple[list[Step], str, str]] = {
-    "does not apply": ([edit("    memcpy(out, name, 4);\n", FIX)], "applies", "nothing was changed"),
+    "does not apply": ([edit("    memcpy(out, name, 4);\n", FIX), ANSWER], "applies", "nothing was changed"),
     "wrong line ends": ([write(NAME.replace(COPY, FIX).replace("\n", "\r\n"))], "applies", "line ends were LF"),
     "edits a test": (
         [GOOD, edit("int test_name", "int tests", "tests/test_name.c")],
@@ -116,7 +116,7 @@ BAD: dict[str, tuple[list[Step], str, str]] = {
     "adds a file": ([GOOD, write("int more;\n", "src/more.c")], "files", "it is a new file"),
     "removes a file": ([GOOD, write(None, "src/name.h")], "files", "the file is removed"),
     "edits generated code": ([GOOD, edit("int names", "int name", "src/names.tab.c")], "files", "it is generated"),
-    "leaves the tree": ([edit("x", "y", "../../etc/passwd")], "applies", "nothing was changed"),
+    "leaves the tree": ([edit("x", "y", "../../etc/passwd"), ANSWER], "applies", "nothing was changed"),
     "deletes the function": ([edit(FUNCTION, "")], "function", "function copy_name is removed"),
     "empties the function": ([edit(COPY, "    return -1;\n")], "function", "does nothing any more"),
     "disables by #if 0": ([edit(COPY, f"#if 0\n{COPY}#endif\n    return 0;\n")], "function", "conditional"),
@@ -212,7 +212,7 @@ class FixPlace:
             archive=blobs.put(pack_directory(self.tree, TreeBounds())),
             findings=blobs.put(FixPlan(findings=findings, files=sources).model_dump_json().encode()),
             below="src",
-            **{"build": BUILD, "tests": CHECK, "min_confidence": 0.4, **options},
+            **{"build": BUILD, "tests": CHECK, "min_confidence": 0.4, "second_look": False, **options},
         )
         job = Claimed(self.pipeline.rows(self.run_id)[-1].id, self.run_id, "fix", "fix", "agent", 1, "", "{}", 0, 0)
         return FixWork(job, made, payload or FixPayload(0, tuple(range(1, len(findings)))), [])

@@ -79,11 +79,31 @@ def test_after_the_last_attempt_the_finding_is_refused_with_the_reason(place: Fi
 
 
 @pytest.mark.slow
+def test_a_refused_edit_is_no_attempt_and_a_repeated_patch_runs_no_gate(place: FixPlace) -> None:
+    search = {"path": "src/name.c", "search": "return SIZE", "replace": "return length", "range": "900-999"}
+    beyond = calls("patch", edits=[search])
+    wrong = edit(COPY, FIX.replace("return length", "return SIZE"))
+    steps = [wrong, ANSWER, beyond, ANSWER, ANSWER, edit("return SIZE", "return length"), ANSWER]
+    with ModelServer(*steps) as server:
+        work = place.work(place.finding("strcpy(out, name);"))
+        result = place.result(place.commit(work, server))
+        told = [request["messages"][-1]["content"] for request in server.requests]
+
+    assert "This is no attempt: your last edit was refused" in told[4]
+    assert "the range of lines is not one of the file, which has" in told[4]
+    assert "refused (2 of 3 attempts)" in told[5]
+    assert "the patch is the same as one that this check has refused before" in told[5]
+    assert (result.state, result.attempts) == ("fixed", 3), result.reason
+
+
+@pytest.mark.slow
 def test_a_tree_that_does_not_build_and_a_machine_without_the_command_ask_no_second_time(place: FixPlace) -> None:
     result = place.fix(GOOD, ANSWER, build="make nothing")
+    tests = place.fix(GOOD, ANSWER, tests="make nothing")
 
-    assert (result.state, result.attempts, result.gates[-1].fault) == ("refused", 1, "tree")
-    assert "make nothing fails without the patch as well" in result.reason
+    for one in (result, tests):
+        assert (one.state, one.attempts, one.gates[-1].fault) == ("refused", 1, "tree")
+        assert "make nothing fails without the patch as well" in one.reason
 
 
 @pytest.mark.slow
@@ -189,6 +209,60 @@ def test_right_patches_of_several_classes_are_taken_and_cosmetic_ones_refused(
     assert f"the rule still fires: {case.pattern} on case.{case.suffix}" in told
     assert (result.state, result.reason, result.attempts) == ("fixed", "", 2)
     assert result.files[file].after.decode() == case.source.replace(case.text, case.right)
+
+
+WIDEN = """\
+#include <stdlib.h>
+
+/* Doubles the letters of a text. */
+char *widen(int length, const char *text)
+{
+    int i, at = 0;
+    char *wide = malloc(3 * length / 2 + 1);
+
+    for (i = 0; i < length - 1; i += 2) {
+        unsigned int letter = (unsigned char)text[i];
+        if (letter < 128) {
+            wide[at++] = text[i];
+        } else if (letter < 200) {
+            wide[at++] = text[i] & 63;
+        } else {
+            wide[at++] = text[i] | 64;
+        }
+    }
+    wide[at++] = 0;
+    return wide;
+}
+"""
+ALLOCATED = "    char *wide = malloc(3 * length / 2 + 1);\n"
+# With it, the loop may be skipped: the allocation is then used on another line first.
+PARTED = """\
+    char *wide;
+
+    if (length < 0)
+        length = 0;
+
+    wide = malloc(3 * length / 2 + 1);
+"""
+
+
+@pytest.mark.slow
+def test_findings_that_a_patch_moves_are_not_new_and_those_that_it_brings_are(
+    make_place: Callable[[Mapping[str, str]], FixPlace],
+) -> None:
+    place, file = make_place({"src/widen.c": WIDEN}), "src/widen.c"
+    brings = edit(ALLOCATED, f"{PARTED}    system(text);\n", file)
+    with ModelServer(brings, ANSWER, edit("    system(text);\n", "", file), ANSWER) as server:
+        finding = place.finding("char *wide = malloc(", file, "alloc_size_overflow")
+        finding = finding.model_copy(update={"place": finding.place.model_copy(update={"text": ALLOCATED.strip()})})
+        result = place.result(place.commit(place.work(finding, build="", tests=""), server))
+        told = server.requests[2]["messages"][-1]["content"]
+
+    assert "the patch brings new findings: " in told
+    assert "widen.c:13: system(text);" in told
+    assert "flow_unchecked_null" not in told
+    assert (result.state, result.attempts) == ("fixed", 2), result.reason
+    assert {gate.gate: gate.state for gate in result.gates}["rule"] == "passed"
 
 
 @pytest.mark.slow

@@ -190,6 +190,76 @@ def test_a_patch_that_is_silent_but_wrong_is_refused(name: str, proved: Callable
     assert words in result.gates[-1].reason
 
 
+# A title that is too long hides that one with a digit divides by zero.
+STACKED = Case(
+    "stacked",
+    121,
+    {
+        **STACK.files,
+        "lib.c": """\
+#include <string.h>
+#include <stdio.h>
+#include "lib.h"
+static int share(const char *text)
+{
+    int digits = 0;
+    for (; *text; text++)
+        digits += *text >= '0' && *text <= '9';
+    return 100 / (digits - 1);
+}
+void handle(const char *line)
+{
+    char title[32];
+    strcpy(title, line); /* sink */
+    puts(title);
+    printf("%d\\n", share(title));
+}
+""",
+    },
+    STACK.fix,
+    stdin(b"0" + b"a" * 200 + b"\n"),
+)
+DIVISION = "division by zero in share, lib.c:9"
+
+
+@pytest.mark.slow
+def test_a_patch_is_accepted_although_the_input_then_reaches_an_error_that_stands_without_it(
+    proved: Callable[..., ProvedPlace],
+) -> None:
+    place = proved(STACKED)
+
+    result, _ = place.fix(place.edit(*BOUND), ANSWER)
+
+    older = next(one.older for one in result.gates if one.gate == "proof")
+    assert (result.state, result.attempts) == ("fixed", 1), result.reason
+    assert "the input of the proof then reaches an older error" in gate(result)[1]
+    assert DIVISION in gate(result)[1]
+    assert {(one.code, one.finding) for one in older} == {("return 100 / (digits - 1);", "")}
+    # A test that does not pass is none.
+    assert result.regression_test == {}
+
+
+@pytest.mark.slow
+def test_an_error_that_the_patch_may_cause_is_refused_and_one_patch_may_mend_both(
+    proved: Callable[..., ProvedPlace],
+) -> None:
+    # Only a line that is too long for the title divides by zero, so that no run without the patch gets there.
+    text = STACKED.files["lib.c"].replace("digits - 1", "digits - 1 + 2 * (length < 40)")
+    text = text.replace("share(const char *text)", "share(const char *text, size_t length)")
+    text = text.replace("share(title)", "share(title, strlen(line))")
+    place = proved(Case("hidden", 121, {**STACKED.files, "lib.c": text}, STACK.fix, STACKED.attempt))
+    both = place.edit("    return 100 /", "    if (digits == 1)\n        return 0;\n    return 100 /")
+
+    result, told = place.fix(place.edit(*BOUND), ANSWER, both, ANSWER)
+
+    assert "a sanitizer reports another error:" in told[2]
+    assert "#0 share lib.c:9" in told[2]
+    assert "mend both in this patch" in told[2]
+    assert (result.state, result.attempts) == ("fixed", 2), result.reason
+    assert next(one.older for one in result.gates if one.gate == "proof") == ()
+    assert gate(result) == ("passed", "")
+
+
 @pytest.mark.slow
 def test_the_minimised_input_becomes_a_test_in_the_directory_of_tests(proved: Callable[..., ProvedPlace]) -> None:
     place = proved(STACK, more={"tests/check.sh": "true\n"})

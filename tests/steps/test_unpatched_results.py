@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.sec.fix.rule_counts import RuleSites
+from jarvis_workers.sec.fix.rule_sites import RuleSites
 from jarvis_workers.steps.sec import patch_gates
 from jarvis_workers.steps.sec.unpatched_results import UnpatchedResults
 from jarvis_workers.tools.tool import ToolOutcome

@@ -5,10 +5,12 @@ function. A conversation that ends early reports nothing, and says why.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
@@ -46,6 +48,20 @@ STEP, SHOWN_MAX = 40, 480
 PARTS = {**ROLES["en"], "code": "the function in question"}
 PARTLY = "the model has seen {count} of its {size} lines"
 INSTRUCTED = "its code contains instructions to a model ({rules})"
+
+
+class SearchPrompts(NamedTuple):
+    """The prompts of a search in a directory, further untrusted `values` of its task, and its bounds."""
+
+    directory: Path
+    system: str
+    task: str
+    values: Mapping[str, str] = MappingProxyType({})
+    rounds: int = ROUNDS
+    has_tools: bool = True
+
+
+DISCOVERY = SearchPrompts(PROMPTS, "discover_system", "discover")
 
 
 @dataclass(frozen=True)
@@ -112,17 +128,23 @@ class FunctionSearch:
     """The conversation about one function; `agent` has its tools, `stopped` is the reason of an early end."""
 
     def __init__(
-        self, question: FunctionQuestion, *, profile: Profile, marks: Marks, limits: AgentLimits | None = None
+        self,
+        question: FunctionQuestion,
+        *,
+        profile: Profile,
+        marks: Marks,
+        limits: AgentLimits | None = None,
+        prompts: SearchPrompts = DISCOVERY,
     ) -> None:
-        limits = limits or AgentLimits()
-        limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=min(limits.tool_calls, TOOL_CALLS))
+        limits, rounds = limits or AgentLimits(), prompts.rounds
+        limits = replace(limits, rounds=min(limits.rounds, rounds), tool_calls=min(limits.tool_calls, TOOL_CALLS))
         facts = {"language": question.language, "notes": question.notes}
-        system = fill_from(PROMPTS, "discover_system", **facts)
+        system = fill_from(prompts.directory, prompts.system, **facts)
         about = Definition(system, name="Jarvis searcher", auto_complete=False, language=question.language)
-        tools = Toolbox(reading_tools(question.index))
+        tools = Toolbox(reading_tools(question.index) if prompts.has_tools else [])
         self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)
         self.stopped: str | None = None
-        self._question = question
+        self._question, self._prompts = question, prompts
 
     def run(self) -> Conversation[SearchResult]:
         """Return the defects that the model reports; raises nothing."""
@@ -187,12 +209,13 @@ class FunctionSearch:
         return replace(place, quote=file.decided[place.line - 1].strip() if file else place.quote)
 
     def _task(self) -> str:
-        question, guard = self._question, self.agent.guard
+        question, guard, prompts = self._question, self.agent.guard, self._prompts
         return fill_from(
-            PROMPTS,
-            "discover",
+            prompts.directory,
+            prompts.task,
             function=guard.admit(question.name),
             findings=guard.admit(question.finding_text) if question.findings else "",
             parts=[(PARTS[part.role], guard.admit(part.text())) for part in question.code.parts],
             left_out=question.code.left_out,
+            **{name: guard.admit(value) for name, value in prompts.values.items()},
         )

@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report_document import Issue
 
 LINE_NUMBER = re.compile(r":\d+$")
@@ -46,7 +49,10 @@ NO_PROOFS: Mapping[int, FixProof] = {}
 
 
 class RelatedFinding(BaseModel):
-    """A finding of a root cause, the place where its rule fired, and its proof, if it has one."""
+    """A finding of a root cause, the place where its rule fired, and its proof, if it has one.
+
+    `title` is that of what a model has found, "" if a rule names the finding.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,6 +60,12 @@ class RelatedFinding(BaseModel):
     pattern: str
     place: FixLine
     proof: FixProof | None = None
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person reads: the rule, or the title of what a model has found."""
+        return self.title or self.pattern
 
 
 class FixFinding(RelatedFinding):
@@ -102,7 +114,7 @@ class FixFinding(RelatedFinding):
     @property
     def label(self) -> str:
         """The name of the job, such as "C12ab34 unsafe_api in src/url.c"."""
-        return f"{self.id} {self.pattern} in {self.place.file}"
+        return f"{self.id} {self.name} in {self.place.file}"
 
 
 def fix_finding(
@@ -128,16 +140,29 @@ def fix_finding(
         status=issue.status,
         place=_line(issue, path_of),
         proof=proofs.get(issue.gid),
-        others=tuple(
-            RelatedFinding(id=one.id, pattern=one.pattern, place=_line(one, path_of), proof=proofs.get(one.gid))
-            for one in others
-        ),
+        title=_title(issue),
+        others=tuple(related_finding(one, path_of, proofs) for one in others),
         description=issue.description,
         suggestion=issue.suggestion,
         steps=tuple(FixLine(file=path_of(step.file), line=step.line, note=step.note) for step in issue.path),
         digest=digest,
         **texts,
     )
+
+
+def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping[int, FixProof]) -> RelatedFinding:
+    """Return the part of a finding that all findings of a root cause have."""
+    return RelatedFinding(
+        id=issue.id,
+        pattern=issue.pattern,
+        place=_line(issue, path_of),
+        proof=proofs.get(issue.gid),
+        title=_title(issue),
+    )
+
+
+def _title(issue: Issue) -> str:
+    return plain(finding_title(issue)) if issue.pattern in FOUND_BY_MODEL else ""
 
 
 def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:

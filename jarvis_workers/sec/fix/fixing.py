@@ -64,18 +64,23 @@ class FixOutcome(NamedTuple):
 
 def fix(agent: Agent, task: FixTask) -> Conversation[FixOutcome]:
     """Return the outcome of a fix; raises AgentStopped at a limit."""
-    finding = agent.guard.admit("\n".join(_described(task)))
+    finding = agent.guard.admit("\n".join(question_lines(task)))
     first = fill_from(PROMPTS, "fix_task", finding=finding, function=task.function, earlier=task.earlier)
     result = yield from run_task(agent, first)
-    attempt = 0
+    attempt = refused_edits = 0
     while True:
         attempt += 1
         outcome: ToolOutcome = yield RunTool(GATES_TOOL, NO_ARGUMENTS, untimed=True)
         results = _results(outcome)
         failure = failure_of(results)
-        if failure is None or failure.fault != "patch" or attempt >= task.attempts:
+        is_free = failure is not None and failure.fault == "edit" and refused_edits < task.attempts
+        if failure is None or failure.fault == "tree" or (attempt >= task.attempts and not is_free):
             return FixOutcome(result.text, results, attempt)
         reason = agent.guard.admit(shorten(failure.reason, agent.limits.output_tokens))
+        if is_free:
+            attempt, refused_edits = attempt - 1, refused_edits + 1
+            result = yield from run_task(agent, fill_from(PROMPTS, "edit_refused", reason=reason))
+            continue
         again = fill_from(
             PROMPTS, "gate_failed", attempt=attempt, attempts=task.attempts, gate=failure.gate, reason=reason
         )
@@ -88,10 +93,11 @@ def _results(outcome: ToolOutcome) -> tuple[PatchGateResult, ...]:
     return RESULTS.validate_json(outcome.stdout)
 
 
-def _described(task: FixTask) -> Iterator[str]:
+def question_lines(task: FixTask) -> Iterator[str]:
     """Yield the lines that describe a finding, without line numbers, so that equal findings send equal requests."""
     finding = task.finding
-    yield f"rule: {finding.pattern} (CWE-{finding.cwe}): {finding.description}"
+    kind = "found by a model" if finding.title else f"rule: {finding.pattern}"
+    yield f"{kind} (CWE-{finding.cwe}): {finding.description}"
     yield f"file: {finding.place.file}"
     if task.function:
         yield f"function: {task.function}"
@@ -105,7 +111,7 @@ def _described(task: FixTask) -> Iterator[str]:
             yield from (f"  {line}" for line in one.proof.stack_without_lines[:STACK_LINES])
     if finding.others:
         yield "the same root cause, to be fixed as well:"
-        yield from (f"- {other.pattern} in {other.place.file}: {other.place.text}" for other in finding.others)
+        yield from (f"- {other.name} in {other.place.file}: {other.place.text}" for other in finding.others)
     if finding.steps:
         yield "trace:"
         yield from (f"- {step.file}: {step.text}{'  // ' if step.text else ''}{step.note}" for step in finding.steps)

@@ -5,9 +5,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from jarvis_workers.sec.fix.older_errors import OlderError
+
 GateState = Literal["passed", "failed", "not checked"]
 # The model is asked again after a failure, but not if the tree or the machine is at fault.
-GateFault = Literal["patch", "tree", ""]
+GateFault = Literal["patch", "edit", "tree", ""]
 
 APPLIES = "applies"
 FILES = "files"
@@ -32,7 +34,8 @@ MEANS = {
 class PatchGateResult(BaseModel):
     """The result of a gate; `reason` says why it failed, or what was not checked.
 
-    `fault` is "patch" if the patch is at fault, "tree" if no patch of this tree could pass.
+    `fault` is "patch" if the patch is at fault, "edit" if a refused edit has left it as it was, "tree" if no patch
+    of this tree could pass. `older` are the errors that the gate `proof` has accepted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,6 +44,7 @@ class PatchGateResult(BaseModel):
     state: GateState
     reason: str = ""
     fault: GateFault = ""
+    older: tuple[OlderError, ...] = ()
 
 
 RESULTS = TypeAdapter(tuple[PatchGateResult, ...])
@@ -54,6 +58,11 @@ def passed(gate: str, remark: str = "") -> PatchGateResult:
 def failed(gate: str, reason: str) -> PatchGateResult:
     """Return the result of a gate that the patch fails."""
     return PatchGateResult(gate=gate, state="failed", reason=reason, fault="patch")
+
+
+def edit_refused(gate: str, reason: str) -> PatchGateResult:
+    """Return the result for a patch that a refused edit has left as it was."""
+    return PatchGateResult(gate=gate, state="failed", reason=reason, fault="edit")
 
 
 def impossible(gate: str, reason: str) -> PatchGateResult:

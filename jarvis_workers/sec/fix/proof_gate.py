@@ -3,6 +3,7 @@
 from typing import NamedTuple, Protocol
 
 from jarvis_workers.sec.fix.gates import PROOF, PatchGateResult, failed, not_checked, passed
+from jarvis_workers.sec.fix.older_errors import REACHED, OlderError, at_different_lines
 
 NO_PROOF = "no proof is stored for this finding"
 NO_BENIGN = "no benign input is known whose result could change; --test finds patches that refuse valid input"
@@ -13,12 +14,13 @@ class ProofOutcome(NamedTuple):
 
     `failure` says why the defect remains, "" if the proofs are silent. `benign_works` is whether benign inputs have the
     same result as without the patch, None if none is known. `problem` says why the proofs could not run, "" if they
-    could.
+    could. `older` are errors that stand without the patch, and that the inputs reach with it.
     """
 
     failure: str = ""
     benign_works: bool | None = None
     problem: str = ""
+    older: tuple[OlderError, ...] = ()
 
 
 class PatchProofRunner(Protocol):
@@ -39,4 +41,6 @@ def check_proof(runner: PatchProofRunner, root: str) -> PatchGateResult:
         return not_checked(PROOF, f"the proof did not run: {outcome.problem}")
     if outcome.benign_works is False:
         return failed(PROOF, "benign inputs are refused or changed as well; refuse only those that are not valid")
-    return passed(PROOF, "" if outcome.benign_works else NO_BENIGN)
+    remarks = [REACHED.format(one) for one in at_different_lines(outcome.older)]
+    remarks += [] if outcome.benign_works else [NO_BENIGN]
+    return passed(PROOF, "; ".join(remarks)).model_copy(update={"older": outcome.older})

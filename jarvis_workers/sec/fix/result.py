@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
+from jarvis_workers.sec.fix.older_errors import OlderError, at_different_lines
+from jarvis_workers.sec.fix.second_look import SecondLook
 
 FixState = Literal["fixed", "refused", "not done"]
 FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"
@@ -33,7 +35,7 @@ class FixResult(BaseModel):
     """The result for a finding: `patch` is empty without a change; it is relative to the earlier patches of its file.
 
     `reason` says why the patch did not land, `message` is that of its commit, `regression_test` has the contents of new
-    files of the commit by path.
+    files of the commit by path. `second_look` is None if no patch passed the gates, or none was asked for.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
@@ -48,6 +50,12 @@ class FixResult(BaseModel):
     patch: bytes = b""
     files: Mapping[str, PatchedFile] = {}
     regression_test: Mapping[str, bytes] = {}
+    second_look: SecondLook | None = None
+
+    @property
+    def older(self) -> list[OlderError]:
+        """The errors that stand without the patch, and that the input of the proof reaches with it."""
+        return at_different_lines(error for gate in self.gates for error in gate.older)
 
     def refused(self, reason: str, gates: tuple[PatchGateResult, ...] = ()) -> "FixResult":
         """Return the result with the reason why its patch did not land after all."""
@@ -85,14 +93,13 @@ def short_reason(reason: str) -> str:
 def commit_message(finding: FixFinding, text: str) -> str:
     """Return the message of the commit: the answer's first line as its subject, and the finding."""
     lines = ["".join(one if one.isprintable() else " " for one in line).rstrip() for line in text.strip().splitlines()]
-    subject = lines[0].lstrip("#*- ").strip() if lines else ""
+    subject = (lines[0].lstrip("#*- ").strip() if lines else "") or f"Fix {finding.name} in {finding.place.file}"
     rest = lines[1:]
     if len(subject) > SUBJECT_MAX:
         rest = [subject, *rest]
         subject = subject[: SUBJECT_MAX - 1].rstrip() + "…"
-    subject = subject or f"Fix {finding.pattern} in {finding.place.file}"
     body = "\n".join(rest).strip()
-    facts = f"{'Findings' if finding.others else 'Finding'}: {', '.join(finding.ids)} {finding.pattern}" + (
+    facts = f"{'Findings' if finding.others else 'Finding'}: {', '.join(finding.ids)} {finding.name}" + (
         f" (CWE-{finding.cwe})" if finding.cwe else ""
     )
     return "\n\n".join(filter(None, (subject, body, facts))) + "\n"

@@ -39,7 +39,7 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
 def _is_same(lines: Sequence[str], stack: Sequence[str]) -> bool:
     if [*lines[:1], *stack[:1]] == [HANG, HANG]:  # what the loop calls when it is stopped, differs
         return _functions(lines)[-len(stack) + 1 :] == _functions(stack)
-    return _key(lines) == _key(stack)
+    return error_key(lines) == error_key(stack)
 
 
 def _functions(lines: Sequence[str]) -> list[str]:
@@ -47,7 +47,7 @@ def _functions(lines: Sequence[str]) -> list[str]:
     return [LINE.sub("", line.partition(" ")[2]) for line in lines[1:]]
 
 
-def _key(lines: Sequence[str]) -> tuple[str, ...]:
+def error_key(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the kind of an error, and the functions of its stack."""
     name = lines[0].partition(" ")[0] if lines else ""
     return (name, *(LINE.sub("", line) for line in lines[1:] if line.startswith("#")))

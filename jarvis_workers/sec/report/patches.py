@@ -7,6 +7,7 @@ from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import IssueProof, ReportPatch
 
 LINES_MAX = 400
+OLDER = "Its input then reaches an older error, which stands without the patch: {error}."
 # The kinds of lines of a patch by their first characters; the first match counts.
 KINDS = (("diff ", "file"), ("--- ", "file"), ("+++ ", "file"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
 
@@ -19,9 +20,14 @@ def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
             say("Refused: {reason}", reason=patch.reason) if refused else say("Not done: {reason}", reason=patch.reason)
         )
     parts = [say("Its proof no longer fires.")] if PROOF in patch.passed else []
+    parts += [
+        say("Its input then reaches an older error, which stands without the patch: {error}.", error=one)
+        for one in patch.older
+    ]
     parts.append(say("Passed: {gates}.", gates=", ".join(patch.passed)))
     if patch.unchecked:
         parts.append(say("Not checked: {gates}.", gates=", ".join(patch.unchecked)))
+    parts += [f"{line[0].upper()}{line[1:]}." for line in patch.second_look]
     return " ".join(parts)
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
-from jarvis_workers.sec.fix.fixable import FIXABLE, FixProof, fix_finding, order_of
+from jarvis_workers.sec.fix.fixable import FIXABLE, FixProof, fix_finding, order_of, related_finding
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
-from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.fixes.fix_results import LABEL
 from jarvis_workers.service.fixes.fix_sources import FixSources, read_sources
@@ -48,6 +48,8 @@ MOST_RUNS = 20
 SAME_CALL = 10
 # Trees up to these sizes are scanned as a whole after a patch, larger ones around it.
 SCAN_FILES, SCAN_BYTES = 2_000, 4_000_000
+# Proofs of other findings, with which an error is known to stand without a patch.
+PROVED_MAX = 200
 
 Tell = Callable[[str], None]
 
@@ -62,6 +64,7 @@ class FixChoice:
     build: str = ""
     tests: str = ""
     attempts: int = 3
+    second_look: bool = True
     with_changes: bool = False
 
 
@@ -130,7 +133,8 @@ def fix_request(
     settings: "Settings", store: Store, blobs: Blobs, run: Run, choice: FixChoice, executor: str, tell: Tell
 ) -> RunRequest[FixInput]:
     """Return the request of a run that fixes findings of `run`. Raises UsageError if that is not possible."""
-    findings = chosen_findings(run, read_body(store, blobs, scan_of(run)), choice)
+    body = read_body(store, blobs, scan_of(run))
+    findings = chosen_findings(run, body, choice)
     root = root_of(run)
     bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
     sources = read_sources(root, bounds, tell, with_changes=choice.with_changes)
@@ -138,7 +142,9 @@ def fix_request(
         tell("no build command is set (--build): only the changed files are compiled, if that is possible")
     if not choice.tests:
         tell("no test command is set (--test): the patches are not tested")
-    fix_plan = _plan(run, blobs, findings, sources, _proofs(store, run, findings))
+    proved = sorted((issue for issue in body.issues if issue.status == "proved"), key=order_of)[:PROVED_MAX]
+    by_gid = _proofs(store, run, [*proved, *(one for first, others in findings for one in (first, *others))])
+    fix_plan = _plan(run, blobs, findings, proved, sources, by_gid)
     attempts = tuple(blobs.read(one.proof.blob) for found in fix_plan.findings for one in found.proved if one.proof)
     run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan, attempts)
     return _request(settings, root, run, executor, run_input)
@@ -169,6 +175,7 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
         tests=choice.tests,
         proof_build=JudgeOptions.of(run).proof_build,
         attempts=choice.attempts,
+        second_look=choice.second_look,
         gate_seconds=settings.code.gate_seconds,
         gate_memory_mb=settings.code.gate_memory_mb,
         gate_disk_mb=settings.code.gate_disk_mb,
@@ -179,9 +186,9 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
     )
 
 
-def _proofs(store: Store, run: Run, findings: Sequence[DefectGroup]) -> dict[int, FixProof]:
+def _proofs(store: Store, run: Run, issues: Sequence[Issue]) -> dict[int, FixProof]:
     """Return the stored proofs of findings by gid."""
-    gids = [issue.gid for first, others in findings for issue in (first, *others)]
+    gids = {issue.gid for issue in issues}
     with store.read() as session:
         rows = proofs.of_gids(session, run.id, gids)
     return {
@@ -192,9 +199,14 @@ def _proofs(store: Store, run: Run, findings: Sequence[DefectGroup]) -> dict[int
 
 
 def _plan(
-    run: Run, blobs: Blobs, findings: Sequence[DefectGroup], sources: FixSources, by_gid: Mapping[int, FixProof]
+    run: Run,
+    blobs: Blobs,
+    findings: Sequence[DefectGroup],
+    proved: Sequence[Issue],
+    sources: FixSources,
+    by_gid: Mapping[int, FixProof],
 ) -> FixPlan:
-    """Return the findings with the hashes of their files, and the files to scan."""
+    """Return the findings with the hashes of their files, the files to scan, and the proved findings."""
     with open_snapshot(blobs, run.snapshot_id) as reader:
         entries = {shown(entry.path): entry for entry in reader.files()}
         is_small = reader.index.files <= SCAN_FILES and reader.index.bytes <= SCAN_BYTES
@@ -209,6 +221,7 @@ def _plan(
             fix_finding(issue, others, path_of, digests.get(issue.file, ""), by_gid) for issue, others in findings
         ),
         files=tuple(as_text(entry.path) for entry in entries.values()) if is_small else (),
+        proved=tuple(related_finding(issue, path_of, by_gid) for issue in proved),
     )
 
 

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.gates import MEANS, PatchGateResult
+from jarvis_workers.sec.fix.older_errors import OlderError, place_of
 from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults, short_reason
+from jarvis_workers.sec.fix.second_look import SecondLook
 from jarvis_workers.service.atomic_write import write_pieces, write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.run_files import export_directory, refuse_unwritable
@@ -157,12 +159,14 @@ def report_lines(report: FixReport) -> Iterator[str]:
     """Yield the lines of the text report: each finding with its state, its gates and its patch."""
     for result in report.results:
         finding = result.finding
-        yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.pattern}: {result.state}")
+        yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.name}: {result.state}")
         for other in finding.others:
-            yield plain(f"  {other.id} {other.place.file}:{other.place.line} {other.pattern}: same root cause")
+            yield plain(f"  {other.id} {other.place.file}:{other.place.line} {other.name}: same root cause")
         if result.reason:
             yield plain(f"  {result.reason}")
         yield from (plain(f"  {gate.gate}: {_gate_text(gate)}") for gate in result.gates)
+        if result.second_look:
+            yield from (f"  {line}" for line in result.second_look.lines())
         if result.regression_test:
             yield plain(f"  regression test: {', '.join(sorted(result.regression_test))}")
         if result.patch:
@@ -195,14 +199,28 @@ def _fields(result: FixResult) -> Mapping[str, Any]:
         "id": finding.id,
         "same_root_cause": [other.id for other in finding.others],
         "rule": finding.pattern,
+        "title": finding.title or None,
         "file": finding.place.file,
         "line": finding.place.line,
         "state": result.state,
         "reason": result.reason or None,
         "attempts": result.attempts,
         "gates": [{"gate": gate.gate, "state": gate.state, "reason": gate.reason or None} for gate in result.gates],
+        "second_look": result.second_look and _second_look(result.second_look),
+        "older_errors": [_older(one) for one in result.older],
         "message": result.message if result.state == FIXED else None,
         "text": result.text or None,
         "regression_test": sorted(result.regression_test),
         "patch": result.patch.decode("utf-8", "backslashreplace") or None,
     }
+
+
+def _second_look(look: SecondLook) -> Mapping[str, Any]:
+    found = [{**one.model_dump(), "line": one.line or None, "cwe": one.cwe or None} for one in look.defects]
+    return {"function": look.function or None, "still_wrong": found, "reason": look.reason or None}
+
+
+def _older(error: OlderError) -> Mapping[str, Any]:
+    function, file, line = place_of(error.stack)
+    place = {"function": function, "file": file, "line": line}
+    return {"error": error.stack[0], **place, "finding": error.finding or None}

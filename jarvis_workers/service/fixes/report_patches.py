@@ -19,11 +19,12 @@ def read_patches(store: Store, blobs: Blobs, run: Run) -> dict[str, ReportPatch]
     reports = fixes_of(store, blobs, run)
     patches = dict[str, ReportPatch]()
     for result, originals, below in reports:
-        patches |= dict.fromkeys(result.finding.ids, _patch(result, originals, below))
+        patches |= dict.fromkeys(result.finding.ids, patch_of(result, originals, below))
     return patches
 
 
-def _patch(result: FixResult, originals: Mapping[str, bytes], below: str) -> ReportPatch:
+def patch_of(result: FixResult, originals: Mapping[str, bytes], below: str) -> ReportPatch:
+    """Return the patch of a result for reports; `originals` are the scanned contents of the files."""
     is_fixed = result.state == FIXED
     return ReportPatch(
         state=result.state,
@@ -33,6 +34,8 @@ def _patch(result: FixResult, originals: Mapping[str, bytes], below: str) -> Rep
         message=result.message,
         diff=result.patch.decode("utf-8", "backslashreplace") if is_fixed else "",
         replacements=tuple(_replacements(result, originals, below)) if is_fixed else (),
+        second_look=tuple(result.second_look.lines()) if is_fixed and result.second_look else (),
+        older=tuple(map(str, result.older)) if is_fixed else (),
     )
 
 

@@ -116,7 +116,10 @@ class _Combination:
             files_to_scan = scope_of(self._plan, result.finding, self._options.below, base)
             is_checked = any(gate.gate == PROOF and gate.state == "passed" for gate in result.gates)
             proved = result.finding.proved if is_checked else ()
-            proofs = PatchProofs(self._runtime, self._blobs, self._options, proved, self._archive, minimise=False)
+            older = tuple(one for gate in result.gates for one in gate.older)
+            proofs = PatchProofs(
+                self._runtime, self._blobs, self._options, proved, self._archive, minimise=False, accepted=older
+            )
             gates = PatchGates(
                 self._runtime,
                 self._blobs,

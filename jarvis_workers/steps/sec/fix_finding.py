@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.limits import early_end, is_caused_by_answers
@@ -22,10 +22,9 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import mode_of, unpack_sources, without_places
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.fix.changed_files import Changes, FileContents, why_not_fixable
-from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
-from jarvis_workers.sec.fix.fixing import GATES_TOOL, FixOutcome, FixTask, fix
-from jarvis_workers.sec.fix.gates import RESULTS
+from jarvis_workers.sec.fix.changed_files import Changes, why_not_fixable
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, RelatedFinding
+from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import (
@@ -41,11 +40,13 @@ from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
+from jarvis_workers.steps.sec.attempted_patches import AttemptedPatches
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
 from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.regression_tests import regression_tests
+from jarvis_workers.steps.sec.second_looks import PatchedFunction, changes_in
 from jarvis_workers.steps.sec.unpatched_results import shared_results
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
@@ -55,7 +56,7 @@ from jarvis_workers.tools.edit_workspace import EditWorkspace
 from jarvis_workers.tools.editing import edit_tools, watched_reading
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import search_code
-from jarvis_workers.tools.tool import Tool, ToolOutcome
+from jarvis_workers.tools.tool import Tool
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -114,7 +115,14 @@ async def converse(work: FixWork, blobs: Blobs, runtime: AgentRuntime) -> Commit
                 place / "tree",
                 await in_thread(scope_of, fix_plan, finding, options.below, place / "base"),
                 _protected(earlier),
-                PatchProofs(runtime, blobs, options, finding.proved, archive),
+                PatchProofs(
+                    runtime,
+                    blobs,
+                    options,
+                    finding.proved,
+                    archive,
+                    other_proofs=_other_proofs(fix_plan, finding, earlier),
+                ),
                 shared_results(work.job.run_id, (options.archive, *payload.earlier), runtime.tier),
             )
             result = await _fix(work, runtime, gates, content or b"")
@@ -177,6 +185,12 @@ def _is_scanned(file: Path, scanned: Path) -> bool:
     )
 
 
+def _other_proofs(fix_plan: FixPlan, finding: FixFinding, earlier: Sequence[FixResult]) -> list[RelatedFinding]:
+    """Return the other proved findings that no patch before this one has fixed."""
+    fixed = {one for result in (finding, *(result.finding for result in earlier)) for one in result.ids}
+    return [one for one in fix_plan.proved if one.id not in fixed]
+
+
 def _protected(earlier: Sequence[FixResult]) -> Mapping[str, Sequence[bytes]]:
     """Return the lines of code that earlier patches added, by file."""
     lines = defaultdict[str, list[bytes]](list)
@@ -200,29 +214,38 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
         bool(work.payload.earlier),
     )
     about = _hash(finding.identity, options.build, options.tests, *work.payload.earlier)
-    outcome: FixOutcome | None = None
     reason = ""
     with runtime.open(work.job, options.group, about, work.lines) as talk:
-        agent = _agent(talk, workspace, task, options)
+        attempts = AttemptedPatches(gates, workspace)
+        agent = _agent(talk, workspace, attempts, task, options)
+        patched = PatchedFunction(task, workspace, talk, options)
         try:
-            hidden = [_gates_tool(gates, workspace)]
-            outcome = await talk.lead(fix(agent, task), agent, {"about": about}, hidden)
+            hidden = [attempts.tool, patched.tool]
+            outcome = await talk.lead(patched.fix(agent), agent, {"about": about}, hidden)
             if reason_of(outcome.results, outcome.attempts):
                 await talk.forget()
         except AgentStopped as stop:
-            reason = early_end(stop)
-            if is_caused_by_answers(stop.reason):
-                await talk.forget()
-    result = _result(finding, outcome, reason, _changes(workspace), gates.root)
-    if result.state != FIXED:
+            if patched.outcome:
+                patched.stop(early_end(stop))
+            else:
+                reason = early_end(stop)
+                if is_caused_by_answers(stop.reason):
+                    await talk.forget()
+    result = _result(finding, patched.outcome, reason, changes_in(workspace), gates.root)
+    result = result.model_copy(update={"second_look": patched.look})
+    # With an older error, the input is no test that passes.
+    if result.state != FIXED or any(gate.older for gate in result.gates):
         return result
     tests = await in_thread(regression_tests, gates.proof.baselines, gates.base, options)
     return result.model_copy(update={"regression_test": tests})
 
 
-def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, options: FixOptions) -> Agent:
+def _agent(
+    talk: JobConversation, workspace: EditWorkspace, attempts: AttemptedPatches, task: FixTask, options: FixOptions
+) -> Agent:
     scripts = [_local(tool, workspace.root) for tool in talk.scripts(workspace.root)]
-    tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edit_tools(workspace)])
+    edits = map(attempts.watched, edit_tools(workspace))
+    tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edits])
     definition = task._replace(scripts=bool(scripts)).definition
     return Agent(definition, tools, profile=talk.platform.profile, marks=talk.marks, limits=options.agent_limits)
 
@@ -230,19 +253,6 @@ def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, optio
 def _local(tool: Tool, root: Path) -> Tool:
     """Return a tool whose outcomes do not contain the path of the scratch copy."""
     return replace(tool, run=lambda arguments: without_places(tool.run(arguments), {root: "."}))
-
-
-def _gates_tool(gates: PatchGates, workspace: EditWorkspace) -> Tool:
-    """Return the tool that runs the gates; its output is their results as JSON."""
-
-    def run(_: Any) -> ToolOutcome:
-        return ToolOutcome(stdout=RESULTS.dump_json(gates.run(_changes(workspace))).decode())
-
-    return Tool(GATES_TOOL, "", {}, lambda _: None, run)
-
-
-def _changes(workspace: EditWorkspace) -> Changes:
-    return {path: FileContents(file.before, file.after) for path, file in workspace.changes().items()}
 
 
 def _with_texts(finding: FixFinding, base: Path) -> FixFinding:

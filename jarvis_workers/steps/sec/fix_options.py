@@ -7,18 +7,22 @@ from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding, RelatedFinding
 from jarvis_workers.sec.fix.fixing import ATTEMPTS
 from jarvis_workers.steps.sec.options import RuleFacts
 
 
 class FixPlan(BaseModel):
-    """What a run fixes: the findings in order, and the scanned files if they are few enough to be scanned again."""
+    """What a run fixes: the findings in order, and the scanned files if they are few enough to be scanned again.
+
+    `proved` are the proved findings of the scanned run, for errors that stand without a patch.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     findings: tuple[FixFinding, ...]
     files: tuple[str, ...] = ()
+    proved: tuple[RelatedFinding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,7 @@ class FixOptions(ConversationOptions):
     proofs, the command `proof_build` builds it there, if there is one.
     `findings` is the blob of the FixPlan, `build_flags` that of the flags of the scan. No file in the directories
     `closed` is edited. The commands `build` and `tests` run at the top. The commits have an author (name, address).
+    After a patch, a `second_look` asks what is still wrong in the function.
     """
 
     scanned: str = ""
@@ -43,6 +48,7 @@ class FixOptions(ConversationOptions):
     tests: str = ""
     proof_build: str | None = None
     attempts: int = ATTEMPTS
+    second_look: bool = True
     gate_seconds: float = 600
     gate_memory_mb: float = 4096
     gate_disk_mb: float = 4096

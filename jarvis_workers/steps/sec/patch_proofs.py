@@ -23,15 +23,17 @@ from jarvis_workers.conversations.working_copy import unpack_sources
 from jarvis_workers.errors import SandboxError, StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.fix.fixable import FixProof, RelatedFinding
+from jarvis_workers.sec.fix.older_errors import CodeAt, OlderError, errors_before, older_error, reached
 from jarvis_workers.sec.fix.proof_gate import ProofOutcome
 from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
 from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget, TreeLine
-from jarvis_workers.sec.proof.repetition import compare
+from jarvis_workers.sec.proof.repetition import Repetition, compare
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
 from jarvis_workers.toolchain.temporary import temporary_directory
+from jarvis_workers.tools.edits import is_inside
 
 SCRATCH = "jarvis-proofs"
 LINES_SHOWN = 8
@@ -40,6 +42,10 @@ FILE_TIME = 1_000_000_000
 # A hanging run is slow, so that only a few are tried.
 HANGS_MAX = 2
 NO_SANDBOX = "this machine has no sandbox to run it in"
+UNKNOWN = (
+    "No run without the patch shows this error. If the patch causes it, correct the patch; if it is an older defect,"
+    " which the proved one has hidden, mend both in this patch."
+)
 INTERNAL = "it calls an internal function, which a check in the callers does not change"
 
 
@@ -47,7 +53,8 @@ INTERNAL = "it calls an internal function, which a check in the callers does not
 class BaselineProof:
     """A proof without a patch: its attempts, all of which fire there, and benign inputs with their results.
 
-    The last attempt has the minimised input. `problem` says why the proof does not fire.
+    The last attempt has the minimised input. `problem` says why the proof does not fire. `older` are other errors that
+    its inputs have shown.
     """
 
     finding: RelatedFinding
@@ -55,13 +62,15 @@ class BaselineProof:
     attempts: tuple[Attempt, ...]
     benign: tuple[ObservedRun, ...] = ()
     problem: str = ""
+    older: tuple[OlderError, ...] = ()
 
 
 @dataclass
 class PatchProofs:
     """The proofs of `findings` (`sec.fix.proof_gate.PatchProofRunner`); `archive` has the sources without patches.
 
-    Without `minimise`, only the stored attempts run, and only over patched trees.
+    Without `minimise`, only the stored attempts run, and only over patched trees. `other_proofs` are those of other
+    findings, `accepted` errors that have been found to be older than the patch.
     """
 
     runtime: AgentRuntime
@@ -70,6 +79,8 @@ class PatchProofs:
     findings: Sequence[RelatedFinding]
     archive: bytes
     minimise: bool = True
+    other_proofs: Sequence[RelatedFinding] = ()
+    accepted: Sequence[OlderError] = ()
 
     @cached_property
     def baselines(self) -> tuple[BaselineProof, ...]:
@@ -95,7 +106,8 @@ class PatchProofs:
         if problem := next((one.problem for one in outcomes if one.problem), ""):
             return ProofOutcome(problem=problem)
         works = {one.benign_works for one in outcomes} - {None}
-        return ProofOutcome(benign_works=all(works) if works else None)
+        older = tuple(dict.fromkeys(error for one in outcomes for error in one.older))
+        return ProofOutcome(benign_works=all(works) if works else None, older=older)
 
     def _attempt(self, proof: FixProof) -> Attempt:
         return Attempt.from_json(json.loads(self.blobs.read(proof.blob)))
@@ -117,10 +129,24 @@ class PatchProofs:
                     return BaselineProof(
                         finding, proof, (attempt,), problem=f"it does not fire without the patch: {why}"
                     )
-                minimal, benign = _Observations(runner, attempt, runner.build(attempt), proof).conclude()
+                observations = _Observations(runner, attempt, runner.build(attempt), proof)
+                minimal, benign = observations.conclude()
         except (SandboxError, StepFailed) as error:
             return BaselineProof(finding, proof, (attempt,), problem=str(error))
-        return BaselineProof(finding, proof, tuple(dict.fromkeys((attempt, minimal))), benign)
+        errors = (older_error(stack, _code_in(tree.root)) for stack in observations.other_errors())
+        older = tuple(filter(None, errors))
+        return BaselineProof(finding, proof, tuple(dict.fromkeys((attempt, minimal))), benign, older=older)
+
+    @cached_property
+    def _older(self) -> tuple[OlderError, ...]:
+        """The errors that are known to stand without the patch."""
+        observed = (*self.accepted, *(one for baseline in self.baselines for one in baseline.older))
+        if not self.other_proofs:
+            return observed
+        with self._sources() as root:
+            code_at = _code_in(root / self.options.below)
+            proved = [older_error(one.proof.stack, code_at, one.id) for one in self.other_proofs if one.proof]
+        return (*filter(None, proved), *observed)
 
     def _tree(self, root: Path) -> ProofTree:
         """Return the scanned directory of some sources for a bench; reads all of its files."""
@@ -140,17 +166,31 @@ class PatchProofs:
         try:
             with ExitStack() as resources:
                 runner = self._open(tree, baseline.finding, resources)
-                failures = (_failure(runner.attempt(one), baseline.proof) for one in baseline.attempts)
-                failure = next(filter(None, failures), "")
+                outcome = self._repeated(runner, baseline, tree)
+                failure = outcome.failure
                 if NEEDS_TIER_A in failure:
                     return ProofOutcome(problem=NEEDS_TIER_A)
                 if not failure:
-                    return ProofOutcome(benign_works=_benign_works(runner, baseline))
+                    return outcome._replace(benign_works=_benign_works(runner, baseline))
         except (SandboxError, StepFailed) as error:
             if isinstance(error, SandboxError) or not self._opens(baseline):
                 return ProofOutcome(problem=str(error))
             failure = f"the proof cannot be built any more: {error}"
         return ProofOutcome(problem=INTERNAL) if baseline.proof.state != "proved" else ProofOutcome(failure=failure)
+
+    def _repeated(self, runner: BenchRunner, baseline: BaselineProof, tree: ProofTree) -> ProofOutcome:
+        """Return the failure of the first attempt that fails over a patched tree, or the older errors of all."""
+        older = list[OlderError]()
+        for attempt in baseline.attempts:
+            result = runner.attempt(attempt)
+            again = compare(result, baseline.proof.stack)
+            if again.outcome == "other_error" and (
+                found := reached(result.runs, baseline.proof.stack, self._older, _code_in(tree.root))
+            ):
+                older += found
+            elif failure := _failure(again):
+                return ProofOutcome(failure=failure)
+        return ProofOutcome(older=tuple(dict.fromkeys(older)))
 
     def _opens(self, baseline: BaselineProof) -> bool:
         """Return whether this machine can still build the sources without a patch."""
@@ -188,6 +228,11 @@ class _Observations:
         benign = benign_runs([ObservedRun(*one) for one in self.runs.items()], nothing)
         return minimal, tuple(one for one in benign if _same(one, self.runner.run(one.attempt, self.program)))
 
+    def other_errors(self) -> list[tuple[str, ...]]:
+        """Return the errors other than that of the proof, as far as it cannot have caused them."""
+        valid = (run for run in self.runs.values() if _faults(run) <= self._faults)
+        return list(dict.fromkeys(stack for run in valid for stack in errors_before(run, self.proof.stack)))
+
     def _fires(self, attempt: Attempt) -> bool:
         return self._is_error(self._run(attempt)) if self.hangs < HANGS_MAX else False
 
@@ -218,14 +263,13 @@ def _faults(run: ProofRun) -> frozenset[tuple[str, int, str]]:
     return frozenset((one.function, one.number, one.fault) for one in run.arguments if one.fault)
 
 
-def _failure(result: AttemptResult, proof: FixProof) -> str:
-    """Return why the runs over a patched tree show that the defect remains, or ""."""
-    again = compare(result, proof.stack)
+def _failure(again: Repetition) -> str:
+    """Return why runs over a patched tree show that the defect remains, or ""."""
     stack = "\n".join(again.stack[:LINES_SHOWN])
     if again.outcome == "fires":
         return f"the proof still fires: the defect can still be reached:\n{stack}"
     if again.outcome == "other_error":
-        return f"with the input of the proof, a sanitizer reports another error:\n{stack}"
+        return f"with the input of the proof, a sanitizer reports another error:\n{stack}\n{UNKNOWN}"
     if again.outcome == "not_run":
         return f"the proof cannot be built any more; keep the interfaces: {again.reason}"
     return f"with the input of the proof, {again.reason}" if again.outcome == "unclear" else ""
@@ -242,6 +286,19 @@ def _benign_works(runner: BenchRunner, baseline: BaselineProof) -> bool | None:
 
 def _same(one: ObservedRun, again: ProofRun) -> bool:
     return one.result == (again.ended, again.output)
+
+
+def _code_in(root: Path) -> CodeAt:
+    """Return a function that reads a line of a file below a directory; names of files are untrusted."""
+
+    def code_at(path: str, line: int) -> str:
+        file = root / path
+        if not (is_inside(path) and file.resolve().is_relative_to(root.resolve()) and file.is_file()):
+            return ""
+        lines = file.read_bytes().split(b"\n")
+        return " ".join(lines[line - 1].decode("utf-8", "backslashreplace").split()) if 0 < line <= len(lines) else ""
+
+    return code_at
 
 
 def _digest(root: Path) -> str:

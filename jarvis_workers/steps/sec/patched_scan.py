@@ -10,16 +10,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.paths import as_text, from_text, shown
-from jarvis_workers.sec.fix.rule_counts import RuleSite, RuleSites
+from jarvis_workers.paths import as_text, from_shown, from_text, shown
+from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites
+from jarvis_workers.sec.root_causes import null_source
+from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.source.functions import Functions, functions
+from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.direct import scan_directly
 from jarvis_workers.steps.sec.numbering import place_spots
 from jarvis_workers.steps.sec.options import RuleFacts, SecOptions
@@ -106,19 +112,54 @@ def _scan(fields: Mapping[str, Any], number: int) -> dict[str, Any]:
         cache=False,
     )
     run = Run("patched", "sec.fast", "", b"", snapshot.id, "direct", "", options.encode())
+    code = ScannedCode(Path(fields["trees"][number]))
     done = scan_directly(run, Resources(blobs))
     placed = place_spots([spot for one in done.jobs for spot in spots_of(one.commit)], least)
     sure = [one for one in placed if one.spot.confidence >= least]
     gaps = done.body.summary.not_checked
     return {
-        "reported": [_site(one.spot) for one in sure if one.gid is not None],
-        "fired": [_site(one.spot) for one in sure],
+        "reported": [_site(one.spot, code) for one in sure if one.gid is not None],
+        "fired": [_site(one.spot, code) for one in sure],
         "problem": f"{gaps[0].file} was not checked: {gaps[0].reason}" if gaps else "",
     }
 
 
-def _site(spot: Spot) -> RuleSite:
-    return RuleSite(shown(spot.path), spot.pattern, spot.line, spot.evidence)
+class ScannedCode:
+    """The lines of the files of a tree, and the functions that they are in."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._files = dict[bytes, tuple[bytes, list[int], Functions]]()
+
+    def line(self, path: bytes, number: int) -> str:
+        """Return a line of a file as text, "" if there is none."""
+        content, starts, _ = self._file(path)
+        if not 0 < number < len(starts):
+            return ""
+        return content[starts[number - 1] : starts[number]].decode("utf-8", "backslashreplace").strip()
+
+    def function(self, path: bytes, number: int) -> str:
+        """Return the name of the function that a line is in or begins, "" if there is none."""
+        _, starts, inside = self._file(path)
+        if not 0 < number < len(starts):
+            return ""
+        found = inside.at(starts[number - 1]) or inside.at(starts[number] - 1)
+        return found.name.decode("utf-8", "backslashreplace") if found else ""
+
+    def _file(self, path: bytes) -> tuple[bytes, list[int], Functions]:
+        if path not in self._files:
+            file, language = self._root / os.fsdecode(path), language_of(path) or "c/cpp"
+            content = file.read_bytes() if file.is_file() and not file.is_symlink() else b""
+            starts = list(accumulate((len(one) + 1 for one in content.split(b"\n")), initial=0))
+            self._files[path] = content, starts, functions(mask(content, language).text, language)
+        return self._files[path]
+
+
+def _site(spot: Spot, code: ScannedCode) -> RuleSite:
+    function = code.function(spot.path, spot.line)
+    source = null_source(spot.pattern, read_trail(spot.trail) if spot.trail else ())
+    cause, line = (code.line(from_shown(source[0]), source[1]), source[1]) if source else ("", 0)
+    return RuleSite(shown(spot.path), spot.pattern, spot.line, spot.evidence, function, cause, line)
 
 
 def files_for_scan(names: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 
 from jarvis_workers.sandbox.limits import Tier
-from jarvis_workers.sec.fix.rule_counts import RuleSites
+from jarvis_workers.sec.fix.rule_sites import RuleSites
 from jarvis_workers.tools.tool import ToolOutcome
 
 # Sources differ by the patches before a finding; those of a run without patches are shared by most findings.

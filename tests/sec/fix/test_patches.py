@@ -13,7 +13,7 @@ from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.proof_gate import ProofOutcome, check_proof
 from jarvis_workers.sec.fix.result import commit_message
-from jarvis_workers.sec.fix.rule_counts import RuleSite, RuleSites, check_rule
+from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites, check_rule
 from jarvis_workers.toolchain.git_apply import apply_patch
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"d\r", b"\xff"]), max_size=12).map(b"\n".join)

@@ -9,6 +9,7 @@ from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.patches import LINES_MAX, patch_lines, patch_summary
 from jarvis_workers.sec.report.sarif import render_sarif
+from jarvis_workers.sec.report.text import render_text
 from jarvis_workers.sec.report_document import IssueProof, PatchReplacement, ProofSource, ReportBody, ReportPatch
 from tests.sec.report.test_sarif import SCHEMA
 from tests.sec.verdicts import EVERY, RUN, judged_body
@@ -37,6 +38,14 @@ def test_the_gates_of_a_patch_are_named_in_the_language_of_the_report() -> None:
     assert patch_summary(proved, words_of({"lang": "zh"})).startswith("其证明不再触发。")
     assert patch_summary(REFUSED) == "Refused: rule: the rule still fires: a\x1b.c:3"
     assert patch_summary(ReportPatch("not done", "stopped"), words_of({"lang": "zh"})) == "未完成：stopped"
+
+
+def test_an_older_error_that_the_input_of_a_proof_reaches_is_named_in_every_report() -> None:
+    older = FIXED._replace(older=("division by zero in share, a.c:9 (finding C12ab34)",))
+    words = "an older error, which stands without the patch: division by zero in share, a.c:9 (finding C12ab34)."
+
+    for render in (render_html, render_markdown, render_sarif, render_text):
+        assert words in "".join(render(patched(older), RUN)), render
 
 
 def test_lines_of_a_patch_have_kinds_and_a_limit() -> None:
