@@ -146,11 +146,9 @@ def summarize(
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
     selection = FunctionSelection(text, names)
-    content = c_text(content, language)
+    code, is_in_cpp = c_text(content, language), is_cpp(path)
     with room_for_calls():
-        made = model(
-            content, text, selection.includes, header=header, language=language, cpp=is_cpp(path), defines=defines
-        )
+        made = model(code, text, selection.includes, header=header, language=language, cpp=is_in_cpp, defines=defines)
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)

@@ -214,10 +214,7 @@ class EscalationCount(NamedTuple):
 
 
 class DiscoveryOutcome(NamedTuple):
-    """How many functions a model was asked to search for defects, of those chosen among the functions of the tree.
-
-    `lines_outside` is the number of lines of code in no function.
-    """
+    """How many functions of a tree a model has searched for defects, of those chosen, and the lines in no function."""
 
     functions: int
     chosen: int

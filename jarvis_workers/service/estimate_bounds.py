@@ -117,8 +117,8 @@ def bounds_of(
 
 def _named(reading: StageShare | None) -> int:
     """Return how many defects readers name, in what they were not asked about before."""
-    asked = reading.prompt / reading.habit.rounds if reading else 0
-    return ceil(asked / TOKENS_OF_A_DEFECT)
+    tokens = reading.prompt / reading.habit.rounds if reading else 0
+    return ceil(tokens / TOKENS_OF_A_DEFECT)
 
 
 def _proofs(scan: DryScan, defects: Sequence[Candidate], beside: int) -> StageShare:

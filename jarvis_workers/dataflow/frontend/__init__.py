@@ -50,8 +50,7 @@ def model(
     """
     content = with_punctuators(content, text)
     is_in_cpp = is_cpp(text) if cpp is None else cpp
-    defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
-    source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
+    source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=_names_of(defines)), is_in_cpp)
     searched = functions(text, language)
     code = blanked(text, source.branches.blank(0, len(text)))
     locations = places(text, code, searched)
@@ -72,6 +71,10 @@ def model(
         "unsearched": searched.unsearched,
         "unread": [[*rest, code.decode("latin-1")] for *rest, code in unread],
     }
+
+
+def _names_of(defines: Sequence[str]) -> frozenset[bytes]:
+    return frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
 
 
 def _lowered(
