@@ -23,7 +23,7 @@ NUMBER = re.compile(r"\D{0,20}?(\d{1,7})")
 CAUSE = re.compile(r"\s*([^\s:]+):(\d{1,7})(?:\s*[:,-]\s*|\s+)(\S.*)", re.DOTALL)
 NAMED_MAX = 160
 
-Reach = Literal["remote", "file", "local", "self", "unknown"]
+Reach = Literal["remote", "file", "local", "self", "platform", "unknown"]
 Severity = Literal["high", "medium", "low"]
 Sure = Literal["certain", "likely", "doubt"]
 WHY: Mapping[Loss, str] = {
@@ -70,7 +70,7 @@ class HypothesisItem(BaseModel):
     quote: Text = ""
     cwe: Annotated[int, BeforeValidator(_cwe)] = 0
     description: Text = ""
-    reach: Annotated[Reach, _one_of("remote", "file", "local", "self", "unknown")] = "unknown"
+    reach: Annotated[Reach, _one_of("remote", "file", "local", "self", "platform", "unknown")] = "unknown"
     severity: Annotated[Severity, _one_of("high", "low", "medium")] = "medium"
     sure: Annotated[Sure, _one_of("certain", "doubt", "likely")] = "likely"
     suggestion: Text = ""
