@@ -42,7 +42,7 @@ NAME_MACRO = re.compile(
 # `include!("name")`, `#[path = "name"]` and `#[cfg_attr(all, path = "name")]`; a macro in place of the name.
 RUST_INCLUDE = re.compile(
     rb"""(?:\binclude\s*+!\s*+[(\[{]|\#!?\s*+\[\s*+(?:cfg_attr\b[^\]"]{0,200},\s*+)?path\s*+=)\s*+"""
-    rb"""(?:"((?:[^"\\]|\\.){1,1000}+)"|r(#*+)"(.{1,1000}?)"\2|([A-Za-z_]\w{0,999}+)\s*+!)""",
+    rb"""(?:"((?>[^"\\]|\\.){1,1000}+)"|r(#*+)"(.{1,1000}?)"\2|([A-Za-z_]\w{0,999}+)\s*+!)""",
     re.DOTALL,
 )
 RUST_ESCAPE = re.compile(rb"\\x([0-7][0-9A-Fa-f])|\\u\{([0-9A-Fa-f_]{1,8})\}|\\(.)", re.DOTALL)

@@ -170,7 +170,7 @@ CHECKED = "if (strlen(line) >= sizeof title)\n        return;\n    strcpy(title,
 WRONG = {
     "refuses every input": (CHECKED.replace(">= sizeof title", ">= 1"), "benign inputs are refused or changed"),
     "changes every result": ('snprintf(title, sizeof title, "<%s", line)', "benign inputs are refused or changed"),
-    "never ends": (CHECKED.replace("        return;", "        for (;;)\n            title[0] = 1;"), "its limit of"),
+    "never ends": (CHECKED.replace("        return;", "        for (;;)\n            title[0] = 1;"), "hang\n"),
     "only moves the error": (
         CHECKED.replace("return;", "*(char *)NULL = title[0];"),
         "a sanitizer reports another error",
