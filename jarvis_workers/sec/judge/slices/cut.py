@@ -46,6 +46,7 @@ ABOVE = 100
 # What a function that is shown whole leaves for the constants and types that it names.
 RESERVE = 2_000
 CONDITION_MAX = 100
+ACTION = "an action of a grammar, which its parser or scanner runs"
 
 
 class SliceTarget(NamedTuple):
@@ -214,6 +215,9 @@ def _relevant_lines(part: SlicePart, focus: Sequence[int]) -> list[int]:
 
 def _add_uses(cutting: _Cutting, index: CodeIndex, part: SlicePart, room: int) -> None:
     """Add the calls of a function, and the places that take its address; state how many are shown."""
+    if part.place.function and part.place.function.is_action:
+        part.uses = ACTION
+        return
     uses = index.uses(part.file, part.place)
     shown = {"call": 0, "address": 0}
     for count, (kind, used) in enumerate(_in_turn(uses.calls, uses.addresses)):
