@@ -1,6 +1,7 @@
 """`--compile-commands`: scans read files with the macros of their build."""
 
 import json
+import os
 
 from tests.cli.commands import Jarvis
 
@@ -23,6 +24,14 @@ def test_a_database_that_is_not_there_is_a_line(jarvis: Jarvis) -> None:
     ended = jarvis("sec", "fast", "-p", "tree", "--compile-commands", "gone.json")
 
     assert (ended.code, ended.line) == (2, "jarvis: --compile-commands gone.json: no such file")
+
+
+def test_a_database_that_is_no_regular_file_is_named_as_such(jarvis: Jarvis) -> None:
+    os.mkfifo(jarvis.tree("tree", {"a.c": CODE}) / "pipe")
+
+    ended = jarvis("sec", "fast", "-p", "tree", "--compile-commands", "tree/pipe")
+
+    assert (ended.code, ended.line) == (2, "jarvis: --compile-commands tree/pipe: not a regular file")
 
 
 def test_a_repository_on_a_server_has_no_database_here(jarvis: Jarvis) -> None:
