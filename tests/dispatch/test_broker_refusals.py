@@ -10,7 +10,7 @@ import redis
 from jarvis_workers.dispatch.broker import PROBE, Notification, Notifier
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
-from jarvis_workers.errors import BrokerRefused, BrokerUnavailable, BrokerUnavailable
+from jarvis_workers.errors import BrokerRefused, BrokerUnavailable
 from jarvis_workers.ratelimit.policy import ModelKey, RateLimitPolicy
 from tests.servers import Redis, free_port, redis_server
 from tests.service.redis_user import acl_line
