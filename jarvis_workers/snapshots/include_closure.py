@@ -104,8 +104,9 @@ class IncludeClosure:
         """Return the paths of the included files below `root`; ignore files and globs may still exclude some."""
         paths, real = set[bytes](), root.resolve()
         self._search.root = os.fsencode(real)
+        compiled = self._compiled()
         for _ in range(DEPTH_MAX):
-            new = self._included() - paths
+            new = (self._included() | compiled) - paths
             if len(paths) + len(new) > self._files_max:
                 self._not_checked.add(TOO_MANY)
             some = sorted(new)[: self._files_max - len(paths)]
@@ -135,6 +136,11 @@ class IncludeClosure:
         counts = {directory: len(files) for directory, files in self._from_excluded.items()}
         yield from _listed(counts, included_from, others=len(self._not_looked_up))
         yield from _listed(self._macros, included_by_macro)
+
+    def _compiled(self) -> set[bytes]:
+        """Return the other files that the build compiles."""
+        found = (self._search.beside(b"", path) for path in self._selection.compiled)
+        return {path for path in found if path and not self._search.is_directory(path) and self._is_scanned(path)}
 
     def _included(self) -> set[bytes]:
         """Return the other files that the names to look up denote."""
