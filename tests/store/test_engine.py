@@ -311,7 +311,8 @@ def test_a_full_disk_is_told_and_what_was_saved_is_kept(tmp_path: Path, open_sto
     *saved, said = done.stdout.splitlines()
 
     assert re.search(
-        r"cannot write: .*; (raise the limit .* \(ulimit -f, .*\), )?free some space or set JARVIS_STORE_URL", said
+        r"cannot write: .*; raise the limit of file sizes \(ulimit -f, .*\), free some space or set JARVIS_STORE_URL",
+        said,
     ), done.stderr
     assert saved
     store = open_stores(url)
