@@ -19,6 +19,8 @@ from jarvis_workers.steps.sec.build_flags import FileFlags, encode_flags, files_
 
 # The longest definitions, and the most of a file; more are ignored.
 DEFINE_LENGTH, DEFINES_MAX, INCLUDES_MAX = 300, 500, 200
+# The places below the root where the files of -include may be.
+FORCED_MAX = 100_000
 DIRECTORIES = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
@@ -31,14 +33,17 @@ def flags_of_files(root: Path, database: Path) -> bytes:
         raise UsageError(f"--compile-commands: {plain(str(root))} is not a directory here")
     commands = read_named_database(database, local_tree(root)).commands
     files: dict[str, FileFlags] = {}
+    forced: dict[str, FileFlags] = {}
     for command in commands:
         flags = _flags(command)
         files.setdefault(shown(command.file), flags)
         for name in _forced(command.arguments, flags.include):
-            files.setdefault(shown(from_text(name)), flags)
+            forced.setdefault(shown(from_text(name)), flags)
+        if len(forced) > FORCED_MAX:
+            raise UsageError(f"--compile-commands {plain(str(database))}: more than {FORCED_MAX:,} files of -include")
     if not files:
         raise UsageError(f"--compile-commands {plain(str(database))}: lists no C or C++ file below {plain(str(root))}")
-    return encode_flags(files)
+    return encode_flags(forced | files)
 
 
 def _flags(command: CompileCommand) -> FileFlags:
