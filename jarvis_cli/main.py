@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
 
@@ -22,9 +21,10 @@ from typer.core import TyperGroup
 from jarvis_cli import exits
 from jarvis_cli.app import App, HelpGroup
 from jarvis_cli.process_limits import check_limits
+from jarvis_cli.standard_streams import prepare_standard_streams
 from jarvis_cli.status_output import write_line
 from jarvis_workers import telemetry
-from jarvis_workers.errors import CommandFailed, JarvisError
+from jarvis_workers.errors import CommandFailed, JarvisError, OutputFailed
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
 
@@ -135,8 +135,7 @@ def jarvis(
 
 def main() -> None:
     """Run `jarvis`."""
-    open_standard_streams()
-    _write_anything()
+    prepare_standard_streams()
     _leave(run(sys.argv[1:]))
 
 
@@ -172,25 +171,8 @@ def jarvis_code_agent() -> None:
 
 def _run_as(command: str, frame: Frame | None = None) -> NoReturn:
     """Run a command or group under the name that it was started by."""
-    open_standard_streams()
-    _write_anything()
+    prepare_standard_streams()
     _leave(run(sys.argv[1:], command=command, prog=Path(sys.argv[0]).name, frame=frame))
-
-
-def _write_anything() -> None:
-    """Escape characters that the terminal's encoding lacks instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def open_standard_streams() -> None:
-    """Open /dev/null for closed standard streams, so that no other file gets their descriptors."""
-    for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, mode)
 
 
 def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis", frame: Frame | None = None) -> int:
@@ -234,10 +216,10 @@ def _flush() -> None:
     try:
         if sys.stdout:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, OutputFailed):
         raise
     except OSError as error:
-        raise JarvisError(f"cannot write the output: {error.strerror}") from error
+        raise OutputFailed(error.errno, error.strerror) from error
 
 
 def _end(code: int, says: str = "") -> int:

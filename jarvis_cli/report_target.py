@@ -12,6 +12,7 @@ from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.options import not_one_of
 from jarvis_cli.report_paths import base_directory
 from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well, summary
+from jarvis_cli.standard_streams import is_output_closed
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -106,7 +107,7 @@ def output_file(output: str | None, default: Path | None = None) -> Path | None:
     """Return the file of -o, or None for standard output. Raises UsageError if it cannot be written."""
     path = default if output is None else None if output == STDOUT else Path(output)
     if path is None:
-        if not sys.stdout:
+        if is_output_closed():
             raise UsageError("standard output is closed; name a file for the report with -o")
         return None
     if problem := _refused(path):

@@ -238,6 +238,10 @@ def _request(settings: Settings, source: SourceTree, command: ScanCommand, execu
         scan_input = with_project(settings, replace(scan_input, options=command.agents), source.path)
     scan_input = with_intro(scan_input, source.path)
     selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
+    if scan_input.build is not None:
+        from jarvis_workers.service.scan_flags import compiled_files  # noqa: PLC0415  (slow, and rarely needed)
+
+        selection = replace(selection, compiled=compiled_files(scan_input.build, selection))
     return replace(
         wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
         budget=_budget(settings, command),

@@ -20,6 +20,7 @@ JarvisError                one line for the user, exit code 2
 │   └── BrokenAnswer       the response cannot be parsed: retried, then handled as ModelUnavailable
 ├── BudgetSpent            the budget of a run is used up: it is paused, its jobs are released without a crash count
 ├── AgentStopped           a conversation reached a limit: the reason is recorded, its subject stays undecided
+├── OutputFailed           standard output cannot be written, or is closed (also an OSError)
 ├── CommandFailed          a command of the user failed: the last lines of its output follow the message
 ├── SandboxError           a command could not be confined, and was not run
 ├── HostExhausted          this machine lacks memory, descriptors or disk space: jobs are released, then retried
@@ -105,6 +106,13 @@ class BlobsUnavailable(StoreUnavailable, SnapshotError):
 
 class HostExhausted(JarvisError):
     """This machine lacks memory, file descriptors or disk space, or its disk fails; no fault of the work."""
+
+
+class OutputFailed(JarvisError, OSError):
+    """Standard output cannot be written, or is closed."""
+
+    def __str__(self) -> str:
+        return f"cannot write the output: {self.strerror}"
 
 
 class CommandFailed(JarvisError):

@@ -52,7 +52,9 @@ def broker_error(error: Exception, where: str) -> BrokerUnavailable:
     """Return the error of an exchange with Redis, in one line with what to do; a BrokerRefused if it will last."""
     chain = list(_causes(error))
     lines = str(error).strip().splitlines()
-    says = f"{where}: {lines[0] if lines else type(error).__name__}"
+    # Behind the name of the master are the clients of redis-py, as Python writes them.
+    first = lines[0].partition(" : <redis.")[0] if lines else type(error).__name__
+    says = f"{where}: {first}"
     if UNTRUSTED_MARK in str(error):
         return BrokerUnavailable(f"{says}; check ssl_ca_certs and the host name in {SETTING}")
     if remedy := _by_class(BY_CLASS, chain) or _by_mark(chain):

@@ -17,7 +17,7 @@ def read_notes(settings: Settings) -> str:
         return ""
     name = f"security notes {plain(str(file))}"
     if not file.is_file():
-        raise SettingsError(f"{name}: no such file")
+        raise SettingsError(f"{name}: {'not a regular file' if file.exists() else 'no such file'}")
     try:
         text = read_regular(file, 4 * NOTES_MAX).decode("utf-8")
     except OSError as error:

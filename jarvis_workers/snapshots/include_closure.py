@@ -34,7 +34,6 @@ DEPTH_MAX = 200
 FILES_MAX = 10_000
 LOOKUPS_MAX = 200_000
 LISTED_MAX = 10
-RUST = b".rs"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -48,7 +47,7 @@ class IncludeClosure:
         self._lookups: dict[tuple[bytes, bytes], None] = {}
         # Names, also of sources, that may begin with an excluded directory.
         self._longer = set[bytes]()
-        # What Rust sources include under names that are not of Rust, and from where.
+        # What Rust sources include, and from where.
         self._from_rust: dict[tuple[bytes, bytes], None] = {}
         self._macros = Counter[bytes]()
         self._outside = set[bytes]()
@@ -64,7 +63,7 @@ class IncludeClosure:
 
     def add_source(self, path: bytes, content: bytes) -> None:
         """Add what a source includes."""
-        is_rust = path.endswith(RUST)
+        is_rust = _is_rust(path)
         includes = rust_included_names(content) if is_rust else included_names(content)
         if not includes.complete:
             self._not_checked.add(NotChecked(path, TOO_MANY_INCLUDES))
@@ -73,7 +72,7 @@ class IncludeClosure:
                 self._macros[one.name] += 1
             elif is_rust:
                 self._want_from_rust(path, one.name)
-            elif one.name.endswith(RUST):
+            elif _is_rust(one.name):
                 self._not_checked.add(NotChecked(path, INCLUDED_RUST))
             else:
                 self._want(path.rpartition(b"/")[0], one)
@@ -90,8 +89,6 @@ class IncludeClosure:
             self._not_checked.add(TOO_MANY)
 
     def _want_from_rust(self, path: bytes, name: bytes) -> None:
-        if name.endswith(RUST):
-            return
         if len(self._from_rust) < LOOKUPS_MAX:
             self._from_rust[path.rpartition(b"/")[0], name] = None
         else:
@@ -107,8 +104,9 @@ class IncludeClosure:
         """Return the paths of the included files below `root`; ignore files and globs may still exclude some."""
         paths, real = set[bytes](), root.resolve()
         self._search.root = os.fsencode(real)
+        compiled = self._compiled()
         for _ in range(DEPTH_MAX):
-            new = self._included() - paths
+            new = (self._included() | compiled) - paths
             if len(paths) + len(new) > self._files_max:
                 self._not_checked.add(TOO_MANY)
             some = sorted(new)[: self._files_max - len(paths)]
@@ -120,8 +118,9 @@ class IncludeClosure:
                 self.add_source(path, content if isinstance(content, bytes) else b"")
         else:
             self._not_checked.add(TOO_MANY)
+        by_name = self._search.by_name({posixpath.basename(name) for _, name in self._from_rust})
         for directory, name in self._from_rust:
-            self._look_from_rust(directory, name)
+            self._look_from_rust(directory, name, by_name)
         for name in sorted(self._longer):
             for path in self._search.in_excluded(name):
                 self._is_scanned(path)
@@ -137,6 +136,11 @@ class IncludeClosure:
         counts = {directory: len(files) for directory, files in self._from_excluded.items()}
         yield from _listed(counts, included_from, others=len(self._not_looked_up))
         yield from _listed(self._macros, included_by_macro)
+
+    def _compiled(self) -> set[bytes]:
+        """Return the other files that the build compiles."""
+        found = (self._search.beside(b"", path) for path in self._selection.compiled)
+        return {path for path in found if path and not self._search.is_directory(path) and self._is_scanned(path)}
 
     def _included(self) -> set[bytes]:
         """Return the other files that the names to look up denote."""
@@ -159,12 +163,22 @@ class IncludeClosure:
             self._not_checked.add(TOO_MANY)
         return matches[:MATCHES_MAX]
 
-    def _look_from_rust(self, directory: bytes, name: bytes) -> None:
-        path = self._search.beside(directory, name)
-        if path is not None and not self._search.is_directory(path):
-            self._not_checked.add(NotChecked(path, INCLUDED_BY_RUST))
-        elif self._search.is_outside(directory, name):
+    def _look_from_rust(self, directory: bytes, name: bytes, by_name: ByName) -> None:
+        paths = self._rust_matches(directory, name, by_name)
+        for path in paths:
+            if _is_rust(path):
+                self._is_scanned(path)
+            elif not self._search.is_directory(path):
+                self._not_checked.add(NotChecked(path, INCLUDED_BY_RUST))
+        if not paths and self._search.is_outside(directory, name):
             self._outside.add(posixpath.normpath(posixpath.join(directory, name)))
+
+    def _rust_matches(self, directory: bytes, name: bytes, by_name: ByName) -> Sequence[bytes]:
+        """Return the file beside the including one, else those in directories below it, as of inline modules."""
+        if (path := self._search.beside(directory, name)) is not None:
+            return [path]
+        start = directory and directory + b"/"
+        return [path for path in self._search.below(name, by_name) if path.startswith(start)][:MATCHES_MAX]
 
     def _is_scanned(self, path: bytes) -> bool:
         """Return whether an included file is to be added; count it if it is neither added nor a source."""
@@ -181,6 +195,10 @@ class IncludeClosure:
 
 
 TOO_MANY = NotChecked(b".", TOO_MANY_INCLUDED)
+
+
+def _is_rust(name: bytes) -> bool:
+    return name.lower().endswith(b".rs")
 
 
 def _listed(

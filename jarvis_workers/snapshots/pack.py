@@ -5,6 +5,7 @@ for the table that detects duplicate contents.
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.committed_files import CommittedFiles
 from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
-from jarvis_workers.snapshots.exclusion_reasons import LFS_POINTER, LINK_WITHIN_THE_TREE
+from jarvis_workers.snapshots.exclusion_reasons import ANNEX_POINTER, LFS_POINTER, LINK_WITHIN_THE_TREE
 from jarvis_workers.snapshots.include_closure import IncludeClosure
 from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
 from jarvis_workers.snapshots.safe_read import Read, read_file
@@ -24,8 +25,12 @@ from jarvis_workers.snapshots.shards import ShardWriter
 from jarvis_workers.snapshots.walk import walk
 
 PROGRESS_EVERY = 256
-# The first line of a pointer file, which a checkout without Git LFS has in place of the file (its specification, v1).
-LFS_POINTER_START = b"version https://git-lfs.github.com/spec/v1\n"
+# The first line of a pointer file, which a checkout without Git LFS (its specification, v1, and earlier addresses) or
+# without git-annex has in place of the file. An editor or git may have added a mark or carriage returns.
+POINTER = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:version (?:https://(?:git-lfs|hawser)\.github\.com/spec/v1|http://git-media\.io/v/2)\r?\n"
+    rb"|(/annex/objects/[^\s/]))"
+)
 
 Progress = Callable[[int, int], None]
 
@@ -156,8 +161,8 @@ class _Packing:
         if isinstance(content, str):
             self._not_checked.append((file.path, content))
             return
-        if content.startswith(LFS_POINTER_START):
-            self._not_checked.append((file.path, LFS_POINTER))
+        if pointer := POINTER.match(content):
+            self._not_checked.append((file.path, ANNEX_POINTER if pointer[1] else LFS_POINTER))
             return
         if self._committed:
             self._committed.compare(file.path, content)

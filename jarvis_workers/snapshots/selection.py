@@ -27,7 +27,7 @@ class Selection:
 
     A suffix also selects its spellings in capitals: `.cpp` is `.CPP` and `.c` is `.C`, but `.C` is not `.c`.
     With `follow_includes`, files that sources include are selected, too, whatever their names: `reached` are their
-    paths, which are not excluded otherwise.
+    paths, which are not excluded otherwise. Those that are `compiled` are selected in the same way.
 
     Globs are relative to the root. With `include`, only matching files and files in matching directories are selected;
     `unchanged` files are not. Of IGNORE_FILES only those in `ignore_files` are read; .gitignore applies only to files
@@ -47,6 +47,7 @@ class Selection:
     paths: tuple[bytes, ...] = ()
     follow_includes: bool = False
     reached: frozenset[bytes] = frozenset()
+    compiled: frozenset[bytes] = frozenset()
 
     def is_source(self, name: bytes) -> bool:
         if self.suffixes is None:

@@ -1,8 +1,8 @@
 """Find the files that a source includes: C or C++, also as C++20 header units, or Rust; however it is written.
 
 Spliced lines, comments, digraphs and trigraphs are read as a preprocessor reads them. Conditions are not evaluated, and
-a directive in a comment counts: a name too many costs a look for a file, a name too few hides code. Most files are read
-by one fast expression; only those with unusual forms are read in full.
+a directive of C in a comment counts: a name too many costs a look for a file, a name too few hides code. Most files are
+read by one fast expression; only those with unusual forms are read in full.
 """
 
 import re
@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from jarvis_workers.source.encoding import BYTE_ORDER_MARKS, HEAD_BYTES, as_utf8
+from jarvis_workers.source.lex import comments
 
 # More directives than this in one file are not read.
 INCLUDES_MAX = 20_000
@@ -39,12 +40,15 @@ NAME_MACRO = re.compile(
     rb'#[ \t]*+define[ \t]++([A-Za-z_$][0-9A-Za-z_$]*+)[ \t]++(?:"([^"\n]{1,1000})"|<([^>\n]{1,1000})>)'
 )
 
-# `include!("name")`, `#[path = "name"]` and `#[cfg_attr(all, path = "name")]`; a macro in place of the name.
-RUST_INCLUDE = re.compile(
-    rb"""(?:\binclude\s*+!\s*+[(\[{]|\#!?\s*+\[\s*+(?:cfg_attr\b[^\]"]{0,200},\s*+)?path\s*+=)\s*+"""
-    rb"""(?:"((?>[^"\\]|\\.){1,1000}+)"|r(#*+)"(.{1,1000}?)"\2|([A-Za-z_]\w{0,999}+)\s*+!)""",
-    re.DOTALL,
+# `include!("name")` and `#[path = "name"]`; `#[cfg_attr(target_os = "linux", path = "name")]`, after any condition; a
+# macro in place of the name. Comments are blanked before.
+RUST_NAME = rb"""(?:"((?>[^"\\]|\\.){1,1000}+)"|r(\#*+)"(.{1,1000}?)"\2|([A-Za-z_]\w{0,999}+)\s*+!)"""
+RUST_INCLUDE = re.compile(rb"(?:\binclude\s*+!\s*+[(\[{]|\#!?\s*+\[\s*+path\s*+=)\s*+" + RUST_NAME, re.DOTALL)
+RUST_CONDITIONAL = re.compile(
+    rb"""\#!?\s*+\[\s*+cfg_attr\s*+\((?>[^\]"]|"(?>[^"\\]|\\.){0,1000}+"){0,5000}+""", re.DOTALL
 )
+RUST_PATH = re.compile(rb",\s*+path\s*+=\s*+" + RUST_NAME, re.DOTALL)
+RUST_LIKELY = re.compile(rb"\binclude\s*+[!/]|\bpath\s*+[=/]")
 RUST_ESCAPE = re.compile(rb"\\x([0-7][0-9A-Fa-f])|\\u\{([0-9A-Fa-f_]{1,8})\}|\\(.)", re.DOTALL)
 
 
@@ -82,16 +86,29 @@ def included_names(content: bytes) -> IncludedNames:
 
 def rust_included_names(content: bytes) -> IncludedNames:
     """Return what `include!` and the attribute `path` of a Rust source name; a macro such as `concat!` by its name."""
-    if b"include" not in content and b"path" not in content:
+    if RUST_LIKELY.search(content) is None:
         return IncludedNames(())
     names: dict[IncludedName, None] = {}
-    for found in islice(RUST_INCLUDE.finditer(content), INCLUDES_MAX + 1):
+    for found in islice(_rust_names(_without_comments(content)), INCLUDES_MAX + 1):
         escaped, _, raw, macro = found.groups()
         if macro:
             names[IncludedName(macro, macro=True)] = None
         else:
             names[IncludedName(raw or RUST_ESCAPE.sub(_unescaped, escaped), quoted=True)] = None
     return IncludedNames(tuple(names), complete=len(names) <= INCLUDES_MAX)
+
+
+def _rust_names(content: bytes) -> Iterator[re.Match[bytes]]:
+    yield from RUST_INCLUDE.finditer(content)
+    for attribute in RUST_CONDITIONAL.finditer(content):
+        yield from RUST_PATH.finditer(attribute[0])
+
+
+def _without_comments(content: bytes) -> bytes:
+    text = bytearray(content)
+    for start, end in comments(content, "rust"):
+        text[start:end] = b" " * (end - start)
+    return bytes(text)
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:

@@ -1,5 +1,7 @@
 """Errors of the database drivers as StoreErrors: what passes by itself, what lasts, what is a fault of the data."""
 
+import resource
+
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreRejected, StoreUnavailable
@@ -17,7 +19,8 @@ REJECTED_CLASSES = ("22", "23", "54")
 DISK_FULL = "53100"
 # Messages of OpenSSL and libpq.
 UNTRUSTED_MARKS = ("certificate verify failed", "server certificate for")
-FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
+IO_ERROR = "disk i/o error"
+FULL_MARKS = ("database or disk is full", IO_ERROR, "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
 CLOSED_MARKS = ("readonly database", "unable to open database file")
 
@@ -27,7 +30,7 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
     text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     sqlstate = getattr(error.orig, "sqlstate", None) or ""
     if sqlstate == DISK_FULL or any(mark in text.lower() for mark in FULL_MARKS):
-        return StoreFull(f"{where}: cannot write: {text}; free some space or set JARVIS_STORE_URL to another location")
+        return StoreFull(f"{where}: cannot write: {text}; {_room(text)} or set JARVIS_STORE_URL to another location")
     if LOCKED_MARK in text.lower():
         return StoreUnavailable(
             f"{where}: the database has been locked by another process, perhaps a stopped one, for {BUSY_SECONDS:.0f} s"
@@ -35,6 +38,14 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
     if any(mark in text.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {text}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
     return _server_error(error, text, sqlstate, where)
+
+
+def _room(text: str) -> str:
+    """Return what to do about a file that does not grow. SQLite calls the limit of file sizes an I/O error."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if IO_ERROR in text.lower() and limit != resource.RLIM_INFINITY:
+        return f"raise the limit of file sizes (ulimit -f, now {limit:,} bytes), free some space"
+    return "free some space"
 
 
 def _server_error(error: DBAPIError, text: str, sqlstate: str, where: str) -> StoreError:

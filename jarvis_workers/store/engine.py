@@ -211,6 +211,8 @@ def database_address(url: str) -> URL:
 def _prepare_file(address: URL) -> None:
     if not address.database or address.database == ":memory:":
         raise StoreError("JARVIS_STORE_URL: the store must be a file, as in sqlite:////path/file.db")
+    if "\0" in address.database:
+        raise StoreError("JARVIS_STORE_URL: a file name has no null character (%00)")
     folder = Path(address.database).absolute().parent
     try:
         make_private_directory(folder)
@@ -218,6 +220,8 @@ def _prepare_file(address: URL) -> None:
         raise StoreFull(
             f"{folder}: cannot create the store's directory: {error.strerror}; set JARVIS_DATA_DIR or JARVIS_STORE_URL"
         ) from error
+    if Path(address.database).exists() and not Path(address.database).is_file():
+        raise StoreError(f"{address.database}: not a regular file; name a file for the store in JARVIS_STORE_URL")
     # The journals get the file mode of the database. If the file cannot be created, SQLite's message is better.
     with suppress(OSError):
         touch_private(Path(address.database))

@@ -1,14 +1,17 @@
 """The parameters of pages and of the API, with their bounds."""
 
+from difflib import get_close_matches
 from typing import Annotated, Literal, TypeVar
 
 from flask import abort, request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from jarvis_workers.paths import plain
 from jarvis_workers.service.labels import parse_label_filters
 from jarvis_workers.service.run_pages import RunFilter
 
 PAGES_MAX = 100_000
+NAME_SHOWN = 64
 Text = Annotated[str, Field(max_length=400)]
 Word = Annotated[str, Field(max_length=64, pattern=r"^[\w.-]*$")]
 
@@ -82,6 +85,19 @@ class GateQuery(BaseModel):
 
     fail_on: Literal["high", "medium", "low"] = "high"
     baseline: Annotated[str, Field(max_length=32, pattern=r"^[\w-]*$")] = ""
+
+
+def check_names(model: type[BaseModel] | None) -> None:
+    """Answer a request with 400 if it has a parameter that the model lacks (None has none), or one more than once."""
+    names = list(model.model_fields) if model else []
+    for name, values in request.args.lists():
+        shown = plain(name[:NAME_SHOWN])
+        if name not in names:
+            close = get_close_matches(name[:NAME_SHOWN], names, n=1)
+            hint = f' (did you mean "{close[0]}"?)' if close else f"; parameters: {', '.join(names) or 'none'}"
+            abort(400, f'unknown parameter "{shown}"{hint}')
+        if len(values) > 1:
+            abort(400, f'parameter "{shown}" is given {len(values)} times')
 
 
 def read_query(model: type[Query]) -> Query:

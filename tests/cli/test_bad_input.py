@@ -349,6 +349,31 @@ def test_standard_output_without_room_is_a_failure(jarvis):
 
 @pytest.mark.slow
 @pytest.mark.timing
+@pytest.mark.parametrize("command", ["runs list --json", "doctor", "config show", "sec rules", "--version"])
+def test_output_without_room_is_one_line(jarvis, monkeypatch, command):
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1" if command == "sec rules" else "")
+    with Path("/dev/full").open("wb") as full:
+        process = jarvis.start(*command.split(), stdout=full, stderr=subprocess.PIPE)
+        said = process.communicate()[1].decode()
+
+    assert process.returncode == 2
+    assert said.splitlines()[-1] == "jarvis: cannot write the output: No space left on device"
+    assert "internal" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize("command", ["runs list", "sec rules", "--version"])
+def test_closed_standard_output_is_one_line(jarvis, command):
+    jarvis("sec", "fast", "-p", jarvis.tree("tree", {"a.c": COPY}))
+
+    ended = jarvis.spawn(*command.split(), preexec_fn=lambda: os.close(1))
+
+    assert (ended.code, ended.line) == (2, "jarvis: cannot write the output: standard output is closed")
+
+
+@pytest.mark.slow
+@pytest.mark.timing
 def test_closed_standard_streams_are_no_crash(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 

@@ -128,3 +128,13 @@ def test_a_refusal_after_an_outage_is_told_again() -> None:
         with outages.tolerated():
             raise problem
     assert said == ["away; waiting", "no; waiting"]
+
+
+def test_a_master_that_no_sentinel_knows_is_a_short_line() -> None:
+    notifier = Notifier("sentinel://127.0.0.1:1/0?master_name=x")
+    with pytest.raises(BrokerUnavailable) as problem:
+        notifier.check()
+    notifier.close()
+
+    assert "No master found for 'x'; are Redis and its sentinels running" in str(problem.value)
+    assert "<redis" not in str(problem.value)

@@ -156,6 +156,15 @@ def test_a_tree_is_scanned_with_the_macros_of_its_build(tmp_path: Path) -> None:
         assert "a.c:5 flow_buffer_overflow" in places(other.scan(tmp_path))
 
 
+def test_files_that_the_build_compiles_are_scanned_whatever_their_names(tmp_path: Path) -> None:
+    (tmp_path / "impl.txt").write_text("#include <string.h>\nvoid f(char *d, const char *s) { strcpy(d, s); }\n")
+    entry = {"directory": str(tmp_path), "file": "impl.txt", "arguments": ["cc", "-x", "c", "-c", "impl.txt"]}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+
+    with ScanSession(ScanOptions(compile_commands=tmp_path / "compile_commands.json")) as other:
+        assert "impl.txt:2 unsafe_api" in places(other.scan(tmp_path))
+
+
 def test_suppressed_findings_have_their_reason(session: ScanSession, tree: Path) -> None:
     (quiet,) = session.scan(tree).suppressed
 

@@ -35,6 +35,14 @@ def test_macros_and_directories_below_the_root_are_taken(tree: Path) -> None:
     assert blob == encode_flags({"src/a.c": first, "src/b.c": FileFlags()})
 
 
+def test_a_file_that_an_option_includes_has_the_flags_of_its_own_command_first(tree: Path) -> None:
+    commands = (("a.c", "cc -DA -include b.c -include x.dat -I. -c a.c"), ("b.c", "cc -DB -c b.c"))
+
+    a, b = FileFlags(("A",), ("src",)), FileFlags(("B",))
+    expected = encode_flags({"src/a.c": a, "src/b.c": b, "src/x.dat": a})
+    assert flags_of_files(tree, database(tree, *commands)) == expected
+
+
 def test_files_that_are_not_there_do_not_matter(tree: Path) -> None:
     assert b"gone" not in flags_of_files(tree, database(tree, ("a.c", "cc -DA -c a.c"), ("gone.c", "cc -c gone.c")))
 

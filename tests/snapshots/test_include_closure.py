@@ -177,6 +177,12 @@ def test_macros_and_files_outside_of_the_root_are_counted_and_files_that_are_not
         '#[path = "body.txt"]\nmod body;',
         '#[cfg_attr(all(), path = "body.txt")] mod body;',
         '#![path = "../src/body.txt"]',
+        '#[cfg_attr(target_os = "linux", path = "body.txt")] mod body;',
+        '#[cfg_attr(any(unix, target_os = "a[0]"), allow(dead_code), path = "body.txt")] mod body;',
+        '#[cfg_attr(/* "x */ unix, path // ]\n = "body.txt")] mod body;',
+        'include!( // comment\n "body.txt");',
+        'include /* a /* b */ */ ! ("body.txt");',
+        '#[path /*x*/ = "body.txt"] mod body;',
     ],
 )
 def test_what_rust_code_includes_under_another_name_is_not_checked(
@@ -188,12 +194,46 @@ def test_what_rust_code_includes_under_another_name_is_not_checked(
     assert snapshot.not_checked == ((b"src/body.txt", INCLUDED_BY_RUST),)
 
 
+def test_a_path_in_an_inline_module_is_found_in_the_directory_of_the_module(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    files = {"src/mod.rs": 'mod m { #[path = "body.txt"] mod x; }', "src/m/body.txt": "", "other/m/body.txt": ""}
+    snapshot = pack(grow(tmp_path / "tree", files), followed, blobs)
+
+    assert snapshot.not_checked == ((b"src/m/body.txt", INCLUDED_BY_RUST),)
+
+
+def test_rust_code_included_from_excluded_directories_is_counted(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    lines = '#[path = "vendor/v.rs"] mod v;\ninclude!("target/gone.rs");\n#[path = "../../o.rs"] mod o;\n'
+    files = {"src/lib.rs": lines, "src/vendor/v.rs": "", "lib.rs": 'include!("target/t.rs");', "target/t.rs": ""}
+    excluding = replace(followed, exclude_dirs=frozenset({b"vendor", b"target"}))
+    snapshot = pack(grow(tmp_path / "tree", files), excluding, blobs)
+
+    assert snapshot.left_out == {included_from(b"src/vendor"): 1, included_from(b"target"): 1, INCLUDED_FROM_OUTSIDE: 1}
+
+
+def test_the_suffix_of_rust_is_read_in_any_case(
+    tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
+) -> None:
+    files = {
+        "A.RS": '#[path = "B.RS"] mod b;',
+        "B.RS": 'include!("body.txt");',
+        "body.txt": "",
+        "a.c": '#include "B.RS"',
+    }
+    snapshot = pack(grow(tmp_path / "tree", files), followed, blobs)
+
+    assert snapshot.not_checked == ((b"a.c", INCLUDED_RUST), (b"body.txt", INCLUDED_BY_RUST))
+
+
 def test_includes_of_rust_code_that_hide_nothing_are_no_gaps(
     tmp_path: Path, grow: Grow, blobs: DirectoryBlobs, followed: Selection
 ) -> None:
     lines = (
         '#[doc = include_str!("readme.md")]\ninclude!("part.rs");\ninclude!("gone.txt");\n'
-        '#[route(path = "readme.md")]\n'
+        '#[route(path = "readme.md")]\n// #[path = "readme.md"]\n'
         '#[path = "."]\nmod inline { mod part; }\n'
         'include!(concat!(env!("OUT_DIR"), "/bindings.rs"));\ninclude!("../out.in");\n'
     )

@@ -192,6 +192,25 @@ def test_a_file_that_is_too_large_is_not_checked(
     assert snapshot.not_checked == ((b"a.c", "too large: 1,001 bytes, limit 1,000"),)
 
 
+@pytest.mark.parametrize(
+    ("pointer", "reason"),
+    [
+        ("\ufeffversion https://git-lfs.github.com/spec/v1\noid sha256:aa\n", exclusion_reasons.LFS_POINTER),
+        ("version https://git-lfs.github.com/spec/v1\r\noid sha256:aa\r\n", exclusion_reasons.LFS_POINTER),
+        ("version https://hawser.github.com/spec/v1\noid sha256:aa\n", exclusion_reasons.LFS_POINTER),
+        ("version http://git-media.io/v/2\noid sha256:aa\n", exclusion_reasons.LFS_POINTER),
+        ("/annex/objects/SHA256E-s31390--f50d7ac.c\n", exclusion_reasons.ANNEX_POINTER),
+        ("\ufeff/annex/objects/SHA256E-s31390--f50d7ac.c\r\n", exclusion_reasons.ANNEX_POINTER),
+    ],
+)
+def test_other_forms_of_pointers_are_not_checked(
+    pointer: str, reason: str, tmp_path: Path, grow, chosen: Selection, blobs: DirectoryBlobs
+) -> None:
+    snapshot = pack(grow(tmp_path / "tree", {"a.c": pointer}), chosen, blobs)
+
+    assert snapshot.not_checked == ((b"a.c", reason),)
+
+
 def test_a_pointer_of_git_lfs_is_not_checked(tmp_path: Path, grow, chosen: Selection, blobs: DirectoryBlobs) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"
     snapshot = pack(grow(tmp_path / "tree", {"a.c": pointer, "b.c": f"/* {pointer} */"}), chosen, blobs)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.source.includes import INCLUDES_MAX, IncludedName, included_names
+from jarvis_workers.source.includes import INCLUDES_MAX, IncludedName, included_names, rust_included_names
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,10 @@ def test_a_file_with_too_many_directives_is_not_complete() -> None:
 )
 def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
     assert len(included_names((piece * 100_000).encode()).names) <= 1
+
+
+@pytest.mark.parametrize(
+    "piece", ['#[cfg_attr(\\"', '#[cfg_attr(a, path = "', 'include!("\\"', "include!(/*", "include!(//include!(\n"]
+)
+def test_hostile_rust_is_read_in_linear_time(piece: str) -> None:
+    assert len(rust_included_names(('#[cfg_attr("' + piece * 20_000).encode()).names) <= 1

@@ -136,6 +136,9 @@ def assert_unavailable(url: str) -> None:
         ("mysql://host/db", '"mysql" is not supported'),
         ("sqlite://", "must be a file"),
         ("sqlite:///:memory:", "must be a file"),
+        ("sqlite:////tmp/%00.db", "no null character"),
+        ("sqlite:////tmp/%00/jarvis.db", "no null character"),
+        ("sqlite:////dev/null", "/dev/null: not a regular file"),
         ("sqlite:////tmp/jarvis.db?timeout=5", 'no options, but "timeout"'),
         ("postgresql://db/jarvis?sslmod=require", r'unknown option "sslmod" \(did you mean "sslmode"'),
         ("postgresql://db/jarvis?autocommit=1", 'unknown option "autocommit"'),
@@ -307,7 +310,10 @@ def test_a_full_disk_is_told_and_what_was_saved_is_kept(tmp_path: Path, open_sto
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     *saved, said = done.stdout.splitlines()
 
-    assert re.search("cannot write: .*; free some space or set JARVIS_STORE_URL", said), done.stderr
+    assert re.search(
+        r"cannot write: .*; raise the limit of file sizes \(ulimit -f, .*\), free some space or set JARVIS_STORE_URL",
+        said,
+    ), done.stderr
     assert saved
     store = open_stores(url)
     assert [states(store, run_id) for run_id in saved] == [["pending"] * 20] * len(saved)

@@ -83,6 +83,14 @@ def test_a_wrong_token_is_refused(programs: tuple[Program, Program], app: Flask)
         ("/runs/one/findings?severity=worst", "severity"),
         ("/runs/one/gate?fail_on=none", "fail_on"),
         (f"/runs?root={'x' * 5000}", "root"),
+        ("/runs/one/gate?fail-on=low", 'unknown parameter "fail-on" (did you mean "fail_on"?)'),
+        ("/runs/one/gate?fail_on=high&fail_on=low", 'parameter "fail_on" is given 2 times'),
+        ("/runs/one/findings?severty=high", '(did you mean "severity"?)'),
+        ("/runs?state=done&zz=1", 'unknown parameter "zz"; parameters: page, size, state, kind, root, label'),
+        ("/runs/one?verbose=1", 'unknown parameter "verbose"; parameters: none'),
+        ("/diff?befor=one", '(did you mean "before"?)'),
+        ("/trend?projekt=x", '(did you mean "project"?)'),
+        (f"/runs?{'x' * 5000}=1", "unknown parameter"),
     ],
 )
 def test_an_invalid_parameter_is_named(programs: tuple[Program, Program], path: str, problem: str) -> None:

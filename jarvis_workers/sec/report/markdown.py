@@ -91,7 +91,7 @@ def _fired(summary: Summary, run: Part, say: Words) -> str:
             severe=", ".join(f"{number:,} {say(severity)}" for severity, number in summary.by_severity.items()),
         )
     if summary.not_checked:
-        text = "**Incomplete.** No rule fired in the {files} that were checked; other files were not checked."
+        text = "**Incomplete.** No rule fired in the {files} checked; other files were not checked."
         return say(text, files=files)
     if summary.scanned_files:
         word, extent = map(say, no_findings(summary, run))

@@ -319,7 +319,7 @@ def _total(summary: Summary, run: Part, say: Words) -> Line:
             ),
         )
     if summary.not_checked:
-        return (Span(say("INCOMPLETE: no findings in the {files} that were checked", files=files), "alarm"),)
+        return (Span(say("INCOMPLETE: no findings in the {files} checked", files=files), "alarm"),)
     if summary.scanned_files:
         word, extent = map(say, no_findings(summary, run))
         return (Span(say("{word} {extent} in {files}.", word=word, extent=extent, files=files), "strong"),)

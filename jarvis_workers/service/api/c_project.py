@@ -77,7 +77,7 @@ def scan_file(file: StrPath, root: StrPath = ".", arguments: Iterable[str] = ())
     if not path.is_relative_to(top):
         raise UsageError(f"{file} is not below {root}")
     if not path.is_file():
-        raise UsageError(f"{file}: no such file")
+        raise UsageError(f"{file}: {'not a regular file' if path.exists() else 'no such file'}")
     command = CompileCommand(os.fsencode(path.relative_to(top)), b".", tuple(arguments))
     (unit,) = _read(user_settings(), top, [command], allow_errors=True)
     return unit

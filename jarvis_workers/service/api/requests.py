@@ -46,12 +46,17 @@ def request_of(
     options: ScanOptions, source: SourceTree, paths: tuple[bytes, ...], executor: str, baseline: Baseline | None = None
 ) -> RunRequest[ScanInput]:
     """Return the request of a scan with rules only. Raises UsageError."""
+    build, selection = _flags(options, source), select_files(options, source)
+    if build is not None:
+        from jarvis_workers.service.scan_flags import compiled_files  # noqa: PLC0415  (slow, and rarely needed)
+
+        selection = replace(selection, compiled=compiled_files(build, selection))
     return RunRequest(
         run_id=token_hex(4),
         kind="sec.fast",
         path=source.path,
         root=source.root,
-        selection=replace(select_files(options, source), paths=paths),
+        selection=replace(selection, paths=paths),
         labels=source_labels(source),
         executor=executor,
         run_input=ScanInput(
@@ -67,7 +72,7 @@ def request_of(
             rules=choose_rules(options),
             baseline=baseline,
             triage=Triage(stored=options.record, more=_judgements(options), named=_named(options)),
-            build=_flags(options, source),
+            build=build,
         ),
     )
 

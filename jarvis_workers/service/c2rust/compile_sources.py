@@ -156,7 +156,8 @@ def read_named_database(named: Path, local: LocalTree) -> CompileCommands:
 def _named(named: Path) -> Path:
     path = named / DATABASE if named.is_dir() else named
     if not path.is_file():
-        raise UsageError(f"--compile-commands {plain(str(named))}: no such file")
+        problem = "not a regular file" if path.exists() else "no such file"
+        raise UsageError(f"--compile-commands {plain(str(named))}: {problem}")
     return path
 
 

@@ -44,6 +44,11 @@ def encode_flags(files: Mapping[str, FileFlags]) -> bytes:
     return json.dumps({"flags": list(numbers), "files": by_file}).encode()
 
 
+def files_of(content: bytes) -> Sequence[str]:
+    """Return the files of a blob, as their paths are shown."""
+    return tuple(json.loads(content)["files"])
+
+
 @lru_cache(2)
 def open_flags(blobs: Blobs, blob: str | None) -> BuildFlags:
     """Return the flags of a run; `blob` is None for a run without."""

@@ -1,9 +1,10 @@
 """The JSON API: the same data and actions as in the pages, with tokens instead of sessions."""
 
+import inspect
 from http import HTTPStatus
 from typing import Any
 
-from flask import Response, jsonify
+from flask import Response, current_app, jsonify, request
 from flask_openapi3.blueprint import APIBlueprint
 from pydantic import BaseModel
 
@@ -25,7 +26,7 @@ from jarvis_workers.web.finding_list import choose_findings
 from jarvis_workers.web.pages.findings import find_issue
 from jarvis_workers.web.pages.run_actions import ACTIONS
 from jarvis_workers.web.pages.trend import series_in
-from jarvis_workers.web.queries import DiffQuery, FindingQuery, GateQuery, RunQuery, TrendQuery
+from jarvis_workers.web.queries import DiffQuery, FindingQuery, GateQuery, RunQuery, TrendQuery, check_names
 from jarvis_workers.web.run_rows import ListRow, run_rows
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
 
@@ -38,6 +39,13 @@ ERRORS: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = 
 LISTED_MAX = 100
 
 routes = APIBlueprint("api", __name__, url_prefix="/api/v1", abp_security=[{"token": []}], abp_responses=ERRORS)
+
+
+@routes.before_request
+def check_parameters() -> None:
+    """Refuse parameters that the endpoint does not have: a misspelt one would have no effect."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    check_names(getattr(inspect.unwrap(view), "__annotations__", {}).get("query") if view else None)
 
 
 @routes.get("/runs", responses={200: models.RunList})

@@ -89,7 +89,7 @@ def test_what_was_not_checked_is_loud_and_named():
         ("NOT CHECKED, in whole or in part: 2 files", "alarm"),
         ("    src/big.c: too large", ""),
         ("    1 more", ""),
-        ("INCOMPLETE: no findings in the 3 files that were checked", "alarm"),
+        ("INCOMPLETE: no findings in the 3 files checked", "alarm"),
     ]
 
 
