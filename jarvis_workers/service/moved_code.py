@@ -17,20 +17,20 @@ SHORTEST_LINE = 4
 NO_CODE = b"#include"
 
 
-class Code(NamedTuple):
+class CodeLines(NamedTuple):
     """The lines of code, and each passage of PASSAGE_LINES of them, by their hashes."""
 
     lines: frozenset[int] = frozenset()
     passages: frozenset[int] = frozenset()
 
-    def __sub__(self, other: "Code") -> "Code":
-        return Code(self.lines - other.lines, self.passages - other.passages)
+    def __sub__(self, other: "CodeLines") -> "CodeLines":
+        return CodeLines(self.lines - other.lines, self.passages - other.passages)
 
-    def __and__(self, other: "Code") -> "Code":
-        return Code(self.lines & other.lines, self.passages & other.passages)
+    def __and__(self, other: "CodeLines") -> "CodeLines":
+        return CodeLines(self.lines & other.lines, self.passages & other.passages)
 
 
-def is_moved(before: Code, after: Code, elsewhere: Code) -> bool:
+def is_moved(before: CodeLines, after: CodeLines, elsewhere: CodeLines) -> bool:
     """Return whether code of a file is no longer in `after` but `elsewhere`: most of what is lost, or passages."""
     lost = before - after
     moved = lost & elsewhere
@@ -39,7 +39,7 @@ def is_moved(before: Code, after: Code, elsewhere: Code) -> bool:
     return is_most or len(moved.passages) >= FEW
 
 
-def code_of(path: bytes, content: bytes) -> Code:
+def code_of(path: bytes, content: bytes) -> CodeLines:
     """Return the code of a file."""
     masked = mask(content, "rust" if path.endswith(b".rs") else "c/cpp")
     # Text that the rules do not read to its end may be compiled, or read elsewhere.
@@ -47,10 +47,12 @@ def code_of(path: bytes, content: bytes) -> Code:
     short = (b"".join(line.split()) for line in text.splitlines())
     lines = [hash(line) for line in short if len(line) >= SHORTEST_LINE and not line.startswith(NO_CODE)]
     passages = zip(*(lines[start:] for start in range(PASSAGE_LINES)), strict=False)
-    return Code(frozenset(lines), frozenset(map(hash, passages)))
+    return CodeLines(frozenset(lines), frozenset(map(hash, passages)))
 
 
-def code_of_all(codes: Iterable[Code]) -> Code:
+def code_of_all(codes: Iterable[CodeLines]) -> CodeLines:
     """Return the code of several files together."""
     every = list(codes)
-    return Code(frozenset().union(*(one.lines for one in every)), frozenset().union(*(one.passages for one in every)))
+    return CodeLines(
+        frozenset().union(*(one.lines for one in every)), frozenset().union(*(one.passages for one in every))
+    )

@@ -18,6 +18,7 @@ from jarvis_workers.paths import listing, plain, shown
 from jarvis_workers.service.scan_request import selection_of
 from jarvis_workers.service.sources import DEFAULT_BOUNDS
 from jarvis_workers.service.unscanned_sources import ScanPaths, unscanned_sources
+from jarvis_workers.service.written_ignore_files import written_ignore_files
 from jarvis_workers.settings import TOML_FILE, TRUSTED_CONFIG, YAML_FILE, ScopeNotes, Settings, load_settings
 from jarvis_workers.settings.scope import narrowed_settings, with_values_of
 from jarvis_workers.snapshots.selection import JARVIS_IGNORE
@@ -156,9 +157,11 @@ def _base_revision(environ: Mapping[str, str]) -> str | None:
     return f"refs/remotes/origin/{branch}" if branch and is_own else None
 
 
-def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Sequence[bytes]:
+def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Iterator[bytes]:
+    """Yield the sources that are taken out of the scan, and the ignore files that are not those of the base."""
     selection = selection_of(settings, scan.include, scan.exclude)
-    return unscanned_sources(base.revision, base.changed, scan, directory, selection)
+    yield from unscanned_sources(base.revision, base.changed, scan, directory, selection)
+    yield from written_ignore_files(base.revision, scan.places(directory), selection)
 
 
 def _altered_files(base: Base, directory: Path, named: Sequence[str], scan: ScanPaths) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.moved_code import Code, code_of, code_of_all, is_moved
+from jarvis_workers.service.moved_code import CodeLines, code_of, code_of_all, is_moved
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.service.targets import target_of
 from jarvis_workers.snapshots.entries import FileFound
@@ -137,7 +137,7 @@ class _Moves:
             if one.old not in self._contents or is_moved(before[path], after, elsewhere):
                 yield path
 
-    def _code(self, path: bytes, blob: bytes) -> Code:
+    def _code(self, path: bytes, blob: bytes) -> CodeLines:
         return code_of(path, self._contents.get(blob, b""))
 
 

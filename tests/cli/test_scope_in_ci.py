@@ -273,6 +273,60 @@ def test_a_baseline_that_the_change_edits_is_reported(project: Project) -> None:
     assert done.line.startswith(f"jarvis: {ALTERS}known.json"), done.line
 
 
+@pytest.mark.parametrize("database", ["compile_commands.json", "db/compile_commands.json"])
+def test_a_compilation_database_that_the_change_edits_is_reported(project: Project, database: str) -> None:
+    command = '[{"directory": ".", "file": "src/clean.c", "arguments": ["cc"%s, "src/clean.c"]}]'
+    project.change({**CLEAN, database: command % ""}, {database: command % ', "-DLEAVE_OUT"'})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--compile-commands", database, "--fail-on", "high", "-q")
+
+    assert done == Ended(3, "", f"jarvis: {ALTERS}{database}\n")
+
+
+@pytest.mark.parametrize(
+    ("where", "written", "named"),
+    [
+        ([], {".jarvisignore": "sub\n"}, ".jarvisignore"),
+        ([], {"src/.jarvisignore": "*.c\n"}, "src/.jarvisignore"),
+        (["src"], {"src/.jarvisignore": "clean.c\n", ".jarvisignore": "src\n"}, "src/.jarvisignore"),
+        ([], {"sub/.jarvisignore": "*\n"}, "sub/.jarvisignore"),
+        ([], {"sub/.jarvisignore": "gen*\r\n"}, None),
+        ([], {"sub/.jarvisignore": None}, "sub/.jarvisignore"),
+        ([], {"build/.jarvisignore": "*\n"}, None),
+        (["src"], {".jarvisignore": "*\n"}, None),
+    ],
+    ids=["top", "below", "named", "tracked", "other-newlines", "removed", "excluded", "above"],
+)
+def test_an_ignore_file_that_is_written_into_the_checkout_is_reported(
+    project: Project, where: list[str], written: dict[str, str | None], named: str | None
+) -> None:
+    project.change({**CLEAN, "sub/.jarvisignore": "gen*\n", "sub/a.c": ""}, {"src/b.c": ""})
+    place = project.check_out()
+    for name, text in written.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        if text is None:
+            (place / name).unlink()
+        else:
+            (place / name).write_bytes(text.encode())
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert done == (Ended(3, "", f"jarvis: {ALTERS}{named}\n") if named else Ended(0, "", ""))
+
+
+def test_the_ignore_files_of_a_submodule_are_those_of_its_commit(project: Project, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    commit(library, {"a.c": "int a;\n", ".jarvisignore": "gen*\n"})
+    git(project.origin, "submodule", "--quiet", "add", f"file://{library}", "lib")
+    project.change(CLEAN, {"b.c": ""})
+    project.check_out("--recurse-submodules")
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high", "-q") == Ended(0, "", "")
+
+
 def test_names_that_a_change_adds_do_not_control_the_terminal_and_are_few(project: Project) -> None:
     base = {**CLEAN, "jarvis.yaml": "rules: {paths: [own]}\n", "own/a.yaml": "[]\n"}
     project.change(base, {f"own/{number}\x1b[2J.yaml": "[]\n" for number in range(12)})
