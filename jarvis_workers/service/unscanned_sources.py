@@ -3,7 +3,7 @@
 A change may delete code.  But code that the scan of the base would read, and that is moved to where this scan does not
 look (`vendor`, an ignored directory), whether its file goes, stays empty or includes it from there, or whose place is
 now a link or a submodule, would pass the gate unseen.  Both revisions are walked with the same selection, the base in a
-checkout of its own, and changed files are compared by their lines.
+checkout of its own, and changed files are compared by their statements.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.moved_code import CodeLines, code_of, code_of_all, is_moved
+from jarvis_workers.service.moved_code import Statements, code_of, code_of_all, is_moved
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.service.targets import target_of
 from jarvis_workers.snapshots.entries import FileFound
@@ -137,7 +137,7 @@ class _Moves:
             if one.old not in self._contents or is_moved(before[path], after, elsewhere):
                 yield path
 
-    def _code(self, path: bytes, blob: bytes) -> CodeLines:
+    def _code(self, path: bytes, blob: bytes) -> Statements:
         return code_of(path, self._contents.get(blob, b""))
 
 
