@@ -153,8 +153,8 @@ class ScanOptions:
 
     @property
     def deciding_files(self) -> tuple[str, ...]:
-        """The files and directories, by name, that decide what is reported."""
-        names = [name for name in (self.baseline, self.triage) if name]
+        """The files and directories, by name, that decide what is read or reported."""
+        names = [str(name) for name in (self.baseline, self.triage, self.compile_commands) if name]
         if not self.project_rules:
             return tuple(names)
         from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415

@@ -18,6 +18,7 @@ from jarvis_workers.paths import listing, plain, shown
 from jarvis_workers.service.scan_request import selection_of
 from jarvis_workers.service.sources import DEFAULT_BOUNDS
 from jarvis_workers.service.unscanned_sources import ScanPaths, unscanned_sources
+from jarvis_workers.service.written_ignore_files import written_ignore_files
 from jarvis_workers.settings import TOML_FILE, TRUSTED_CONFIG, YAML_FILE, ScopeNotes, Settings, load_settings
 from jarvis_workers.settings.scope import narrowed_settings, with_values_of
 from jarvis_workers.snapshots.selection import JARVIS_IGNORE
@@ -49,7 +50,7 @@ class Base(NamedTuple):
     """The settings of the base revision, and the entries that the change adds, edits or deletes, from the top."""
 
     settings: Settings
-    changed: Mapping[bytes, git.Modes]
+    changed: Mapping[bytes, git.Change]
     revision: git.Borrowed
 
 
@@ -156,9 +157,11 @@ def _base_revision(environ: Mapping[str, str]) -> str | None:
     return f"refs/remotes/origin/{branch}" if branch and is_own else None
 
 
-def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Sequence[bytes]:
+def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Iterator[bytes]:
+    """Yield the sources that are taken out of the scan, and the ignore files that are not those of the base."""
     selection = selection_of(settings, scan.include, scan.exclude)
-    return unscanned_sources(base.revision, base.changed, scan, directory, selection)
+    yield from unscanned_sources(base.revision, base.changed, scan, directory, selection)
+    yield from written_ignore_files(base.revision, scan.places(directory), selection)
 
 
 def _altered_files(base: Base, directory: Path, named: Sequence[str], scan: ScanPaths) -> Iterator[bytes]:
@@ -172,19 +175,19 @@ def _altered_files(base: Base, directory: Path, named: Sequence[str], scan: Scan
     ways = [way for place in deciding for way in _ways(place)]
     for name in (YAML_FILE, TOML_FILE):
         ways += _ways_of_linked_settings(directory / name, top, base.changed)
-    for path, modes in sorted(base.changed.items()):
+    for path, change in sorted(base.changed.items()):
         full = top / os.fsdecode(path)
-        is_redirected = modes.redirects and full in on_the_way
+        is_redirected = change.redirects and full in on_the_way
         if is_redirected or full.name == JARVIS_IGNORE or any(way.is_changed_by(full) for way in ways):
             yield path
-        elif modes.after == git.SUBMODULE:
+        elif change.after == git.SUBMODULE:
             yield from (os.fsencode(file.relative_to(top)) for file in _ignore_files_below(full))
 
 
-def _ways_of_linked_settings(file: Path, top: Path, changed: Mapping[bytes, git.Modes]) -> Iterator[WayTo]:
+def _ways_of_linked_settings(file: Path, top: Path, changed: Mapping[bytes, git.Change]) -> Iterator[WayTo]:
     """Yield the way to a settings file that is a link, or was one in the base, where links are not followed."""
-    modes = changed.get(os.fsencode(os.path.relpath(file.parent.resolve() / file.name, top)))
-    if _target(file) or (modes and modes.before == git.SYMBOLIC_LINK):
+    change = changed.get(os.fsencode(os.path.relpath(file.parent.resolve() / file.name, top)))
+    if _target(file) or (change and change.before == git.SYMBOLIC_LINK):
         yield _way(file)
 
 

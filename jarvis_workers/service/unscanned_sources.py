@@ -1,23 +1,31 @@
 """Sources that a change takes out of its own scan without deleting them.
 
 A change may delete code.  But code that the scan of the base would read, and that is moved to where this scan does not
-look (`vendor`, an ignored directory), or whose place is now a link or a submodule, would pass the gate unseen.  Both
-revisions are walked with the same selection, the base in a checkout of its own.
+look (`vendor`, an ignored directory), whether its file goes, stays empty or includes it from there, or whose place is
+now a link or a submodule, would pass the gate unseen.  Both revisions are walked with the same selection, the base in a
+checkout of its own, and changed files are compared by their statements.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.moved_code import Statements, code_of, code_of_all, is_moved
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.service.targets import target_of
 from jarvis_workers.snapshots.entries import FileFound
+from jarvis_workers.snapshots.included_files import included_files
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import walk
 from jarvis_workers.toolchain import git
+
+# Of sources, and of files that are not scanned; the smallest are compared first.
+COMPARED_BYTES = 32_000_000
+
+Find = Callable[[Path, Selection], Iterable[bytes]]
 
 
 class ScanPaths(NamedTuple):
@@ -42,6 +50,13 @@ class _Below(NamedTuple):
 
     def files(self, top: Path, selection: Selection) -> frozenset[bytes]:
         """Return the files that are selected in a checkout, from its top; none where links lead out of it."""
+        return self._found(top, selection, _walked)
+
+    def included(self, top: Path, selection: Selection) -> frozenset[bytes]:
+        """Return the files that are scanned because sources include them."""
+        return self._found(top, selection, included_files)
+
+    def _found(self, top: Path, selection: Selection, find: Find) -> frozenset[bytes]:
         names = [str(top / path) for path in self.paths if (top / path).exists()]
         if not names:
             return frozenset()
@@ -51,36 +66,92 @@ class _Below(NamedTuple):
             above = os.fsencode(root.relative_to(top))
         except (UsageError, ValueError):
             return frozenset()
-        found = walk(root, replace(selection, paths=target.paths))
-        return frozenset(os.path.normpath(above + b"/" + one.path) for one in found if isinstance(one, FileFound))
+        found = find(root, replace(selection, paths=target.paths))
+        return frozenset(os.path.normpath(above + b"/" + path) for path in found)
 
 
 def unscanned_sources(
-    base: git.Borrowed, changed: Mapping[bytes, git.Modes], scan: ScanPaths, directory: Path, selection: Selection
+    base: git.Borrowed, changed: Mapping[bytes, git.Change], scan: ScanPaths, directory: Path, selection: Selection
 ) -> list[bytes]:
-    """Return the old paths of sources that are moved out of the scan, and the links and submodules in place of others.
+    """Return the sources whose code is moved out of the scan, and the links and submodules in place of others.
 
-    `base` is the base revision, `changed` its entries that now differ; all paths are from the top.
+    Among them are files that are not scanned and too large to be compared. `base` is the base revision, `changed` its
+    entries that now differ; all paths are from the top.
     """
-    gone = {path for path, modes in changed.items() if modes.loses_file and selection.is_source(_name(path))}
+    sources = {path for path, one in changed.items() if one.was_file and selection.is_source(_name(path))}
     top = base.top.resolve()
     below = _below(scan, directory, top)
-    if not gone or not below.paths:
+    if not sources or not below.paths:
         return []
-    renamed = {old: new for old, new in git.renames_since(base).items() if old in gone}
-    now = below.files(top, selection) if renamed else frozenset()
-    suspects = {old: old for old, new in renamed.items() if new not in now}
-    for path in gone:
-        for one in _with_parents(path):
+    moves = _Moves(base, changed, sources, below.files(top, selection))
+    suspects = {path: path for path in moves.sources()}
+    if suspects and (included := below.included(top, selection)):
+        suspects = {path: path for path in moves.sources(included)}
+    for path in sources:
+        for one in () if changed[path].is_file else _with_parents(path):
             if one in changed and changed[one].redirects:
                 suspects[path] = one
     if not suspects:
-        return []
+        return sorted(moves.not_compared)
     try:
         git.check_out(base)
     except UsageError:
-        return sorted(set(suspects.values()))
-    return sorted({suspects[path] for path in suspects.keys() & below.files(base.place.resolve(), selection)})
+        return sorted({*suspects.values(), *moves.not_compared})
+    scanned = below.files(base.place.resolve(), selection)
+    return sorted({*(suspects[path] for path in suspects.keys() & scanned), *moves.not_compared})
+
+
+class _Moves:
+    """The code that `sources` lose to files that are not scanned; `scanned` are all that are now."""
+
+    def __init__(
+        self,
+        base: git.Borrowed,
+        changed: Mapping[bytes, git.Change],
+        sources: Collection[bytes],
+        scanned: Collection[bytes],
+    ) -> None:
+        files = {path: one for path, one in changed.items() if one.is_file}
+        self._lost = {path: changed[path] for path in sources if path in scanned or path not in files}
+        self._scanned = {path: files[path] for path in files.keys() & scanned}
+        self._others = {path: one for path, one in files.items() if path not in scanned} if self._lost else {}
+        self._contents: Mapping[bytes, bytes] = {}
+        if self._others:
+            self._contents = _contents(base, {*self._lost.values(), *self._scanned.values()})
+            self._contents |= _contents(base, {*self._others.values()})
+        self.not_compared = {path for path, one in self._others.items() if one.new not in self._contents}
+
+    def sources(self, included: Collection[bytes] = ()) -> Iterator[bytes]:
+        """Yield the sources, where some of the other files are scanned because sources include them."""
+        others = {path: one for path, one in self._others.items() if path not in included}
+        self.not_compared -= set(included)
+        if not others:
+            return
+        reached = {path: one for path, one in self._others.items() if path in included}
+        after = code_of_all(self._code(path, one.new) for path, one in (self._scanned | reached).items())
+        elsewhere = code_of_all(self._code(path, one.new) - self._code(path, one.old) for path, one in others.items())
+        before = {path: self._code(path, one.old) for path, one in self._lost.items()}
+        if not any(is_moved(code, after, code) for code in before.values()):
+            self.not_compared = set()
+        for path, one in self._lost.items():
+            if one.old not in self._contents or is_moved(before[path], after, elsewhere):
+                yield path
+
+    def _code(self, path: bytes, blob: bytes) -> Statements:
+        return code_of(path, self._contents.get(blob, b""))
+
+
+def _contents(base: git.Borrowed, changes: Collection[git.Change]) -> dict[bytes, bytes]:
+    """Return the contents of files before and after changes, as far as they can be read."""
+    names = {one.old for one in changes if one.was_file} | {one.new for one in changes if one.is_file}
+    try:
+        return git.contents(base, sorted(names), COMPARED_BYTES)
+    except UsageError:
+        return {}
+
+
+def _walked(root: Path, selection: Selection) -> Iterator[bytes]:
+    return (one.path for one in walk(root, selection) if isinstance(one, FileFound))
 
 
 def _below(scan: ScanPaths, directory: Path, top: Path) -> _Below:

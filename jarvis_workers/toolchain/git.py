@@ -9,8 +9,10 @@ commit names are read from it directly; its objects are read through a separate 
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
@@ -175,24 +177,32 @@ def merge_base(borrowed: Borrowed) -> str:
     return _git(command, borrowed.environ).decode().strip()
 
 
-class Modes(NamedTuple):
-    """What an entry was and is, such as b"100644", SYMBOLIC_LINK or SUBMODULE; b"000000" is none."""
+class Change(NamedTuple):
+    """The mode that an entry had and has, such as b"100644", SYMBOLIC_LINK or SUBMODULE, and the names of its objects.
+
+    The mode b"000000" is no entry.
+    """
 
     before: bytes
     after: bytes
+    old: bytes
+    new: bytes
 
     @property
     def redirects(self) -> bool:
         """Whether there is or was a symbolic link, or a submodule has taken a place."""
-        return SYMBOLIC_LINK in self or (self.after == SUBMODULE != self.before)
+        return SYMBOLIC_LINK in self[:2] or (self.after == SUBMODULE != self.before)
 
     @property
-    def loses_file(self) -> bool:
-        """Whether a regular file is deleted, or something else has taken its place."""
-        return self.before.startswith(REGULAR_FILE) and not self.after.startswith(REGULAR_FILE)
+    def was_file(self) -> bool:
+        return self.before.startswith(REGULAR_FILE)
+
+    @property
+    def is_file(self) -> bool:
+        return self.after.startswith(REGULAR_FILE)
 
 
-def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, Modes]:
+def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, Change]:
     """Return the entries that differ between a commit and the checked-out commit, by path from the top."""
     if borrowed.head is None:
         return {}
@@ -201,8 +211,32 @@ def changes_since(borrowed: Borrowed, commit: str) -> dict[bytes, Modes]:
     compare = ["diff-tree", "-r", "-z", "--no-renames", "--raw", commit, borrowed.head]
     fields = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
     # Each entry is b":100644 120000 HASH HASH LETTER", and its path.
-    modes = (Modes(*field.removeprefix(b":").split()[:2]) for field in fields[:-1:2])
-    return dict(zip(fields[1::2], modes, strict=False))
+    changes = (Change(*field.removeprefix(b":").split()[:4]) for field in fields[:-1:2])
+    return dict(zip(fields[1::2], changes, strict=False))
+
+
+def contents(borrowed: Borrowed, names: Collection[bytes], max_bytes: int) -> dict[bytes, bytes]:
+    """Return the contents of blobs by name; the smallest up to `max_bytes` in sum, without those that are missing."""
+    sized = [line.split() for line in _cat(borrowed, names, "--batch-check", MAX_RENAME_BYTES).splitlines()]
+    sizes = sorted((int(fields[2]), fields[0]) for fields in sized if fields[1] == b"blob")
+    totals = accumulate(size for size, _ in sizes)
+    few = [one for one, total in zip(sizes, totals, strict=True) if total <= max_bytes]
+    output = _cat(borrowed, [name for _, name in few], "--batch", max_bytes + MAX_RENAME_BYTES)
+    result, at = dict[bytes, bytes](), 0
+    # Each blob is b"NAME blob SIZE", a newline, its content and a newline.
+    for size, name in few:
+        start = output.index(b"\n", at) + 1
+        at = start + size + 1
+        result[name] = output[start : start + size]
+    return result
+
+
+def _cat(borrowed: Borrowed, names: Collection[bytes], form: str, max_output: int) -> bytes:
+    with TemporaryFile() as listed:
+        listed.writelines(name + b"\n" for name in names)
+        listed.seek(0)
+        command = ["-C", str(borrowed.place), "cat-file", form]
+        return run(command, borrowed.environ, seconds=FETCH_SECONDS, max_output=max_output, stdin=listed)
 
 
 def file_at(borrowed: Borrowed, commit: str, path: bytes) -> bytes | None:

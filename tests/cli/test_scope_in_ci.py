@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.service.trusted_scope import is_ci
+from jarvis_workers.service.unscanned_sources import COMPARED_BYTES
 from jarvis_workers.settings.scope import NARROWING
 from tests.cli.commands import COPY, Ended, Jarvis
 
@@ -272,6 +273,60 @@ def test_a_baseline_that_the_change_edits_is_reported(project: Project) -> None:
     assert done.line.startswith(f"jarvis: {ALTERS}known.json"), done.line
 
 
+@pytest.mark.parametrize("database", ["compile_commands.json", "db/compile_commands.json"])
+def test_a_compilation_database_that_the_change_edits_is_reported(project: Project, database: str) -> None:
+    command = '[{"directory": ".", "file": "src/clean.c", "arguments": ["cc"%s, "src/clean.c"]}]'
+    project.change({**CLEAN, database: command % ""}, {database: command % ', "-DLEAVE_OUT"'})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--compile-commands", database, "--fail-on", "high", "-q")
+
+    assert done == Ended(3, "", f"jarvis: {ALTERS}{database}\n")
+
+
+@pytest.mark.parametrize(
+    ("where", "written", "named"),
+    [
+        ([], {".jarvisignore": "sub\n"}, ".jarvisignore"),
+        ([], {"src/.jarvisignore": "*.c\n"}, "src/.jarvisignore"),
+        (["src"], {"src/.jarvisignore": "clean.c\n", ".jarvisignore": "src\n"}, "src/.jarvisignore"),
+        ([], {"sub/.jarvisignore": "*\n"}, "sub/.jarvisignore"),
+        ([], {"sub/.jarvisignore": "gen*\r\n"}, None),
+        ([], {"sub/.jarvisignore": None}, "sub/.jarvisignore"),
+        ([], {"build/.jarvisignore": "*\n"}, None),
+        (["src"], {".jarvisignore": "*\n"}, None),
+    ],
+    ids=["top", "below", "named", "tracked", "other-newlines", "removed", "excluded", "above"],
+)
+def test_an_ignore_file_that_is_written_into_the_checkout_is_reported(
+    project: Project, where: list[str], written: dict[str, str | None], named: str | None
+) -> None:
+    project.change({**CLEAN, "sub/.jarvisignore": "gen*\n", "sub/a.c": ""}, {"src/b.c": ""})
+    place = project.check_out()
+    for name, text in written.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        if text is None:
+            (place / name).unlink()
+        else:
+            (place / name).write_bytes(text.encode())
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert done == (Ended(3, "", f"jarvis: {ALTERS}{named}\n") if named else Ended(0, "", ""))
+
+
+def test_the_ignore_files_of_a_submodule_are_those_of_its_commit(project: Project, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    commit(library, {"a.c": "int a;\n", ".jarvisignore": "gen*\n"})
+    git(project.origin, "submodule", "--quiet", "add", f"file://{library}", "lib")
+    project.change(CLEAN, {"b.c": ""})
+    project.check_out("--recurse-submodules")
+
+    assert project.scan(PULL_REQUEST, "--fail-on", "high", "-q") == Ended(0, "", "")
+
+
 def test_names_that_a_change_adds_do_not_control_the_terminal_and_are_few(project: Project) -> None:
     base = {**CLEAN, "jarvis.yaml": "rules: {paths: [own]}\n", "own/a.yaml": "[]\n"}
     project.change(base, {f"own/{number}\x1b[2J.yaml": "[]\n" for number in range(12)})
@@ -427,6 +482,82 @@ def test_a_source_that_is_moved_to_where_the_scan_does_not_look_is_reported(
     done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
 
     assert done == (Ended(3, "", f"jarvis: {ALTERS}{named}\n") if named else Ended(0, "", ""))
+
+
+LONG = "".join(f"int f{number}(int a) {{\n  return a + {number};\n}}\n" for number in range(30))
+OLD = {"src/a.c": LONG, "src/b.c": BODY, "src/more.c": "int more;\n", "vendor/a.c": "int vendored;\n" * 90}
+FIRST, LAST = LONG[: len(LONG) // 2], LONG[len(LONG) // 2 :]
+
+
+@pytest.mark.parametrize(
+    ("where", "changed", "named"),
+    [
+        ([], {"src/a.c": "", "vendor/new.c": LONG}, "src/a.c"),
+        ([], {"src/a.c": '#include "../vendor/impl.h"\n', "vendor/impl.h": LONG}, "src/a.c"),
+        (["src"], {"src/a.c": '#include "../lib/a.c"\n', "lib/a.c": LONG}, "src/a.c"),
+        ([], {"src/a.c": "", "vendor/a.c": OLD["vendor/a.c"] + LONG}, "src/a.c"),
+        ([], {"src/a.c": None, "src/b.c": "", "vendor/all.c": BODY + OLD["vendor/a.c"] + LONG}, "src/a.c, src/b.c"),
+        ([], {"src/a.c": FIRST, "vendor/new.c": LAST}, "src/a.c"),
+        ([], {"src/a.c": "int b;\n" * 90, "vendor/new.c": LONG.replace("  ", "\t")}, "src/a.c"),
+        ([], {"src/a.c": "", "vendor/new.c": LONG.replace("\n", " ")}, "src/a.c"),
+        ([], {"src/a.c": f"/*\n{LONG}*/\n", "vendor/new.c": LONG}, "src/a.c"),
+        ([], {"src/a.c": FIRST, "src/new.c": LAST, "vendor/new.c": LAST}, None),
+        ([], {"src/a.c": "", "vendor/new.c": BODY}, None),
+        ([], {"src/a.c": LONG.replace("+ 7", "- 7"), "vendor/old.c": LONG}, None),
+        ([], {"src/more.c": None, "src/a.txt": LONG, "src/a.c": '#include "a.txt"\n'}, None),
+        ([], {"src/a.c": None, "src/a.txt": LONG, "src/more.c": '#include "a.txt"\n'}, None),
+        ([], {"src/a.c": None, "src/a.txt": LONG, "src/more.c": "int less;\n"}, "src/a.c"),
+        ([], {"src/a.c": None, "vendor/a.txt": LONG, "src/more.c": '#include "../vendor/a.txt"\n'}, "src/a.c"),
+    ],
+    ids=[
+        "emptied",
+        "included-header",
+        "included-from-outside",
+        "appended",
+        "concatenated",
+        "half",
+        "filled",
+        "joined",
+        "comment",
+        "copied-too",
+        "deleted",
+        "edited",
+        "included",
+        "included-elsewhere",
+        "not-included",
+        "included-from-excluded",
+    ],
+)
+def test_code_that_is_copied_to_where_the_scan_does_not_look_is_reported(
+    project: Project, where: list[str], changed: dict[str, str | None], named: str | None
+) -> None:
+    project.change({**OLD, "lib/b.c": "int b;\n"}, changed)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q", *where)
+
+    assert done == (Ended(3, "", f"jarvis: {ALTERS}{named}\n") if named else Ended(0, "", ""))
+
+
+def test_sources_are_compared_however_many_are_moved(project: Project) -> None:
+    bodies = {number: LONG.replace("f", f"g{number}_") for number in range(1100)}
+    project.change({f"src/{number}.c": body for number, body in bodies.items()}, {"new.c": ""})
+    commit(project.origin, {f"src/{number}.c": None for number in bodies})
+    commit(project.origin, {f"vendor/{number}.c": body + "int new;\n" for number, body in bodies.items()})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done.code == 3 and done.line.startswith(f"jarvis: {ALTERS}src/0.c, ") and "and 1,090 more" in done.line, done
+
+
+def test_files_that_are_too_large_to_be_compared_are_reported(project: Project) -> None:
+    project.change(OLD, {"src/a.c": "", "vendor/large.c": LONG + "/* a comment */\n" * (COMPARED_BYTES // 16)})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done == Ended(3, "", f"jarvis: {ALTERS}vendor/large.c\n")
 
 
 @pytest.mark.parametrize("where", [[], ["src"]])
