@@ -183,9 +183,9 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
         open_store(f"sqlite:///{tmp_path}/jarvis.db")
 
 
-def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+def test_a_directory_as_a_store_is_told(tmp_path: Path) -> None:
     (tmp_path / "jarvis.db").mkdir()
-    with pytest.raises(StoreFull, match="unable to open database file; make it writable"):
+    with pytest.raises(StoreError, match="jarvis.db: not a regular file; name a file for the store"):
         open_store(f"sqlite:///{tmp_path}/jarvis.db")
 
 
