@@ -34,7 +34,19 @@ NAMED = {
     ),
     "a closing brace in the first column": (
         f"int f(int n)\n{{\n    if (n)\n{{\n    n++;\n}}\n    {TWICE}\n}}\n",
-        (OUTSIDE, 7, NO_FUNCTION),
+        ("f", 1, "its braces do not match: it seems to end in line 6"),
+    ),
+    "a closing brace in the first column between two releases": (
+        "int x;\nvoid f(char *p, int n)\n{\n  free(p);\n  while (n--) {\n    g(0);\n}\n  if (n)\n    free(p);\n}\n",
+        ("f", 2, "its braces do not match: it seems to end in line 7"),
+    ),
+    "a closing brace too many between two releases": (
+        "void f(char *p) {\n  free(p);\n  }\n  g(1);\n  free(p);\n}\n",
+        (OUTSIDE, 5, NO_FUNCTION),
+    ),
+    "a function that is not finished": (
+        f"int f(int n) {{\n  if (n) {{\n    g(n);\n\nint h(int n) {{\n  {TWICE}\n}}\n",
+        ("f", 1, "its braces do not match: it seems to end in line 7"),
     ),
     "no closing brace": (
         f"int f(int n)\n{{\n    if (n) {{\n    {TWICE}\nint g(int n)\n{{\n    return n;\n}}\n",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.frontend.grammar import Reading
-from jarvis_workers.dataflow.frontend.lowering import ParsedSource
+from jarvis_workers.dataflow.frontend.lowering import ParsedSource, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 
 OUTSIDE = "code outside of functions"
@@ -57,15 +57,27 @@ def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[Unre
 
 
 def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
-    """Yield the statements between functions; `code` is the masked text without directives."""
-    line, at, behind = 1, 0, 0
-    for start, end in (*((one.start, one.function.body[1] + 1) for one in functions), (len(code), len(code))):
+    """Yield the functions that seem to end too early, and the statements between functions.
+
+    `code` is the masked text without directives. What follows a function may be a part of it: both count as one.
+    """
+    line, at, behind, before = 1, 0, 0, 0
+    for one, start in zip((None, *functions), (*(place.start for place in functions), len(code)), strict=True):
+        if one is not None:
+            before, behind = one.function.body[0], one.function.body[1] + 1
+        if one is not None and code.count(b"{", before, behind - 1) > code.count(b"}", before, behind - 1):
+            line, at = line + code.count(b"\n", at, one.start), one.start
+            last = line + code.count(b"\n", at, behind)
+            yield UnreadCode(
+                name_of(one), line, f"its braces do not match: it seems to end in line {last}", code[before:start]
+            )
+            continue
         statement = STATEMENT.search(code, max(0, behind - 1), start)
         if statement is not None:
             since = statement.start(statement.lastgroup or 0)
             line, at = line + code.count(b"\n", at, since), since
-            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[behind:start])
-        behind = end
+            is_rest = code.count(b"}", behind, start) > code.count(b"{", behind, start)
+            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[before if is_rest else behind : start])
 
 
 def opaque_macros(source: ParsedSource, names: set[str]) -> Iterator[UnreadCode]:
