@@ -42,7 +42,7 @@ NAMED = {
     ),
     "a closing brace too many between two releases": (
         "void f(char *p) {\n  free(p);\n  }\n  g(1);\n  free(p);\n}\n",
-        (OUTSIDE, 5, NO_FUNCTION),
+        (OUTSIDE, 4, NO_FUNCTION),
     ),
     "a function that is not finished": (
         f"int f(int n) {{\n  if (n) {{\n    g(n);\n\nint h(int n) {{\n  {TWICE}\n}}\n",
@@ -107,6 +107,18 @@ NAMED = {
         ("f", 1, "its code before the first case in line 4 is not analyzed"),
     ),
 }
+# How memory may be released between braces from macros.
+RELEASES = (
+    "std::free(p);",
+    "(void)free(p);",
+    "(free)(p);",
+    "release(p);",
+    "release(&one->p);",
+    "SAFE_DELETE(p);",
+    "kfree_rcu(p, rcu);",
+    "pool->release(p);",
+    "this->q = p, delete p;",
+)
 # What is no code, or such that no flow rule could find anything in it.
 NOTHING = (
     "enum e {\n    A = 1,\n} mode = A;\nstruct s { int a; char b[8]; } one = { 1, { 2 } }, *two = &one;\n",
@@ -114,6 +126,8 @@ NOTHING = (
     "class C { int a = 1; int b{2}; static const int c = 3; C *next = nullptr; using T = int; };\n",
     "#define SWAP(a, b) do { int t = a; a = b; b = t; } while (0)\n#define INIT { 0, 0 }\n#define F(n) int n(int a);\n",
     "int f(int n)\n{\n    return each(n, [](int m) { return m + 1; }) + ({ n + 1; });\n}\n",
+    "void *one(int a);\nvoid *malloc(size_t);\nFREE_FUNC(p);\nLICENSE(MIT);\nstruct s { int a;\n  BIT(b);\n};\n",
+    "class C { int a; C(int); C(const C &o); C(char *p, int n); ~C(); void *p = new D(); };\n",
     "#ifdef A\nint f(int n)\n{\n#else\nint f(long n)\n{\n#endif\n    return n;\n}\n",
 )
 
@@ -139,6 +153,14 @@ def test_code_that_is_not_read_is_named(form: str) -> None:
 
     assert not hits
     assert tuple(gaps[0]) == expected
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_release_between_braces_from_macros_is_named(release: str) -> None:
+    hits, gaps = result_of(f"START(f)\n  char *p = malloc(3);\n  {release}\n  {release}\nEND\n")
+
+    assert not hits
+    assert [tuple(gap) for gap in gaps] == [(OUTSIDE, gaps[0].line, NO_FUNCTION)]
 
 
 @pytest.mark.parametrize("content", NOTHING)

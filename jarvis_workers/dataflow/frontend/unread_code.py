@@ -15,15 +15,24 @@ from jarvis_workers.dataflow.frontend.places import FunctionPlace
 OUTSIDE = "code outside of functions"
 NO_FUNCTION = "the parser finds no function around it"
 NOT_LOWERED = "it is a macro whose text is not understood"
-# Statements that are no declarations, behind another one, a brace, or a macro that stands for a brace. Of calls only
-# those that the flow rules look at count, because macros that declare something are called, too.
+# Statements that are no declarations, behind another one, a brace, or a macro that stands for a brace. Macros that
+# declare something are called, too: of calls, those count that the flow rules look at, and those of values by a name
+# that is not in capitals.
 CALL = rb"(?:\w*+(?<=free|FREE)|f?close|mem(?:cpy|move|set)|strn?c(?:py|at)|s[nw]?printf|gets|read)\s*+\([^;{}]*+;"
+OBJECT = rb"(?:\w++\s*+(?:::|->|\.)\s*+)*+"
+VALUE = rb"(?:&\s*+|\*++)?+[\w:]++(?:->\w++|\.\w++|\[[^\[\];{}()]*+\])*+"
+NO_VALUE = rb"(?:void|static|int|char|long|bool|float|double|unsigned|size_t)\b"
+VALUES = rb"(?!%b)%b(?:\s*+,\s*+%b)*+" % (NO_VALUE, VALUE, VALUE)
 STATEMENT = re.compile(
     rb"""(?:[;{}]|\)\s*+[A-Za-z_]\w*+\s)\s*+(?P<statement>
-      (?:if|for|while|switch)\s*+\( | (?:return|goto|delete|do|else|case)\b | %(call)b)
+      (?:if|for|while|switch)\s*+\( | (?:return|goto|delete|do|else|case)\b
+      | (?:\(\s*+void\s*+\)\s*+)?+%(object)b%(call)b | \(\s*+\w++\s*+\)\s*+\(\s*+%(values)b\s*+\)\s*+;)
     | [;{]\s*+(?P<assignment>\**+\w++(?>->\w++|\.\w++|\[[^\[\];{}]*+\])*+\s*+[-+*/%%&|^]?=(?!=)
-      [^;{}(),]*+(?:\([^;{}]*+)?;)"""
-    % {b"call": CALL},
+      [^;{}(),]*+(?:\([^;{}]*+)?;)
+    | ,\s*+(?P<deletion>delete\s++\w[^;{}()]*+;)
+    | [;{}]\s*+(?P<ordinary>(?:\(\s*+void\s*+\)\s*+)?+%(object)b(?=[A-Z\d_]*+[a-z]|\w*?(?:DELETE|RELEASE|DESTROY)\b)
+      (?!static_assert\b)[A-Za-z_]\w*+\s*+\(\s*+%(values)b\s*+\)\s*+;)"""
+    % {b"call": CALL, b"object": OBJECT, b"values": VALUES},
     re.VERBOSE,
 )
 # In a macro: a function, a block in an expression, or a statement that copies or releases memory.
