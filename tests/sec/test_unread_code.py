@@ -90,6 +90,22 @@ NAMED = {
         f"int f(int n)\n{{\n    auto g = [&](int m) {{ {TWICE} }};\n    return g(n);\n}}\n",
         ("f", 1, "its lambda in line 3 is not analyzed"),
     ),
+    "a call that is not closed": (
+        "void f(char *q) {\n  q = malloc(2);\n  free(q;\n  g(1);\n}\n",
+        ("f", 1, "its unparsed code in line 3 is not analyzed"),
+    ),
+    "a loop head that is not closed": (
+        "void f(char *q, int n) {\n  free(q);\n  for (int i = 0; i < n; i++\n  g(1);\n  free(q);\n}\n",
+        ("f", 1, "its unparsed code in line 3 is not analyzed"),
+    ),
+    "an initializer without a semicolon": (
+        "void f(int n) {\n  char *q = malloc(2)\n  free(q);\n  g(1);\n  free(q);\n}\n",
+        ("f", 1, "its unparsed code in line 2 is not analyzed"),
+    ),
+    "a conflict of a merge": (
+        "int f(int n)\n{\n    g(1);\n<<<<<<< HEAD\n    g(2);\n=======\n>>>>>>> x\n    free(q); free(q);\n}\n",
+        ("f", 1, "its unparsed code in line 6 is not analyzed"),
+    ),
     "a lambda as an argument": (
         f"int f(int n)\n{{\n    each(n, [](int m) {{ {TWICE} }});\n    return n;\n}}\n",
         ("f", 1, "its lambda in line 3 is not analyzed"),
