@@ -106,6 +106,10 @@ NAMED = {
         "int f(int n)\n{\n    g(1);\n<<<<<<< HEAD\n    g(2);\n=======\n>>>>>>> x\n    free(q); free(q);\n}\n",
         ("f", 1, "its unparsed code in line 6 is not analyzed"),
     ),
+    "a part of a function in another file": (
+        'int x;\nvoid f(void)\n{\n    char *p = malloc(3);\n    g(p);\n#include "some/part.inc"\n    free(p);\n}\n',
+        ("f", 2, "it includes some/part.inc"),
+    ),
     "a lambda as an argument": (
         f"int f(int n)\n{{\n    each(n, [](int m) {{ {TWICE} }});\n    return n;\n}}\n",
         ("f", 1, "its lambda in line 3 is not analyzed"),
@@ -143,6 +147,7 @@ NOTHING = (
     "#define SWAP(a, b) do { int t = a; a = b; b = t; } while (0)\n#define INIT { 0, 0 }\n#define F(n) int n(int a);\n",
     "int f(int n)\n{\n    return each(n, [](int m) { return m + 1; }) + ({ n + 1; });\n}\n",
     "void *one(int a);\nvoid *malloc(size_t);\nFREE_FUNC(p);\nLICENSE(MIT);\nstruct s { int a;\n  BIT(b);\n};\n",
+    '#include "a.h"\nint f(int n)\n{\n#ifdef A\n    n++;\n#endif\n    return n;\n}\n#include "b.h"\n',
     "class C { int a; C(int); C(const C &o); C(char *p, int n); ~C(); void *p = new D(); };\n",
     "#ifdef A\nint f(int n)\n{\n#else\nint f(long n)\n{\n#endif\n    return n;\n}\n",
 )

@@ -5,6 +5,7 @@ lowering skips. A declaration is no code; what looks like a statement is.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ MACRO_CODE = re.compile(
     % {b"call": CALL},
     re.VERBOSE,
 )
+INCLUDED_FILE = re.compile(rb'"(?:([\w./+-]{1,200})")?')
 CONTINUED = re.compile(rb"\\[ \t]*+\r?\n")
 NAME = re.compile(rb"\s*+(\w+)")
 
@@ -89,6 +91,24 @@ def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCo
             line, at = line + code.count(b"\n", at, since), since
             is_rest = code.count(b"}", behind, start) > code.count(b"{", behind, start)
             yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[before if is_rest else behind : start])
+
+
+def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
+    """Yield the functions that include a file of the project in their body; of it, nothing is known."""
+    starts = [one.function.body[0] for one in functions]
+    before = -1
+    for one in source.branches.live():
+        place = bisect_right(starts, one.start) - 1
+        if one.word != b"include" or place == before or place < 0 or one.start >= functions[place].function.body[1]:
+            continue
+        file = INCLUDED_FILE.search(source.content, one.start, one.end)
+        if file is None:
+            continue
+        before, function = place, functions[place]
+        line = source.text.count(b"\n", 0, function.start) + 1
+        first, last = function.function.body
+        reason = f"it includes {file[1].decode('latin-1') if file[1] else 'a file'}"
+        yield UnreadCode(name_of(function), line, reason, source.text[first:last])
 
 
 def opaque_macros(source: ParsedSource, names: set[str]) -> Iterator[UnreadCode]:
