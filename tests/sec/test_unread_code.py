@@ -106,6 +106,10 @@ NAMED = {
         "int f(int n)\n{\n    g(1);\n<<<<<<< HEAD\n    g(2);\n=======\n>>>>>>> x\n    free(q); free(q);\n}\n",
         ("f", 1, "its unparsed code in line 6 is not analyzed"),
     ),
+    "a macro that opens a block": (
+        "#define IF(c) if (c) {\n#define FI }\nvoid f(int n)\n{\nchar b[4];\n    IF(n)\n g(b);\n    FI\n}\n",
+        ("f", 3, "its macro IF opens or closes a block"),
+    ),
     "a part of a function in another file": (
         'int x;\nvoid f(void)\n{\n    char *p = malloc(3);\n    g(p);\n#include "some/part.inc"\n    free(p);\n}\n',
         ("f", 2, "it includes some/part.inc"),

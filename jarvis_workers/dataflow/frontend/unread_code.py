@@ -69,10 +69,20 @@ def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[Unre
         yield UnreadCode(lowered["name"], lowered["line"], reason, code)
 
 
+def unread_code(
+    source: ParsedSource, code: bytes, functions: list[FunctionPlace], opaque: set[str]
+) -> Iterator[UnreadCode]:
+    """Yield what is not lowered of a file; `code` is its masked text without directives."""
+    yield from stray_code(code, functions)
+    yield from included_parts(source, functions)
+    yield from with_half_blocks(source, code, functions)
+    yield from opaque_macros(source, opaque)
+
+
 def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
     """Yield the functions that seem to end too early, and the statements between functions.
 
-    `code` is the masked text without directives. What follows a function may be a part of it: both count as one.
+    What follows a function may be a part of it: both count as one.
     """
     line, at, behind, before = 1, 0, 0, 0
     for one, start in zip((None, *functions), (*(place.start for place in functions), len(code)), strict=True):
@@ -109,6 +119,27 @@ def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iter
         first, last = function.function.body
         reason = f"it includes {file[1].decode('latin-1') if file[1] else 'a file'}"
         yield UnreadCode(name_of(function), line, reason, source.text[first:last])
+
+
+def with_half_blocks(source: ParsedSource, code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
+    """Yield the functions with a macro of the file that opens or closes a block: its statements have no such block."""
+    halves = [
+        name[1]
+        for one in source.branches.live()
+        if one.word == b"define" and one.rest.count(b"{") != one.rest.count(b"}") and (name := NAME.match(one.rest))
+    ]
+    if not halves:
+        return
+    used = re.compile(rb"\b(?:%b)\b" % b"|".join(sorted(set(halves))))
+    line, at = 1, 0
+    for place in functions:
+        first, last = place.function.body
+        macro = used.search(code, first, last)
+        if macro is None:
+            continue
+        line, at = line + code.count(b"\n", at, place.start), place.start
+        reason = f"its macro {macro[0].decode('latin-1')} opens or closes a block"
+        yield UnreadCode(name_of(place), line, reason, code[first:last])
 
 
 def opaque_macros(source: ParsedSource, names: set[str]) -> Iterator[UnreadCode]:
