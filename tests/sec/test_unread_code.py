@@ -9,6 +9,8 @@ TWICE = "char *p = malloc(4); if (!p) return 0; free(p); free(p); return 0;"
 # What is read although it is spelled in an old or unusual way.
 READ = {
     "digraphs": f"int f(int n) <% char a<:4:>; a<:n:> = 0; {TWICE} %>\n",
+    "a block that always ends a try": "void f(void)\n{\n    char *p = malloc(3);\n    if (!p) return;\n"
+    "    __try { g(0); free(p); }\n    __finally { g(0); free(p); }\n}\n",
     "trigraphs": f"int f(int n)\n??<\n    {TWICE}\n??>\n",
     "a one-line K&R definition": f"int f(a, b) char *a; int b; {{ {TWICE} }}\n",
     "a K&R definition with a callback": f"int f(a)\nint (*a)();\n{{ {TWICE} }}\n",

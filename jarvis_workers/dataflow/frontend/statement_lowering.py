@@ -245,12 +245,16 @@ def _throw(reading: Reading, node: Node, out: list[Stmt]) -> None:
 def _try(reading: Reading, node: Node, out: list[Stmt]) -> None:
     body: list[Stmt] = []
     handlers: list[list[Stmt]] = []
+    last: list[Stmt] = []
     for child in reading.children(node):
         if child.type == "compound_statement":
             body = reading.stmts(child)
-        elif child.type in ("catch_clause", "seh_except_clause", "seh_finally_clause"):
+        elif child.type in ("catch_clause", "seh_except_clause"):
             handlers.append(_handler(reading, child))
+        elif child.type == "seh_finally_clause":
+            last = _handler(reading, child)
     out.append(["try", reading.line(node), body, handlers])
+    out += last
 
 
 def _handler(reading: Reading, node: Node) -> list[Stmt]:
