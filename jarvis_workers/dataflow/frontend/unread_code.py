@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jarvis_workers.dataflow.frontend.grammar import Reading
+from jarvis_workers.dataflow.frontend.grammar import NO_SEMICOLON, Reading
 from jarvis_workers.dataflow.frontend.lowering import UNPARSED, ParsedSource, hides_release, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 
@@ -64,7 +64,7 @@ def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[Unre
     for what, start, end in reading.skipped:
         line = reading.first_line + reading.source.count(b"\n", 0, start)
         reason = f"its {what} in line {line} is not analyzed"
-        is_part = what == UNPARSED and hides_release(reading.source, start, end)
+        is_part = what in (UNPARSED, NO_SEMICOLON) and hides_release(reading.source, start, end)
         code = reading.source if is_part else reading.source[start:end]
         yield UnreadCode(lowered["name"], lowered["line"], reason, code)
 
