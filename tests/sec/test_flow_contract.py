@@ -91,7 +91,9 @@ def test_a_function_that_takes_too_many_steps_is_named_and_keeps_what_was_found(
 def costly(number: int) -> bytes:
     """Return a function with a number of evaluations in a loop, which is followed twice."""
     calls = (b"g(" + b"n," * 1_000 + b"n);\n") * (number // 1_000)
-    return b"int f(char *p, int n)\n{\n    free(p);\n    free(p);\n    while (n) {\n" + calls + b"}\n    return n;\n}\n"
+    return (
+        b"int f(char *p, int n)\n{\n    free(p);\n    free(p);\n    while (n) {\n" + calls + b" }\n    return n;\n}\n"
+    )
 
 
 def nested(levels: int) -> bytes:

@@ -9,6 +9,8 @@ TWICE = "char *p = malloc(4); if (!p) return 0; free(p); free(p); return 0;"
 # What is read although it is spelled in an old or unusual way.
 READ = {
     "digraphs": f"int f(int n) <% char a<:4:>; a<:n:> = 0; {TWICE} %>\n",
+    "a block that always ends a try": "void f(void)\n{\n    char *p = malloc(3);\n    if (!p) return;\n"
+    "    __try { g(0); free(p); }\n    __finally { g(0); free(p); }\n}\n",
     "trigraphs": f"int f(int n)\n??<\n    {TWICE}\n??>\n",
     "a one-line K&R definition": f"int f(a, b) char *a; int b; {{ {TWICE} }}\n",
     "a K&R definition with a callback": f"int f(a)\nint (*a)();\n{{ {TWICE} }}\n",
@@ -34,7 +36,19 @@ NAMED = {
     ),
     "a closing brace in the first column": (
         f"int f(int n)\n{{\n    if (n)\n{{\n    n++;\n}}\n    {TWICE}\n}}\n",
-        (OUTSIDE, 7, NO_FUNCTION),
+        ("f", 1, "its braces do not match: it seems to end in line 6"),
+    ),
+    "a closing brace in the first column between two releases": (
+        "int x;\nvoid f(char *p, int n)\n{\n  free(p);\n  while (n--) {\n    g(0);\n}\n  if (n)\n    free(p);\n}\n",
+        ("f", 2, "its braces do not match: it seems to end in line 7"),
+    ),
+    "a closing brace too many between two releases": (
+        "void f(char *p) {\n  free(p);\n  }\n  g(1);\n  free(p);\n}\n",
+        (OUTSIDE, 4, NO_FUNCTION),
+    ),
+    "a function that is not finished": (
+        f"int f(int n) {{\n  if (n) {{\n    g(n);\n\nint h(int n) {{\n  {TWICE}\n}}\n",
+        ("f", 1, "its braces do not match: it seems to end in line 7"),
     ),
     "no closing brace": (
         f"int f(int n)\n{{\n    if (n) {{\n    {TWICE}\nint g(int n)\n{{\n    return n;\n}}\n",
@@ -78,6 +92,30 @@ NAMED = {
         f"int f(int n)\n{{\n    auto g = [&](int m) {{ {TWICE} }};\n    return g(n);\n}}\n",
         ("f", 1, "its lambda in line 3 is not analyzed"),
     ),
+    "a call that is not closed": (
+        "void f(char *q) {\n  q = malloc(2);\n  free(q;\n  g(1);\n}\n",
+        ("f", 1, "its unparsed code in line 3 is not analyzed"),
+    ),
+    "a loop head that is not closed": (
+        "void f(char *q, int n) {\n  free(q);\n  for (int i = 0; i < n; i++\n  g(1);\n  free(q);\n}\n",
+        ("f", 1, "its unparsed code in line 3 is not analyzed"),
+    ),
+    "an initializer without a semicolon": (
+        "void f(int n) {\n  char *q = malloc(2)\n  free(q);\n  g(1);\n  free(q);\n}\n",
+        ("f", 1, "its unparsed code in line 2 is not analyzed"),
+    ),
+    "a conflict of a merge": (
+        "int f(int n)\n{\n    g(1);\n<<<<<<< HEAD\n    g(2);\n=======\n>>>>>>> x\n    free(q); free(q);\n}\n",
+        ("f", 1, "its unparsed code in line 6 is not analyzed"),
+    ),
+    "a macro that opens a block": (
+        "#define IF(c) if (c) {\n#define FI }\nvoid f(int n)\n{\nchar b[4];\n    IF(n)\n g(b);\n    FI\n}\n",
+        ("f", 3, "its macro IF opens or closes a block"),
+    ),
+    "a part of a function in another file": (
+        'int x;\nvoid f(void)\n{\n    char *p = malloc(3);\n    g(p);\n#include "some/part.inc"\n    free(p);\n}\n',
+        ("f", 2, "it includes some/part.inc"),
+    ),
     "a lambda as an argument": (
         f"int f(int n)\n{{\n    each(n, [](int m) {{ {TWICE} }});\n    return n;\n}}\n",
         ("f", 1, "its lambda in line 3 is not analyzed"),
@@ -95,6 +133,18 @@ NAMED = {
         ("f", 1, "its code before the first case in line 4 is not analyzed"),
     ),
 }
+# How memory may be released between braces from macros.
+RELEASES = (
+    "std::free(p);",
+    "(void)free(p);",
+    "(free)(p);",
+    "release(p);",
+    "release(&one->p);",
+    "SAFE_DELETE(p);",
+    "kfree_rcu(p, rcu);",
+    "pool->release(p);",
+    "this->q = p, delete p;",
+)
 # What is no code, or such that no flow rule could find anything in it.
 NOTHING = (
     "enum e {\n    A = 1,\n} mode = A;\nstruct s { int a; char b[8]; } one = { 1, { 2 } }, *two = &one;\n",
@@ -102,6 +152,9 @@ NOTHING = (
     "class C { int a = 1; int b{2}; static const int c = 3; C *next = nullptr; using T = int; };\n",
     "#define SWAP(a, b) do { int t = a; a = b; b = t; } while (0)\n#define INIT { 0, 0 }\n#define F(n) int n(int a);\n",
     "int f(int n)\n{\n    return each(n, [](int m) { return m + 1; }) + ({ n + 1; });\n}\n",
+    "void *one(int a);\nvoid *malloc(size_t);\nFREE_FUNC(p);\nLICENSE(MIT);\nstruct s { int a;\n  BIT(b);\n};\n",
+    '#include "a.h"\nint f(int n)\n{\n#ifdef A\n    n++;\n#endif\n    return n;\n}\n#include "b.h"\n',
+    "class C { int a; C(int); C(const C &o); C(char *p, int n); ~C(); void *p = new D(); };\n",
     "#ifdef A\nint f(int n)\n{\n#else\nint f(long n)\n{\n#endif\n    return n;\n}\n",
 )
 
@@ -127,6 +180,14 @@ def test_code_that_is_not_read_is_named(form: str) -> None:
 
     assert not hits
     assert tuple(gaps[0]) == expected
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_release_between_braces_from_macros_is_named(release: str) -> None:
+    hits, gaps = result_of(f"START(f)\n  char *p = malloc(3);\n  {release}\n  {release}\nEND\n")
+
+    assert not hits
+    assert [tuple(gap) for gap in gaps] == [(OUTSIDE, gaps[0].line, NO_FUNCTION)]
 
 
 @pytest.mark.parametrize("content", NOTHING)

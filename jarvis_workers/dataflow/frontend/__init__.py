@@ -11,7 +11,7 @@ from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
-from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, opaque_macros, skipped_parts, stray_code
+from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, skipped_parts, unread_code
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import with_punctuators
 
@@ -56,7 +56,7 @@ def model(
     locations = places(text, code, searched)
     outside = Outside(source, locations.outside, header=header, defines=defines)
     bodies, others, unread = _lowered(source, locations.functions, outside, is_selected)
-    unread += [*stray_code(code, locations.functions), *opaque_macros(source, outside.opaque)]
+    unread += unread_code(source, code, locations.functions, outside.opaque)
     return {
         "functions": bodies,
         "others": others,

@@ -14,12 +14,13 @@ from tree_sitter import Language, Node, Parser
 from jarvis_workers.dataflow.frontend.bodies import with_bodies
 from jarvis_workers.dataflow.frontend.macro_text import Texts
 
-__all__ = ["DEPTH_MAX", "AddStmts", "Expr", "ExprOf", "FileNames", "Grammar", "Node", "Reading", "Stmt"]
+__all__ = ["DEPTH_MAX", "NO_SEMICOLON", "AddStmts", "Expr", "ExprOf", "FileNames", "Grammar", "Node", "Reading", "Stmt"]
 
 DEPTH_MAX = 100
 ERROR = 65_535
 # What replaces a star of a type in an argument list; the grammar takes it for a part of the name.
 STAR = b"$"
+NO_SEMICOLON = "call without a semicolon"
 HOLDERS = frozenset(("compound_statement", "case_statement", "labeled_statement", "ERROR"))
 
 Expr = list[Any]

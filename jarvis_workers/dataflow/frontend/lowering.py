@@ -23,6 +23,7 @@ OUTER_MAX = 8
 UNREAD = "the parser does not find its body"
 TOO_DEEP = f"it is nested deeper than {DEPTH_MAX} levels"
 UNPARSED = "unparsed code"
+HIDDEN = re.compile(rb"(?:free|alloc|release|destroy|dispose|\bf?close)\w*+\s*+\(|\bdelete\b|<{7}|>{7}")
 ACTION_HEAD = b"static int %b(void) " % ACTION_NAME
 SPACE = re.compile(r"\s+")
 STATIC = re.compile(rb"\bstatic\b")
@@ -199,13 +200,23 @@ def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static:
     return model
 
 
+def hides_release(code: bytes, start: int, end: int) -> bool:
+    """Return whether lines that do not parse allocate or release something, or are those of a conflict."""
+    first, last = code.rfind(b"\n", 0, start) + 1, code.find(b"\n", end)
+    return HIDDEN.search(code, first, last if last >= 0 else len(code)) is not None
+
+
 def _skip_errors(reading: Reading, node: Node) -> None:
     """Record the code of a function that does not parse, and what follows the definition that does."""
     left = [node]
+    body = node.children[-1].start_byte
     while left:
         at = left.pop()
-        if at.is_error:
-            if b";" in reading.source[at.start_byte : at.end_byte]:
+        if at.is_error or at.is_missing:
+            # Without a semicolon, it may be a macro; in the head, it is no call.
+            start, end = at.start_byte, at.end_byte
+            hides = at.type != ";" and start > body and hides_release(reading.source, start, end)
+            if hides or b";" in reading.source[start:end]:
                 reading.skip(UNPARSED, at)
         elif at.has_error:
             left.extend(at.children)

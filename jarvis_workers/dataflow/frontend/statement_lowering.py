@@ -5,7 +5,7 @@ Macros that look like statements are lowered as what they usually are: a loop if
 
 from jarvis_workers.dataflow.frontend.cpp_expressions import construction
 from jarvis_workers.dataflow.frontend.declared import TYPES, Declarator, Specified, declared, specified, type_name
-from jarvis_workers.dataflow.frontend.grammar import AddStmts, Expr, Node, Reading, Stmt
+from jarvis_workers.dataflow.frontend.grammar import NO_SEMICOLON, AddStmts, Expr, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.switches import after, condition_of, stray_case, switch
 
 
@@ -67,6 +67,8 @@ def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) 
         name = reading.word(node.children[0])
         line = reading.line(node)
         reading.calls.add(name)
+        if node is macro and name.endswith("free"):
+            reading.skip(NO_SEMICOLON, node)
         values: list[Expr] = [["x"] for child in nodes if child.is_named]
         reading.forgive(node.children[-1])
         out.append(["e", line, ["c", ["v", name], values, line]])
@@ -245,12 +247,16 @@ def _throw(reading: Reading, node: Node, out: list[Stmt]) -> None:
 def _try(reading: Reading, node: Node, out: list[Stmt]) -> None:
     body: list[Stmt] = []
     handlers: list[list[Stmt]] = []
+    last: list[Stmt] = []
     for child in reading.children(node):
         if child.type == "compound_statement":
             body = reading.stmts(child)
-        elif child.type in ("catch_clause", "seh_except_clause", "seh_finally_clause"):
+        elif child.type in ("catch_clause", "seh_except_clause"):
             handlers.append(_handler(reading, child))
+        elif child.type == "seh_finally_clause":
+            last = _handler(reading, child)
     out.append(["try", reading.line(node), body, handlers])
+    out += last
 
 
 def _handler(reading: Reading, node: Node) -> list[Stmt]:

@@ -5,25 +5,35 @@ lowering skips. A declaration is no code; what looks like a statement is.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jarvis_workers.dataflow.frontend.grammar import Reading
-from jarvis_workers.dataflow.frontend.lowering import ParsedSource
+from jarvis_workers.dataflow.frontend.grammar import NO_SEMICOLON, Reading
+from jarvis_workers.dataflow.frontend.lowering import UNPARSED, ParsedSource, hides_release, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 
 OUTSIDE = "code outside of functions"
 NO_FUNCTION = "the parser finds no function around it"
 NOT_LOWERED = "it is a macro whose text is not understood"
-# Statements that are no declarations, behind another one, a brace, or a macro that stands for a brace. Of calls only
-# those that the flow rules look at count, because macros that declare something are called, too.
+# Statements that are no declarations, behind another one, a brace, or a macro that stands for a brace. Macros that
+# declare something are called, too: of calls, those count that the flow rules look at, and those of values by a name
+# that is not in capitals.
 CALL = rb"(?:\w*+(?<=free|FREE)|f?close|mem(?:cpy|move|set)|strn?c(?:py|at)|s[nw]?printf|gets|read)\s*+\([^;{}]*+;"
+OBJECT = rb"(?:\w++\s*+(?:::|->|\.)\s*+)*+"
+VALUE = rb"(?:&\s*+|\*++)?+[\w:]++(?:->\w++|\.\w++|\[[^\[\];{}()]*+\])*+"
+NO_VALUE = rb"(?:void|static|int|char|long|bool|float|double|unsigned|size_t)\b"
+VALUES = rb"(?!%b)%b(?:\s*+,\s*+%b)*+" % (NO_VALUE, VALUE, VALUE)
 STATEMENT = re.compile(
     rb"""(?:[;{}]|\)\s*+[A-Za-z_]\w*+\s)\s*+(?P<statement>
-      (?:if|for|while|switch)\s*+\( | (?:return|goto|delete|do|else|case)\b | %(call)b)
+      (?:if|for|while|switch)\s*+\( | (?:return|goto|delete|do|else|case)\b
+      | (?:\(\s*+void\s*+\)\s*+)?+%(object)b%(call)b | \(\s*+\w++\s*+\)\s*+\(\s*+%(values)b\s*+\)\s*+;)
     | [;{]\s*+(?P<assignment>\**+\w++(?>->\w++|\.\w++|\[[^\[\];{}]*+\])*+\s*+[-+*/%%&|^]?=(?!=)
-      [^;{}(),]*+(?:\([^;{}]*+)?;)"""
-    % {b"call": CALL},
+      [^;{}(),]*+(?:\([^;{}]*+)?;)
+    | ,\s*+(?P<deletion>delete\s++\w[^;{}()]*+;)
+    | [;{}]\s*+(?P<ordinary>(?:\(\s*+void\s*+\)\s*+)?+%(object)b(?=[A-Z\d_]*+[a-z]|\w*?(?:DELETE|RELEASE|DESTROY)\b)
+      (?!static_assert\b)[A-Za-z_]\w*+\s*+\(\s*+%(values)b\s*+\)\s*+;)"""
+    % {b"call": CALL, b"object": OBJECT, b"values": VALUES},
     re.VERBOSE,
 )
 # In a macro: a function, a block in an expression, or a statement that copies or releases memory.
@@ -35,6 +45,7 @@ MACRO_CODE = re.compile(
     % {b"call": CALL},
     re.VERBOSE,
 )
+INCLUDED_FILE = re.compile(rb'"(?:([\w./+-]{1,200})")?')
 CONTINUED = re.compile(rb"\\[ \t]*+\r?\n")
 NAME = re.compile(rb"\s*+(\w+)")
 
@@ -53,19 +64,82 @@ def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[Unre
     for what, start, end in reading.skipped:
         line = reading.first_line + reading.source.count(b"\n", 0, start)
         reason = f"its {what} in line {line} is not analyzed"
-        yield UnreadCode(lowered["name"], lowered["line"], reason, reading.source[start:end])
+        is_part = what in (UNPARSED, NO_SEMICOLON) and hides_release(reading.source, start, end)
+        code = reading.source if is_part else reading.source[start:end]
+        yield UnreadCode(lowered["name"], lowered["line"], reason, code)
+
+
+def unread_code(
+    source: ParsedSource, code: bytes, functions: list[FunctionPlace], opaque: set[str]
+) -> Iterator[UnreadCode]:
+    """Yield what is not lowered of a file; `code` is its masked text without directives."""
+    yield from stray_code(code, functions)
+    yield from included_parts(source, functions)
+    yield from with_half_blocks(source, code, functions)
+    yield from opaque_macros(source, opaque)
 
 
 def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
-    """Yield the statements between functions; `code` is the masked text without directives."""
-    line, at, behind = 1, 0, 0
-    for start, end in (*((one.start, one.function.body[1] + 1) for one in functions), (len(code), len(code))):
+    """Yield the functions that seem to end too early, and the statements between functions.
+
+    What follows a function may be a part of it: both count as one.
+    """
+    line, at, behind, before = 1, 0, 0, 0
+    for one, start in zip((None, *functions), (*(place.start for place in functions), len(code)), strict=True):
+        if one is not None:
+            before, behind = one.function.body[0], one.function.body[1] + 1
+        if one is not None and code.count(b"{", before, behind - 1) > code.count(b"}", before, behind - 1):
+            line, at = line + code.count(b"\n", at, one.start), one.start
+            last = line + code.count(b"\n", at, behind)
+            yield UnreadCode(
+                name_of(one), line, f"its braces do not match: it seems to end in line {last}", code[before:start]
+            )
+            continue
         statement = STATEMENT.search(code, max(0, behind - 1), start)
         if statement is not None:
             since = statement.start(statement.lastgroup or 0)
             line, at = line + code.count(b"\n", at, since), since
-            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[behind:start])
-        behind = end
+            is_rest = code.count(b"}", behind, start) > code.count(b"{", behind, start)
+            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[before if is_rest else behind : start])
+
+
+def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
+    """Yield the functions that include a file of the project in their body; of it, nothing is known."""
+    starts = [one.function.body[0] for one in functions]
+    before = -1
+    for one in source.branches.live():
+        place = bisect_right(starts, one.start) - 1
+        if one.word != b"include" or place == before or place < 0 or one.start >= functions[place].function.body[1]:
+            continue
+        file = INCLUDED_FILE.search(source.content, one.start, one.end)
+        if file is None:
+            continue
+        before, function = place, functions[place]
+        line = source.text.count(b"\n", 0, function.start) + 1
+        first, last = function.function.body
+        reason = f"it includes {file[1].decode('latin-1') if file[1] else 'a file'}"
+        yield UnreadCode(name_of(function), line, reason, source.text[first:last])
+
+
+def with_half_blocks(source: ParsedSource, code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
+    """Yield the functions with a macro of the file that opens or closes a block: its statements have no such block."""
+    halves = [
+        name[1]
+        for one in source.branches.live()
+        if one.word == b"define" and one.rest.count(b"{") != one.rest.count(b"}") and (name := NAME.match(one.rest))
+    ]
+    if not halves:
+        return
+    used = re.compile(rb"\b(?:%b)\b" % b"|".join(sorted(set(halves))))
+    line, at = 1, 0
+    for place in functions:
+        first, last = place.function.body
+        macro = used.search(code, first, last)
+        if macro is None:
+            continue
+        line, at = line + code.count(b"\n", at, place.start), place.start
+        reason = f"its macro {macro[0].decode('latin-1')} opens or closes a block"
+        yield UnreadCode(name_of(place), line, reason, code[first:last])
 
 
 def opaque_macros(source: ParsedSource, names: set[str]) -> Iterator[UnreadCode]:
