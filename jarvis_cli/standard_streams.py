@@ -37,14 +37,17 @@ def prepare_standard_streams() -> None:
     """
     open_standard_streams()
     stdout = sys.stdout
+    if isinstance(sys.stderr, TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
+    if isinstance(stdout, TextIOWrapper) and stdout.isatty():  # A terminal may go away, which is an end like others.
+        stdout.reconfigure(errors="backslashreplace")
+        return
     sys.stdout = TextIOWrapper(
         BufferedWriter(_StandardOutput(is_open=stdout is not None)),
         encoding=stdout.encoding if stdout else None,
         errors="backslashreplace",
         line_buffering=isinstance(stdout, TextIOWrapper) and (stdout.line_buffering or stdout.write_through),
     )
-    if isinstance(sys.stderr, TextIOWrapper):
-        sys.stderr.reconfigure(errors="backslashreplace")
 
 
 def is_output_closed() -> bool:

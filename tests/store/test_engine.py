@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlmodel import SQLModel
 
-from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreUnavailable
+from jarvis_workers.errors import StoreError, StoreRefused, StoreUnavailable
 from jarvis_workers.store import leases
 from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import Store, open_store
@@ -185,7 +185,7 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
 
 def test_a_directory_as_a_store_is_told(tmp_path: Path) -> None:
     (tmp_path / "jarvis.db").mkdir()
-    with pytest.raises(StoreError, match="jarvis.db: not a regular file; name a file for the store"):
+    with pytest.raises(StoreError, match="not a regular file; name a file for the store"):
         open_store(f"sqlite:///{tmp_path}/jarvis.db")
 
 

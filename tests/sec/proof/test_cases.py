@@ -307,7 +307,6 @@ CLOCK = {
 }
 
 
-@pytest.mark.slow
 def test_a_header_of_the_tree_wins_over_that_of_the_system_with_the_same_name(tmp_path: Path) -> None:
     call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    clock_name(text, 2);"
     case = Case("same_name", 125, CLOCK, ("", ""), harness(call, "time.h"))
