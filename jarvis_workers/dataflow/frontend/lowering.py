@@ -23,6 +23,8 @@ OUTER_MAX = 8
 UNREAD = "the parser does not find its body"
 TOO_DEEP = f"it is nested deeper than {DEPTH_MAX} levels"
 UNPARSED = "unparsed code"
+# Of a line with an error, what is looked at on each side: a line may be as long as the file.
+LINE_MAX = 500
 HIDDEN = re.compile(rb"(?:free|alloc|release|destroy|dispose|\bf?close)\w*+\s*+\(|\bdelete\b|<{7}|>{7}")
 ACTION_HEAD = b"static int %b(void) " % ACTION_NAME
 SPACE = re.compile(r"\s+")
@@ -202,20 +204,24 @@ def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static:
 
 def hides_release(code: bytes, start: int, end: int) -> bool:
     """Return whether lines that do not parse allocate or release something, or are those of a conflict."""
-    first, last = code.rfind(b"\n", 0, start) + 1, code.find(b"\n", end)
-    return HIDDEN.search(code, first, last if last >= 0 else len(code)) is not None
+    first = code.rfind(b"\n", max(0, start - LINE_MAX), start)
+    last = code.find(b"\n", end, end + LINE_MAX)
+    first, last = first if first >= 0 else start - LINE_MAX, last if last >= 0 else end + LINE_MAX
+    return HIDDEN.search(code, max(0, first), last) is not None
 
 
 def _skip_errors(reading: Reading, node: Node) -> None:
     """Record the code of a function that does not parse, and what follows the definition that does."""
-    left = [node]
+    left, hidden = [node], False
     body = node.children[-1].start_byte
     while left:
         at = left.pop()
         if at.is_error or at.is_missing:
             # Without a semicolon, it may be a macro; in the head, it is no call.
             start, end = at.start_byte, at.end_byte
-            hides = at.type != ";" and start > body and hides_release(reading.source, start, end)
+            # The first that hides something stands for the whole function.
+            hides = not hidden and at.type != ";" and start > body and hides_release(reading.source, start, end)
+            hidden |= hides
             if hides or b";" in reading.source[start:end]:
                 reading.skip(UNPARSED, at)
         elif at.has_error:

@@ -47,7 +47,7 @@ MACRO_CODE = re.compile(
 )
 INCLUDED_FILE = re.compile(rb'"(?:([\w./+-]{1,200})")?')
 CONTINUED = re.compile(rb"\\[ \t]*+\r?\n")
-NAME = re.compile(rb"\s*+(\w+)")
+NAME, WORD = re.compile(rb"\s*+(\w+)"), re.compile(rb"\w++")
 
 
 class UnreadCode(NamedTuple):
@@ -106,7 +106,7 @@ def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCo
 def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
     """Yield the functions that include a file of the project in their body; of it, nothing is known."""
     starts = [one.function.body[0] for one in functions]
-    before = -1
+    before, line, at = -1, 1, 0
     for one in source.branches.live():
         place = bisect_right(starts, one.start) - 1
         if one.word != b"include" or place == before or place < 0 or one.start >= functions[place].function.body[1]:
@@ -115,7 +115,7 @@ def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iter
         if file is None:
             continue
         before, function = place, functions[place]
-        line = source.text.count(b"\n", 0, function.start) + 1
+        line, at = line + source.text.count(b"\n", at, function.start), function.start
         first, last = function.function.body
         reason = f"it includes {file[1].decode('latin-1') if file[1] else 'a file'}"
         yield UnreadCode(name_of(function), line, reason, source.text[first:last])
@@ -123,22 +123,21 @@ def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iter
 
 def with_half_blocks(source: ParsedSource, code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
     """Yield the functions with a macro of the file that opens or closes a block: its statements have no such block."""
-    halves = [
+    halves = {
         name[1]
         for one in source.branches.live()
         if one.word == b"define" and one.rest.count(b"{") != one.rest.count(b"}") and (name := NAME.match(one.rest))
-    ]
+    }
     if not halves:
         return
-    used = re.compile(rb"\b(?:%b)\b" % b"|".join(sorted(set(halves))))
     line, at = 1, 0
     for place in functions:
         first, last = place.function.body
-        macro = used.search(code, first, last)
+        macro = next((word[0] for word in WORD.finditer(code, first, last) if word[0] in halves), None)
         if macro is None:
             continue
         line, at = line + code.count(b"\n", at, place.start), place.start
-        reason = f"its macro {macro[0].decode('latin-1')} opens or closes a block"
+        reason = f"its macro {macro.decode('latin-1')} opens or closes a block"
         yield UnreadCode(name_of(place), line, reason, code[first:last])
 
 
