@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.source.lex import mask
 
 # Code that is shorter moves unseen, unless it is half of its file.
@@ -44,7 +45,7 @@ def is_moved(before: Statements, after: Statements, elsewhere: Statements) -> bo
 
 def code_of(path: bytes, content: bytes) -> Statements:
     """Return the code of a file."""
-    masked = mask(content, "rust" if path.endswith(b".rs") else "c/cpp")
+    masked = mask(content, language_of(path) or "c/cpp")
     # Text that the rules do not read to its end may be compiled, or read elsewhere.
     text = masked.text + (b"" if masked.end == len(masked.text) else b"\n" + content)
     short = (b"".join(one.split()) for one in END.split(text) if one)

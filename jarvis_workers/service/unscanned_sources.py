@@ -50,13 +50,13 @@ class _Below(NamedTuple):
 
     def files(self, top: Path, selection: Selection) -> frozenset[bytes]:
         """Return the files that are selected in a checkout, from its top; none where links lead out of it."""
-        return self._found(top, selection, _walked)
+        return self._paths(top, selection, _walked)
 
     def included(self, top: Path, selection: Selection) -> frozenset[bytes]:
         """Return the files that are scanned because sources include them."""
-        return self._found(top, selection, included_files)
+        return self._paths(top, selection, included_files)
 
-    def _found(self, top: Path, selection: Selection, find: Find) -> frozenset[bytes]:
+    def _paths(self, top: Path, selection: Selection, find: Find) -> frozenset[bytes]:
         names = [str(top / path) for path in self.paths if (top / path).exists()]
         if not names:
             return frozenset()

@@ -80,7 +80,7 @@ class BenchRunner:
 
     def _why_no_hang(self, attempt: Attempt, program: BuiltProgram) -> str:
         """Return why a run that does not end shows no hang, "" if it does; in a harness, each call has its own time."""
-        if sum(len(file.content) for file in attempt.files) > HANG_BYTES:
+        if sum(len(file.content) for file in attempt.inputs) > HANG_BYTES:
             return f"did not end in time; as a hang counts only one with at most {HANG_BYTES:,} bytes of input"
         nothing = emptied(attempt)
         if nothing == attempt:
