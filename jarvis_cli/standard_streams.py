@@ -1,6 +1,7 @@
 """Standard output whose errors are distinguishable from those of other files.
 
-All text that commands print passes through one file object, so that a full disk or a closed descriptor is one message.
+All text that commands print to a file or a pipe passes through one file object, so that a full disk or a closed
+descriptor is one message.
 """
 
 import errno

@@ -14,7 +14,9 @@ from jarvis_workers.sec.proof.proof import ProofRun
 from jarvis_workers.sec.proof.repetition import error_key
 
 FRAME = re.compile(r"#0 (?P<function>.*) (?P<file>[^ ]+):(?P<line>\d+)")
-REACHED = "it mends its finding; the input of the proof then reaches an older error, which stands without the patch: {}"
+REACHED = (
+    "it fixes its finding; the input of the proof then triggers an older error, which also occurs without the patch: {}"
+)
 # Returns the code on a line of a file of the scanned directory, "" if there is none.
 CodeAt = Callable[[str, int], str]
 

@@ -163,7 +163,7 @@ def _key(site: RuleSite) -> tuple[Group, str]:
 
 
 def _surplus(sites: Iterable[RuleSite], old: Counter[tuple[Group, str]]) -> Iterator[RuleSite]:
-    """Yield the sites beyond the number of old ones with their function and text."""
+    """Yield the sites that are more than before in their function and with their text."""
     left = Counter(old)
     for site in sites:
         if left[_key(site)] > 0:

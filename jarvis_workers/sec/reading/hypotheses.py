@@ -82,7 +82,7 @@ FORM = ReportForm(list[HypothesisItem], tag="HYPOTHESES")
 
 
 class Cause(NamedTuple):
-    """Where a change mends a defect, and what is missing there; several defects may have the same cause."""
+    """The line whose change fixes a defect, and what is missing there; several defects may have the same cause."""
 
     file: str
     line: int
@@ -90,7 +90,7 @@ class Cause(NamedTuple):
 
 
 class Hypothesis(NamedTuple):
-    """A defect whose quote stands in its file; `code` is the line. Without a cause a change of the line mends it."""
+    """A defect whose quote occurs in its file; `code` is the line. Without a cause, it is fixed at its own line."""
 
     file: str
     line: int

@@ -7,7 +7,7 @@ from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import IssueProof, ReportPatch
 
 LINES_MAX = 400
-OLDER = "Its input then reaches an older error, which stands without the patch: {error}."
+OLDER = "Its input then triggers an older error, which also occurs without the patch: {error}."
 # The kinds of lines of a patch by their first characters; the first match counts.
 KINDS = (("diff ", "file"), ("--- ", "file"), ("+++ ", "file"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
 
@@ -21,7 +21,7 @@ def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
         )
     parts = [say("Its proof no longer fires.")] if PROOF in patch.passed else []
     parts += [
-        say("Its input then reaches an older error, which stands without the patch: {error}.", error=one)
+        say("Its input then triggers an older error, which also occurs without the patch: {error}.", error=one)
         for one in patch.older
     ]
     parts.append(say("Passed: {gates}.", gates=", ".join(patch.passed)))

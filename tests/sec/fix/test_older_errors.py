@@ -67,8 +67,8 @@ def test_the_gate_names_an_older_error_with_its_finding() -> None:
 
     assert (result.gate, result.state, len(result.older)) == (PROOF, "passed", 2)
     assert result.reason == (
-        "it mends its finding; the input of the proof then reaches an older error, which stands without the patch:"
-        " heap-buffer-overflow READ of size 1 in show, a.c:9 (finding C12ab34)"
+        "it fixes its finding; the input of the proof then triggers an older error, which also occurs without the"
+        " patch: heap-buffer-overflow READ of size 1 in show, a.c:9 (finding C12ab34)"
     )
 
 

@@ -42,7 +42,7 @@ def test_the_gates_of_a_patch_are_named_in_the_language_of_the_report() -> None:
 
 def test_an_older_error_that_the_input_of_a_proof_reaches_is_named_in_every_report() -> None:
     older = FIXED._replace(older=("division by zero in share, a.c:9 (finding C12ab34)",))
-    words = "an older error, which stands without the patch: division by zero in share, a.c:9 (finding C12ab34)."
+    words = "an older error, which also occurs without the patch: division by zero in share, a.c:9 (finding C12ab34)."
 
     for render in (render_html, render_markdown, render_sarif, render_text):
         assert words in "".join(render(patched(older), RUN)), render
