@@ -1,6 +1,7 @@
 """What processes take is seen in /proc: memory, full sockets, and files without a name."""
 
 import ctypes
+import gc
 import mmap
 import os
 import platform
@@ -123,7 +124,7 @@ def test_files_and_memory_of_a_process_whose_first_thread_has_ended_count(tmp_pa
     assert usage.memory >= 20 * MEGABYTE
 
 
-def test_each_pipe_counts_as_full_and_once() -> None:
+def test_each_pipe_counts_as_full_and_once(no_garbage: None) -> None:
     before = usage_of([os.getpid()]).memory
     ends = [end for _ in range(200) for end in os.pipe()]
 
@@ -132,7 +133,7 @@ def test_each_pipe_counts_as_full_and_once() -> None:
         os.close(end)
 
 
-def test_mappings_count_as_memory() -> None:
+def test_mappings_count_as_memory(no_garbage: None) -> None:
     before = usage_of([os.getpid()])
     with divided_memory(4_000):
         after = usage_of([os.getpid()])
@@ -144,6 +145,15 @@ def test_mappings_count_as_memory() -> None:
 def test_too_many_mappings_count_as_more_than_any_limit() -> None:
     with divided_memory(8_000):
         assert usage_of([os.getpid()] * 40).memory >= ANY_LIMIT
+
+
+@pytest.fixture
+def no_garbage() -> Iterator[None]:
+    """Let no memory of earlier tests be freed while that of this process is measured."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @contextmanager
