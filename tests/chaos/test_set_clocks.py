@@ -143,7 +143,10 @@ def test_a_local_run_goes_on_after_a_step(
     stops: str,
     seconds: float,
 ) -> None:
-    """All children are stopped, so that none of them ends its job. The command is the controller."""
+    """All children are stopped, so that none of them ends its job.
+
+    A resumed command recovers the claims of a dead one, and may end its run before it is elected as controller.
+    """
     settings = PACE | clock.environ
     (tmp_path / "data").mkdir()
     store = open_stores(f"sqlite:///{tmp_path / 'data' / 'jarvis.db'}")
@@ -165,18 +168,15 @@ def test_a_local_run_goes_on_after_a_step(
             body = running.body()
         else:
             kill(psutil.Process(running.process.pid), *children)
-            held, dead = held_jobs(store), controller(store)
+            held = held_jobs(store)
     if stops != "child":
         if stops == "command before the step":
             clock.step(seconds)
         with command(tmp_path, "runs", "resume", "last", **settings) as resumed:
-            elected = until_elected(store, dead)
             taken = until_recovered(store, held, began)
-            since = time.monotonic() - elected
             code, said = resumed.ends()
             assert code == 0, said
             body = resumed.body()
-        check("SQLite", seconds, f"{stops} killed, since the next controller", since, WORKER_LIMIT, body, calm)
     limit = WORKER_LIMIT if stops == "child" else HOST_LIMIT
     check("SQLite", seconds, f"{stops} killed", taken, limit, body, calm)
 
