@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import LiteralString, NamedTuple, NoReturn, cast
 
+import psycopg
 import pytest
 import redis
 from sqlalchemy.engine import make_url
@@ -114,9 +115,13 @@ class Postgres:
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", str(self.home / "data"), "-w", "-m", mode, "stop")
 
-    def sql(self, statement: str, database: str = "postgres") -> str:
-        stop = ("-v", "ON_ERROR_STOP=1")
-        return self.run("psql", "-h", str(self.home), "-U", "jarvis", "-d", database, *stop, "-qc", statement)
+    def sql(self, statements: str, database: str = "postgres") -> str:
+        """Execute statements, and return the notices of the server."""
+        notices: list[str] = []
+        with psycopg.connect(host=str(self.home), user="jarvis", dbname=database, autocommit=True) as connection:
+            connection.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
+            connection.execute(cast("LiteralString", statements))
+        return "\n".join(notices)
 
 
 def _place_of_databases() -> Path | None:

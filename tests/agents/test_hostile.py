@@ -80,6 +80,7 @@ def test_an_answer_of_any_form_is_a_reply_or_broken(value: Any) -> None:
         assert isinstance(decode(json.dumps(value).encode()), Reply)
 
 
+@pytest.mark.slow
 @given(texts)
 def test_a_text_of_any_form_is_a_call_or_none_or_refused(text: str) -> None:
     with suppress(BadCall):

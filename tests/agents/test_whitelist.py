@@ -92,12 +92,14 @@ def outcome(reply: Reply, **about: object) -> list[str]:
     return seen
 
 
+@pytest.mark.slow
 def test_no_name_but_its_own_runs_a_tool() -> None:
     assert outcome(call(ALLOWED)) == [""]
     for name in NAMES:
         assert outcome(call(name)) == [], name
 
 
+@pytest.mark.slow
 def test_no_name_but_its_own_runs_a_tool_as_text() -> None:
     for name in [ALLOWED, *NAMES]:
         block = f"{START}\n{json.dumps({'name': name, 'arguments': {}})}\n{END}"

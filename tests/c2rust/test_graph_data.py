@@ -3,6 +3,7 @@
 import json
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def graphs(draw: st.DrawFn) -> SymbolGraph:
     return SymbolGraph(symbols, tuple(sorted(edges)))
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_edges_and_symbols_are_those_of_the_graph(graph: SymbolGraph) -> None:
     data = json.loads(graph_data(graph, [], []))

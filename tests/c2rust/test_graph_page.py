@@ -313,6 +313,7 @@ def test_a_page_in_chinese_has_no_english_text(page: Browser, opened: Opener, co
     assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_a_kind_that_looks_like_a_placeholder_is_shown_as_it_is(page: Browser, opened: Opener) -> None:
     graph = graph_of(["f", "g"], f={"category": "type", "kind": "{number}"}, g={"category": "type", "kind": "toString"})
     opened(render_page(graph, order_of(graph), [], FACTS, say=CHINESE), "#view=symbols")

@@ -93,6 +93,7 @@ def test_without_edges_the_depth_of_calls_decides_then_the_file() -> None:
     assert named(graph, order_by_depth(graph)) == ["b", "c", "a", "main"]
 
 
+@pytest.mark.slow
 def test_deep_recursion_of_calls_needs_no_stack() -> None:
     depth = 50_000
     chain = {node: (node + 1,) for node in range(depth)} | {depth: ()}

@@ -57,6 +57,7 @@ def test_every_text_has_a_translation_and_no_other(language: str) -> None:
     assert sorted(nouns ^ TABLES[language]["nouns"].keys()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", TABLES)
 def test_stored_lines_have_the_texts_of_the_modules_that_write_them(language: str) -> None:
     packages = [HERE.parent, *(HERE.parents[1] / one for one in ("steps/c2rust", "service/c2rust"))]

@@ -59,6 +59,7 @@ def test_files_of_every_kind_are_there_to_be_read(jarvis: Jarvis, tree: Path) ->
     assert "never null" in server.requests[1]["messages"][-1]["content"]
 
 
+@pytest.mark.slow
 def test_the_same_task_a_second_time_asks_the_model_nothing(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(LOOKS, ENDS) as server:
         model(jarvis, server)
@@ -336,6 +337,7 @@ def priced(jarvis: Jarvis, server: ModelServer, **group: object) -> None:
     write_settings(jarvis.place, {"models": {"local": named}, "agent": {"memory": False}})
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small_for_one_answer_says_so_and_a_resumed_run_writes_where_it_was_told(
     jarvis: Jarvis, tree: Path
 ) -> None:

@@ -89,6 +89,7 @@ def test_descriptions_of_a_server_are_untrusted_text(jarvis: Jarvis) -> None:
     assert [one["level"] for one in answer["suspicions"]] == ["block"]
 
 
+@pytest.mark.slow
 def test_a_variable_with_servers_is_read_and_a_bad_one_is_refused(
     jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +158,7 @@ def test_after_an_interruption_no_server_is_left(jarvis: Jarvis) -> None:
     assert all(map(has_ended, running))
 
 
+@pytest.mark.slow
 def test_an_agent_searches_the_web_if_an_endpoint_is_configured(
     jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch
 ) -> None:

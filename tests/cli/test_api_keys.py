@@ -11,6 +11,7 @@ from tests.settings_files import write_settings
 KEY = "long/and+secret=key"
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("status", [401, 500])
 def test_a_key_that_the_server_repeats_is_nowhere_to_be_read(jarvis: Jarvis, status: int) -> None:

@@ -404,6 +404,7 @@ def test_an_unknown_run_is_one_line(jarvis, name):
     assert ended.line.endswith("see: jarvis runs list")
 
 
+@pytest.mark.slow
 def test_an_ambiguous_run_is_told_apart(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     ids = [jarvis.submit(tree) for _ in range(17)]

@@ -48,6 +48,7 @@ def verdicts(triage):
     return Counter((row["pattern"], row["file"].split("/")[0], row["verdict"]) for row in listed(triage))
 
 
+@pytest.mark.slow
 def test_all_of_one_rule_below_tests_is_judged_by_one_command_and_undone_by_one(triage):
     other = next(row["id"] for row in listed(triage, *RULE) if row["file"].startswith("tests/"))
     assert triage("last", "--mark", f"{other}=true").code == 0

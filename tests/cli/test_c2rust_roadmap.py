@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.cli.commands import COPY, SYSTEM, Jarvis
 
 
+@pytest.mark.slow
 def test_the_roadmap_compares_the_first_and_the_last_scan(jarvis: Jarvis) -> None:
     tree = jarvis.tree("lib", {"a.c": COPY, "b.c": SYSTEM})
     jarvis("sec", "fast", "-q", "-p", tree, "-o", "before.json", "--format", "json")

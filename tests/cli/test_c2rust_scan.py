@@ -69,6 +69,7 @@ def test_symbols_that_a_person_has_edited_survive_another_scan(jarvis: Jarvis, p
     assert symbols(project) == symbols(project, "symbols_raw.jsonl")
 
 
+@pytest.mark.slow
 def test_a_missing_header_is_named_and_its_unit_not_read(jarvis: Jarvis, project: Path) -> None:
     (project / "main.c").write_text('#include "gone.h"\n' + MAIN)
 

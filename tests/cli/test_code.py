@@ -381,6 +381,7 @@ def test_later_commits_are_merged_with_a_change(repository: Repository) -> None:
     assert (repository.top / "main.c").read_text() == MAIN.replace("return 1", "return 2")
 
 
+@pytest.mark.slow
 def test_a_conflict_with_later_commits_is_said(repository: Repository) -> None:
     with ModelServer(EDIT, SAYS) as server:
         repository.settings(server)

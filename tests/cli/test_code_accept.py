@@ -17,6 +17,7 @@ def repository(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return repository_of(jarvis, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--with-changes",)], ids=["merge", "apply"])
 def test_an_ignored_file_is_not_overwritten(repository: Repository, words: tuple[str, ...]) -> None:
     (repository.top / ".gitignore").write_text("main\n*.o\n")

@@ -58,6 +58,7 @@ def test_no_person_is_asked_to_accept_a_change_without_a_branch(repository: Repo
         assert at_terminal(repository.jarvis, "y\n", *words) == 3
 
 
+@pytest.mark.slow
 def test_a_list_does_not_read_the_changed_files(repository: Repository) -> None:
     with ModelServer(EDIT, SAYS) as server:
         repository.settings(server)

@@ -60,6 +60,7 @@ def colourful(monkeypatch: pytest.MonkeyPatch) -> None:
 LINES = ("sec fast tree", "sec explain unsafe_api", "doctor")
 
 
+@pytest.mark.slow
 def test_every_command_obeys_the_environment_and_its_colours_are_readable_on_any_background(
     jarvis, colourful, monkeypatch
 ) -> None:

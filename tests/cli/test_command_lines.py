@@ -6,6 +6,8 @@ any other text is looked for; None is not looked at.
 
 from typing import NamedTuple
 
+import pytest
+
 from tests.cli.commands import COPY, SYSTEM
 
 
@@ -133,6 +135,7 @@ EMPTY_STORE = (
 )
 
 
+@pytest.mark.slow
 def test_each_command_line_does_what_the_table_says(jarvis):
     jarvis.tree("tree", {"a.c": COPY, "b.c": SYSTEM})
     (jarvis.place / "empty").mkdir()

@@ -188,6 +188,7 @@ def files(jarvis, tree):
     jarvis("runs", "report", "last", "-o", "new.sarif")
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -206,6 +207,7 @@ def test_report_files_are_compared_as_runs_are(jarvis, files, before, after):
     assert jarvis("runs", "diff", after, after, "--fail-on", "low").code == 0
 
 
+@pytest.mark.slow
 def test_the_difference_is_a_page_that_loads_nothing(jarvis, files):
     assert jarvis("runs", "diff", "old.json", "new.sarif", "-o", "d.html").code == 0
 

@@ -66,6 +66,7 @@ def delete(tree: Path) -> None:
 OTHERS = (pytest.param(change, marks=pytest.mark.slow) for change in (add, stage, delete))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [edit, *OTHERS])
 def test_a_changed_tree_is_labelled(jarvis: Jarvis, tree: Path, change: Callable[[Path], None]) -> None:
     clean, commit = scanned(jarvis), git(tree, "rev-parse", "HEAD")

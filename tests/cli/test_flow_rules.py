@@ -63,6 +63,7 @@ def test_a_baseline_knows_what_a_flow_rule_has_found(jarvis: Jarvis, tree: Path)
     assert body["summary"]["baseline"]["known"] >= 2
 
 
+@pytest.mark.slow
 def test_every_format_tells_the_steps(jarvis: Jarvis, tree: Path) -> None:
     jarvis("sec", "fast", "-q", "-p", tree, "-o", "r.md")
 

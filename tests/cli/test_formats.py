@@ -48,6 +48,7 @@ def lines(run):
     return [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]]
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_the_report_of_an_earlier_run_is_the_one_it_ended_with(jarvis, tree, form):
@@ -135,6 +136,7 @@ def test_the_address_of_a_file_scanned_alone_leads_to_it(jarvis, tree):
     assert urljoin(base, uri) == (tree / "a.c").as_uri()
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_revision_of_a_repository_is_named(jarvis, tree):
     git = ["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b"]

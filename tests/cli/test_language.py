@@ -86,6 +86,7 @@ def test_the_rules_are_listed_in_chinese_in_every_form(jarvis):
     assert row["verification"] == "该代码块所依赖的前提并非对每个调用者都成立。"
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("command", ["fast", "agent"])
 def test_a_report_without_a_model_is_in_the_language_of_its_submit(jarvis, monkeypatch, command):

@@ -118,6 +118,7 @@ def test_a_tool_and_a_callback_of_ones_own_are_used(place: Jarvis, tmp_path: Pat
     assert (place.place / "calls.log").read_text() == "Jarvis {'greet': 1}\n"
 
 
+@pytest.mark.slow
 def test_a_platform_of_ones_own_is_asked(place: Jarvis, tmp_path: Path) -> None:
     directory = tmp_path / ".jarvis" / "models"
     directory.mkdir(parents=True)

@@ -85,6 +85,7 @@ def files_in(form, text):
     return set(re.findall({"github": "file=(.*?),", "gcc": "(?m)^(.*?):"}[form], text))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["sarif", "junit", "gcc", "github", "gitlab-sast", "codequality", "csv"])
 def test_reports_for_ci_have_paths_from_the_repository_wherever_the_command_runs(jarvis, project, monkeypatch, form):

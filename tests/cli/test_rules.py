@@ -72,6 +72,7 @@ def test_the_list_can_be_narrowed_and_read_by_programs(jarvis):
     assert "unsafe code (off)" in jarvis("sec", "rules", "--category", "unsafe_usage").out
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_on_a_terminal_the_list_is_folded_to_its_width(jarvis, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")

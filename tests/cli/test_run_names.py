@@ -12,6 +12,7 @@ from tests.cli.commands import COPY, Jarvis
 from tests.gates import GATED, Gate
 
 
+@pytest.mark.slow
 def test_command_started_again_goes_on_with_its_run(jarvis: Jarvis) -> None:
     tree = jarvis.tree("tree", {"a.c": COPY})
     command = ("sec", "fast", "-p", tree, "--name", "nightly", "--json")

@@ -110,6 +110,7 @@ def test_the_report_of_a_paused_run_names_what_was_not_reached(jarvis, paused):
     assert "**Incomplete.**" in jarvis("runs", "report", paused, "--format", "markdown").out
 
 
+@pytest.mark.slow
 def test_the_files_of_a_run_are_exported_where_one_says(jarvis, tree, done):
     beside = jarvis("runs", "export", done)
     elsewhere = jarvis("runs", "export", done, "-d", "new/place")
@@ -191,6 +192,7 @@ def test_a_resumed_run_ends_and_reports_as_its_first_command_was_told_to(jarvis,
     assert jarvis("runs", "wait", run, "-q").code == 1
 
 
+@pytest.mark.slow
 def test_options_of_the_command_that_resumes_a_run_win(jarvis, tree):
     facts = {"output": str(jarvis.place / "first.md"), "output_format": "markdown", "relative_to": str(jarvis.place)}
     run = jarvis.submit(tree, paused=True, fail_on="high", **facts)
@@ -260,6 +262,7 @@ def hide_blobs(jarvis):
     return {blob: blob.rename(blob.with_suffix(".hidden")) for blob in blobs}
 
 
+@pytest.mark.slow
 def test_pruning_deletes_what_it_is_told_and_keeps_what_others_want(jarvis, tree, done):
     jarvis("sec", "fast", "-p", tree, "-q", "-o", "r.md")
 
@@ -285,6 +288,7 @@ def test_what_no_run_wants_goes_after_a_day(jarvis, tree, done):
     assert jarvis("runs", "report", "last").code == 0
 
 
+@pytest.mark.slow
 def test_pruning_by_age_and_by_nothing(jarvis, done, paused):
     assert jarvis("runs", "prune").line == "deleted 0 runs, 0 blobs (0.0 MB)"
     assert jarvis("runs", "prune", "--older-than", "1").line.startswith("deleted 0 runs")
@@ -440,6 +444,7 @@ def test_runs_are_told_apart_by_branch_commit_and_label(jarvis):
     assert "LABEL" not in jarvis("runs", "list").out
 
 
+@pytest.mark.slow
 def test_runs_are_found_by_their_labels(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, ".git/HEAD": "ref: refs/heads/topic\n", ".git/refs/heads/topic": "a" * 40})
     jarvis("sec", "fast", "-p", tree, "--rules", "unsafe_api", "--label", "team=disk", "--label", "x/y=")

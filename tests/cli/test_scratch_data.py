@@ -37,6 +37,7 @@ def test_a_scan_without_a_home_uses_a_temporary_data_directory(homeless: Jarvis,
     assert list((tmp_path / "tmp").glob("jarvis-data-*")) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_not_kept_is_not_offered_for_later(homeless: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     ended = homeless("sec", "fast", "tree")

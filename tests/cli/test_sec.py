@@ -106,6 +106,7 @@ def test_two_runs_differ_in_nothing_but_their_run_part(jarvis, mixed, store_url,
     assert first.out != second.out
 
 
+@pytest.mark.slow
 def test_the_files_of_a_run_are_in_the_scanned_tree_and_no_scan_sees_them(jarvis, mixed):
     found = issues(jarvis("sec", "fast", "-p", mixed, "--format", "json").out)
 
@@ -121,6 +122,7 @@ def test_the_files_of_a_run_are_in_the_scanned_tree_and_no_scan_sees_them(jarvis
     assert json.loads(again.out)["summary"]["left_out"] == {}
 
 
+@pytest.mark.slow
 def test_what_is_left_out_by_default_is_named_and_can_be_had(jarvis, mixed):
     usual = json.loads(jarvis("sec", "fast", "-p", mixed, "--format", "json").out)["summary"]
     all_of_it = json.loads(jarvis("sec", "fast", "-p", mixed, "--no-default-excludes", "--format", "json").out)
@@ -159,6 +161,7 @@ def test_ignore_files_are_heeded(jarvis):
 FREED = "int f(void) { char *p = malloc(3); if (p == NULL) return 1; free(p); return *p; }\n"
 
 
+@pytest.mark.slow
 def test_depth_rules_runs_no_data_flow_analysis(jarvis):
     tree = jarvis.tree("tree", {"a.c": FREED})
     scan = ["sec", "fast", "-p", tree, "--format", "json"]
@@ -171,6 +174,7 @@ def test_depth_rules_runs_no_data_flow_analysis(jarvis):
     assert json.loads(jarvis(*scan).out)["issues"] == deep["issues"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "sarif"])
 def test_report_says_that_the_data_flow_rules_did_not_run(jarvis, form):
     tree = jarvis.tree("tree", {"a.c": COPY})
@@ -328,6 +332,7 @@ def test_quiet_says_nothing_when_all_is_well(jarvis, mixed):
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_quiet_still_says_what_was_not_checked(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     (tree / "gone.c").symlink_to("nowhere.c")

@@ -153,6 +153,7 @@ def test_a_finding_without_a_second_verdict_is_incomplete(jarvis: Jarvis) -> Non
     assert "stopped (undecided)" in ended.err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_discussed_is_told_in_one_line(jarvis: Jarvis) -> None:
     with ModelServer() as server:
         set_model(jarvis, server)

@@ -247,6 +247,7 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_branch(fixing: Fixing) -
     assert [one["patch"] for one in first["fixes"]] == [one["patch"] for one in second["fixes"]]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_fixed_is_a_usage_error(fixing: Fixing, jarvis: Jarvis) -> None:
     nothing = jarvis("sec", "fix", "last")
     with ModelServer() as server:

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jarvis_cli.main import COMMANDS
 from jarvis_workers.store.engine import open_store
 
@@ -52,6 +54,7 @@ print(code, sorted({"pydantic", "yaml", "platformdirs", "sqlalchemy", "celery", 
     assert done.stdout == "0 []\n"
 
 
+@pytest.mark.slow
 def test_a_conversation_imports_no_database_or_model_library() -> None:
     ended = subprocess.run([sys.executable, "-c", CONVERSATION], cwd=ROOT, capture_output=True, text=True, check=True)
 

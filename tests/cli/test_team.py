@@ -69,6 +69,7 @@ def test_a_team_passes_work_around_and_answers(jarvis: Jarvis, tree: Path) -> No
     assert "team stage" in jarvis("runs", "show", "last").out
 
 
+@pytest.mark.slow
 def test_the_same_task_for_the_same_team_asks_the_model_nothing(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(*rounds()) as server:
         model(jarvis, server)

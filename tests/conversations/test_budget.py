@@ -168,6 +168,7 @@ def test_a_budget_of_another_unit_is_taken_up(place: Place) -> None:
     asyncio.run(asyncio.wait_for(spend(), 20))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 def test_two_processes_share_a_budget(place: Place) -> None:
     with model(0.01) as server:

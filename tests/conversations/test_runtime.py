@@ -243,6 +243,7 @@ def test_scripts_read_the_sources_and_cannot_change_them(
     assert (home / "sources" / snapshot / "a.c").read_text() == "int a;\n"
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 def test_ten_conversations_outlast_storms_of_too_many_requests(
     store: Store, open_talks: Open, blobs: DirectoryBlobs, snapshot: str

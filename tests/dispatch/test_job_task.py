@@ -138,6 +138,7 @@ def finish(workman: PreforkRunner, store: Store, run: str, rounds: int = 100) ->
             return
 
 
+@pytest.mark.slow
 def test_a_run_for_whose_results_there_is_no_room_is_paused_and_goes_on_later(
     store: Store, settings: Settings, run: str
 ) -> None:
@@ -197,6 +198,7 @@ def test_an_idle_process_releases_a_job_whose_end_the_database_has_lost(
     assert plan.crashes == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_executes_a_job_keeps_it(store: Store, settings: Settings, run: str) -> None:
     kept: list[str] = []
 

@@ -81,6 +81,7 @@ def test_a_toy_domain_runs_on_this_machine(settings: Settings, tmp_path: Path) -
         check(run, *result(store, blobs, run.id))
 
 
+@pytest.mark.slow
 def test_a_stage_that_is_left_out_is_not_in_the_run(settings: Settings, tmp_path: Path) -> None:
     with (
         wiring.store_of(settings) as store,

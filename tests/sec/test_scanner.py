@@ -174,6 +174,7 @@ def test_beyond_the_limit_of_matches_the_scan_says_where_it_stopped() -> None:
     assert found.problem == f"more than 50000 possible matches; checked only as far as line {MATCHES_MAX + 1}"
 
 
+@pytest.mark.slow
 def test_a_rule_that_stops_before_the_end_of_a_file_says_so() -> None:
     tested = b"  n = read(0, b, 8);\n  if (n < 0) return;\n"
     head, tail = b"void f(char *b)\n{\n  size_t n;\n", b"}\n"

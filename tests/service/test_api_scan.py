@@ -255,6 +255,7 @@ def test_what_a_progress_callback_raises_ends_the_scan(session: ScanSession, tre
     assert len(session.scan(tree).findings) == 4
 
 
+@pytest.mark.slow
 def test_cancel_ends_a_scan_within_a_second(session: ScanSession, tree: Path) -> None:
     token, cancelled_at = CancelToken(), list[float]()
 
@@ -293,6 +294,7 @@ def test_a_closed_session_is_refused() -> None:
         session.scan_text(COPY)
 
 
+@pytest.mark.slow
 def test_the_event_loop_goes_on_while_a_scan_runs(tree: Path) -> None:
     turns: list[str] = []
 
@@ -392,6 +394,7 @@ def test_settings_become_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert options.rule_paths == (tmp_path / "own",)
 
 
+@pytest.mark.slow
 def test_cached_results_are_used_by_the_next_scan(tree: Path, tmp_path: Path) -> None:
     with ScanSession(ScanOptions(cache=True, data_directory=tmp_path / "data")) as session:
         first = session.scan(tree)
@@ -413,6 +416,7 @@ def test_a_report_is_printed_as_a_line(session: ScanSession) -> None:
     assert str(session.scan_text("int n;\n")) == "0 findings in 1 file"
 
 
+@pytest.mark.slow
 def test_what_is_no_option_and_no_severity_is_refused_by_name(session: ScanSession) -> None:
     with pytest.raises(UsageError, match=r'severity: "critical" is not one of high, medium, low'):
         session.scan_text("int n;\n").at_least("critical")  # type: ignore[arg-type]

@@ -103,6 +103,7 @@ def test_what_is_no_report_of_ours_is_one_line(tmp_path: Path, content: bytes, s
     assert "\n" not in str(problem.value)
 
 
+@pytest.mark.slow
 def test_a_report_is_read_within_bounds(tmp_path: Path) -> None:
     with (tmp_path / "r.json").open("wb") as stream:
         stream.truncate(REPORT_BYTES + 1)

@@ -56,6 +56,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_functions_are_replaced_by_libraries(place: Path) -> None:
     root = write(place / "project", {"a.c": SOURCE})
     run_scan(root, png=False)

@@ -289,6 +289,7 @@ def test_a_tree_in_which_nothing_was_found_takes_nothing(pipeline: Pipeline, gro
     assert (said.candidates, said.plain, said.verify.jobs, prompt(said)) == (0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_the_reasons_for_all_clusters_take_one_query_for_candidates(pipeline: Pipeline, tmp_path: Path) -> None:
     run = pipeline.run(pipeline.do(tree(tmp_path / "src", [LOCKS, FREES, LOOPS])))
     with pipeline.store.write() as session:

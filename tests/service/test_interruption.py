@@ -49,6 +49,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path / "data", processes=1)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("place", range(2, 20, 3))
 def test_wherever_a_transaction_is_left_by_ctrl_c_the_run_is_paused_and_goes_on(

@@ -419,6 +419,7 @@ def test_what_cannot_be_a_run_id_is_refused(store: Store, name: str) -> None:
     assert "is not a run id" in refusal(lambda: requests.find_run(store, name))
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_store_that_goes_away_is_waited_for(own_postgres: Postgres, open_stores: Callable[..., Store]) -> None:
     store = open_stores(own_postgres.url("template"))

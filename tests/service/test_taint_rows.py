@@ -120,6 +120,7 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
     assert says in refused(tmp_path, **changes)
 
 
+@pytest.mark.slow
 def test_too_many_rules_and_patterns_are_refused_at_once(tmp_path):
     began = time.process_time()
     files = [write(tmp_path, {**RULE, "id": f"own_{number}"}, name=f"{number}.yaml") for number in range(51)]

@@ -61,6 +61,7 @@ def confidences(pipeline: Pipeline, run: str) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 def test_a_later_run_sets_aside_what_was_judged_false_and_marks_what_was_judged_true(
     pipeline: Pipeline, tree: Path

@@ -148,6 +148,7 @@ def test_missing_credentials_are_one_error(faulty: FaultyS3, monkeypatch: pytest
     assert faulty.requests == []
 
 
+@pytest.mark.slow
 def test_a_server_that_refuses_writes_fails_a_counted_attempt_of_a_job(faulty: FaultyS3, tmp_path: Path) -> None:
     faulty.always = 403
     blobs = RemoteBlobs(faulty.url, tmp_path / "cache", 1_000)

@@ -112,6 +112,7 @@ def test_possessive_groups_repeat_an_atomic_body_at_least_0_or_1_times() -> None
     assert not unsafe, "write (?>...)*+ in place of (?:...)*+"
 
 
+@pytest.mark.slow
 def test_possessive_groups_match_as_the_atomic_groups_that_define_them() -> None:
     for pattern in patterns():
         defined = reference(pattern)

@@ -136,6 +136,7 @@ def judge(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]) ->
         shared.close()
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1, 9)
 @pytest.mark.timing
 @pytest.mark.parametrize("fault", ALWAYS)

@@ -120,6 +120,7 @@ def places(pipeline: Pipeline, run: str) -> list[list[tuple[str, int]]]:
     return [[known[gid] for gid in one.gids] for one in clusters_of(pipeline, run)]
 
 
+@pytest.mark.slow
 def test_only_a_function_with_many_candidates_of_several_kinds_needs_a_model(
     pipeline: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_every_candidate_gets_a_verdict_from_a_question_with_the_conditions_of_i
     assert all(one.preconditions and "the sizes fit" not in one.preconditions for one in found)
 
 
+@pytest.mark.slow
 def test_a_job_that_verifies_is_told_gids_and_condition_and_weighs_its_worst_score(
     pipeline: Pipeline, tmp_path: Path
 ) -> None:
@@ -174,6 +176,7 @@ def test_a_job_that_verifies_is_told_gids_and_condition_and_weighs_its_worst_sco
 MANY = "    strcpy(to, from);\n" * 19
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "code", [SAME.replace("    strcpy(a, b);\n", MANY), SAME.replace("    strcpy(a, b);\n", f"{MANY}    atoi(b);\n")]
@@ -284,6 +287,7 @@ def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tm
     assert clusters_of(pipeline, run) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
     run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, model_group="other")

@@ -88,6 +88,7 @@ def test_state_and_stages_are_the_same(pipeline: Pipeline, tree: Path) -> None:
             assert getattr(stage, fact) == getattr(stored, fact), (stage.name, fact)
 
 
+@pytest.mark.slow
 def test_chosen_rules_and_severities_are_the_same(pipeline: Pipeline, tree: Path) -> None:
     asked = RulesSettings(disable=("flow_double_free",), severity={"unsafe_api": "low"})
     stored, direct = both(pipeline, tree, rules=choose(open_rulebook(), asked))

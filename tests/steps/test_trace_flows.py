@@ -76,6 +76,7 @@ def pipeline(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store])
     return Pipeline(open_stores(sqlite_url), resources.blobs, cache=resources.cache)
 
 
+@pytest.mark.slow
 def test_what_a_function_of_another_file_does_is_found_with_its_steps(pipeline: Pipeline, tree: Path) -> None:
     body = pipeline.body(pipeline.do(tree))
 
@@ -104,6 +105,7 @@ def test_the_second_time_nothing_is_gone_through(pipeline: Pipeline, tree: Path)
     assert pipeline.body(second) == pipeline.body(first)
 
 
+@pytest.mark.slow
 def test_an_unchanged_tree_needs_no_lookups_of_names(
     pipeline: Pipeline, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,6 +405,7 @@ def silenced(pipeline: Pipeline, tree: Path, comment: str, **options: Any) -> tu
     return body, [(one["line"], one["reason"]) for one in body["summary"]["unused_suppressions"]]
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "comment",
@@ -442,6 +445,7 @@ def test_of_a_file_that_the_flow_rules_have_not_seen_no_comment_is_called_unused
     assert pipeline.body(run)["summary"]["unused_suppressions"] == []
 
 
+@pytest.mark.slow
 def test_a_flow_rule_speaks_for_the_rule_that_it_supersedes(pipeline: Pipeline, tmp_path: Path) -> None:
     twice = "void twice(char *text)\n{\n    free(text); free(text);\n}\n"
     tree = write(tmp_path / "one", {"a.c": twice})
@@ -479,6 +483,7 @@ def test_identical_files_are_gone_through_once(pipeline: Pipeline, tree: Path) -
     assert pipeline.analysed(again) == 0
 
 
+@pytest.mark.slow
 def test_functions_that_are_not_analysed_to_their_end_are_named_and_their_file_counts_once(
     pipeline: Pipeline, tmp_path: Path
 ) -> None:

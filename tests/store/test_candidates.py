@@ -48,6 +48,7 @@ def test_a_file_name_that_is_no_text_is_shown_escaped(store: Store) -> None:
     assert (found.category, found.cwe) == ("unsafe_api", 120)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) -> None:
     run = add_planned_run(store, 1)

@@ -120,6 +120,7 @@ def test_a_notification_of_before_the_step_is_repeated_once(store: Store, clock:
         assert dispatching.resend(session, "scan", 60.0, before=before) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", EACH_STEP)
 def test_nobody_is_blamed_for_a_step(store: Store, clock: SteppedClock, seconds: float) -> None:
     run = add_planned_run(store, scans=2)

@@ -55,6 +55,7 @@ def test_a_job_is_claimed_once(pair: Pair, walk: Callable[..., Iterator[Any]]) -
         assert {row.state for row in rows} == {"running"}, seen.where
 
 
+@pytest.mark.slow
 def test_a_late_commit_is_taken_whole_or_refused_whole(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[bool, int]:
         run = add_planned_run(pair.onlooker, scans=1)
@@ -241,6 +242,7 @@ def test_a_stage_planned_by_two_holders_has_every_batch_once(pair: Pair, walk: C
         assert run_now(pair.onlooker, seen.run_id).state == "running", seen.where
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("there", [True, False], ids=["worker there", "worker gone"])
 def test_a_job_of_a_cancelled_run_is_done_or_cancelled(

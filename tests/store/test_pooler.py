@@ -33,6 +33,7 @@ def pooled(pooled_url: str, open_stores: Callable[..., Store]) -> Store:
     return open_stores(pooled_url, connections=THREADS)
 
 
+@pytest.mark.slow
 def test_threads_that_share_pooled_connections_get_their_answers(pooled: Store) -> None:
     def ask() -> None:
         for _ in range(ROUNDS):

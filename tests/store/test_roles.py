@@ -102,6 +102,7 @@ def test_what_is_there_already_is_not_news(postgres_server: Postgres, database: 
     assert postgres_server.sql(role_statements(OWNER, WORKER), database) == ""
 
 
+@pytest.mark.slow
 def test_a_user_who_may_not_connect_is_told_what_to_look_at(
     postgres_server: Postgres, store: Store, database: str
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_worker_that_migrates_further_is_told_in_one_line_what_is_missing(
     assert "\n" not in str(problem.value)
 
 
+@pytest.mark.slow
 def test_a_permission_that_is_missing_for_a_while_is_borne(
     postgres_server: Postgres, store: Store, database: str
 ) -> None:

@@ -60,6 +60,7 @@ def assert_for_readers(found: dict[str, tuple[int, str]], store: Store, place: P
         assert not COMMAND.search(shown), (address, code, shown)
 
 
+@pytest.mark.slow
 def test_no_refusal_names_a_command_or_a_place_of_the_server(
     client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
 ) -> None:
@@ -71,6 +72,7 @@ def test_no_refusal_names_a_command_or_a_place_of_the_server(
     assert_for_readers(found, store, tmp_path)
 
 
+@pytest.mark.slow
 def test_nor_does_one_for_want_of_the_store(
     client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
 ) -> None:

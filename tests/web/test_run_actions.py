@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from flask.testing import FlaskClient
 
 from jarvis_workers.service.runs import find_run
@@ -27,6 +28,7 @@ def test_a_run_is_cancelled(client: FlaskClient, store: Store, blobs: DirectoryB
     assert "Cancel</button>" not in text_of(client, "/runs/two")
 
 
+@pytest.mark.slow
 def test_a_paused_local_run_is_resumed_and_executed_here(
     client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_what_is_most_exposed_is_chosen_and_the_rest_is_named() -> None:
     assert [one.files for one in choose(groups, 1).groups] == [["b.c"]]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.integers(1, 40), st.sets(st.sampled_from("pqrs")), st.sets(st.sampled_from("pqrs"))), max_size=12

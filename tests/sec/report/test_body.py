@@ -73,6 +73,7 @@ def test_nobody_is_listed_beyond_a_bound():
     assert (len(body["issues"]), body["summary"]["not_listed"]) == (25_000, 3)
 
 
+@pytest.mark.slow
 def test_every_issue_has_the_name_and_the_words_it_has_in_a_report():
     twins = colliding_lines()
     found = list(enumerate([weaker(0.1), *(weaker(0.5, line=line) for line in twins), UNWRAP], start=1))
@@ -128,6 +129,7 @@ def test_what_was_not_looked_at_is_named_in_order_and_once():
     assert [tree["path"] for tree in summary["excluded"]] == ["build", "vendor"]
 
 
+@pytest.mark.slow
 def test_names_that_would_collide_grow_and_no_others():
     twins = colliding_lines()
     issues = report(COPY, *(weaker(0.5, line=line) for line in twins))["issues"]

@@ -646,6 +646,7 @@ def test_text_has_the_contrast_of_wcag_aa(page, opened, theme):
     page.call("Emulation.setEmulatedMedia", features=[])
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("script", [True, False])
 def test_a_place_is_a_link_to_the_source_where_a_template_is_set(page, opened, script):

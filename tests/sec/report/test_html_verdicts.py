@@ -248,6 +248,7 @@ def test_words_beyond_what_a_page_holds_are_left_to_other_formats():
     assert len(text) < 8_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize("width", [390, 1280])

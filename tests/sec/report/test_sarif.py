@@ -341,6 +341,7 @@ def test_a_comment_that_suppresses_nothing_is_remarked():
     }
 
 
+@pytest.mark.slow
 def test_what_would_not_fit_when_pressed_is_not_written():
     draw = random.Random(7)
     found = [copy(file=draw.randbytes(200).hex(), line=line + 1) for line in range(3_000)]

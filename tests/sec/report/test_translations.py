@@ -136,6 +136,7 @@ def test_a_page_in_chinese_is_built_alike_by_its_script(page, tmp_path):
     assert page.ask(words) == built
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("render", [render_markdown, render_html])
 def test_a_language_that_is_not_known_is_english(render):
     assert "Security report" in "".join(render(judged_body(*EVERY), RUN | {"lang": "../zh"}))

@@ -244,6 +244,7 @@ for act in (lambda: book.add([draft]), lambda: list(book.read([sys.argv[3]]))):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "reads"), [(0o500, "[]"), (0o000, "memories cannot be read: Permission denied")])
 def test_a_directory_without_permission_is_one_line(place: Place, mode: int, reads: str) -> None:
     place.project.mkdir(parents=True)

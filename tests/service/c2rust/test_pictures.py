@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from jarvis_workers.c2rust.dot import dot_lines
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.service.c2rust.pictures import MISSING, DotFile, DrawingLimits, draw_files, draw_project
@@ -28,6 +30,7 @@ def test_a_small_project_is_one_png(tmp_path: Path) -> None:
     assert pictures.paths[0].read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_large_project_is_a_clustered_svg_for_each_file(tmp_path: Path) -> None:
     graph = large_graph(400, 1_000)
     pictures = draw_project(graph, written(graph, tmp_path), stand_in(tmp_path, COPY))

@@ -144,6 +144,7 @@ def test_an_estimate_is_compared_with_the_budget(store: Store, budget: str, fits
     assert (found.fits, found.says) == (fits, says)
 
 
+@pytest.mark.slow
 def test_the_history_of_a_stage_replaces_the_assumption(store: Store) -> None:
     """Twenty translations of three requests, of which the first is the largest."""
     for _ in range(20):

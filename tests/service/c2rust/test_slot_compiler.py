@@ -75,6 +75,7 @@ def test_a_program_with_slots_does_what_it_did(program: str):
     assert run(program) == (0, "twice: 42\n")
 
 
+@pytest.mark.slow
 def test_a_trap_ends_the_process_and_is_logged(program: str):
     code, _ = run(program, trap="other,prog__twice", log="log")
 

@@ -98,6 +98,7 @@ def resigned(run: ConversionRun) -> Resigned:
     return read_resigned(run.resources.blobs, [one.result or "" for one in run.jobs("resign")])
 
 
+@pytest.mark.slow
 def test_the_signature_changes_and_its_callers_are_checked(ended: ConversionRun) -> None:
     found = resigned(ended)
     assert (found.changed, found.broken) == ({"sum": CHANGED}, {"mean": "check: E0308 mismatched types"})

@@ -63,6 +63,7 @@ def functions(run: ConversionRun) -> dict[str, FunctionResult]:
     return {one.name: one for one in conversion(run).functions}
 
 
+@pytest.mark.slow
 def test_what_the_gates_do_not_accept_stays_in_c_for_a_reason(ended: ConversionRun) -> None:
     found = functions(ended)
     assert {name: (one.state, one.cause) for name, one in found.items()} == {

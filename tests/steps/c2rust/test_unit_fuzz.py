@@ -49,6 +49,7 @@ def mutants(count: int, originals: list[bytes]) -> list[bytes]:
     return [mutated(chance.choice(originals), originals, chance) for _ in range(count)]
 
 
+@pytest.mark.slow
 def test_mutated_constructs(tmp_path: Path) -> None:
     sources = mutants(60, [source.encode() for source, _ in CONSTRUCTS.values()])
     counts = outcomes(tmp_path, sources)
