@@ -92,6 +92,7 @@ def test_the_same_graph_gives_the_same_bytes() -> None:
     assert small() == small()
 
 
+@pytest.mark.slow
 def test_a_search_shows_callers_and_callees_by_keyboard(page: Browser, opened: Opener) -> None:
     opened(small())
     for key in ("/", *"eve"):
@@ -104,6 +105,7 @@ def test_a_search_shows_callers_and_callees_by_keyboard(page: Browser, opened: O
     assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_back_returns_to_the_symbol_before(page: Browser, opened: Opener) -> None:
     opened(small(), "#symbol=main")
     follow(page, "#view .rows a[href='#symbol=log']")
@@ -114,6 +116,7 @@ def test_back_returns_to_the_symbol_before(page: Browser, opened: Opener) -> Non
     assert side(page, "Callees") == ["even", "log"]
 
 
+@pytest.mark.slow
 def test_the_address_tells_symbols_of_one_name_apart(page: Browser, opened: Opener) -> None:
     graph = graph_of(["main", "help", "help"], [(1, 3)])
     opened(render_page(graph, order_of(graph), [1], FACTS), "#symbol=main")
@@ -125,6 +128,7 @@ def test_the_address_tells_symbols_of_one_name_apart(page: Browser, opened: Open
     assert side(page, "Callers") == []
 
 
+@pytest.mark.slow
 def test_what_was_not_read_never_looks_like_no_edges(page: Browser, opened: Opener) -> None:
     graph = graph_of(["main", "log"], [(1, 2)], log={"complete": False})
     facts = PageFacts("zlib", units=3, not_checked=[UNREAD])
@@ -209,6 +213,7 @@ def test_lists_of_a_large_graph_have_few_elements_and_scroll_by_keyboard(page: B
     assert page.ask("document.querySelectorAll('#view .rows .row').length") < 60
 
 
+@pytest.mark.slow
 def test_a_graph_of_nothing_has_a_page(page: Browser, opened: Opener) -> None:
     html = render_page(SymbolGraph(), [], [], PageFacts("empty"))
     opened(html)
@@ -218,6 +223,7 @@ def test_a_graph_of_nothing_has_a_page(page: Browser, opened: Opener) -> None:
     assert page.ask("document.querySelectorAll('[role=list]:not(:has([role=listitem]))').length") == 0
 
 
+@pytest.mark.slow
 def test_kinds_of_edges_are_switched_on_and_off(page: Browser, opened: Opener) -> None:
     graph = graph_of(["main", "Node"], Node={"category": "type", "kind": "struct"})
     graph = SymbolGraph(graph.symbols, (Edge(1, 2, "type"),))
@@ -229,6 +235,7 @@ def test_kinds_of_edges_are_switched_on_and_off(page: Browser, opened: Opener) -
     assert side(page, "Callees") == ["Node"]
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_symbol_with_many_users_is_bounded(page: Browser, opened: Opener) -> None:
     names = ["log", *(f"user_{number}" for number in range(500))]
     graph = graph_of(names, [(number, 1) for number in range(2, 502)])
@@ -239,6 +246,7 @@ def test_the_picture_of_a_symbol_with_many_users_is_bounded(page: Browser, opene
     assert page.ask("view.querySelector('.panel h3').textContent") == "Callers 500"
 
 
+@pytest.mark.slow
 def test_a_cycle_shows_its_members_and_their_edges(page: Browser, opened: Opener) -> None:
     opened(small(), "#view=cycles")
     follow(page, "#view .rows .name")
@@ -247,6 +255,7 @@ def test_a_cycle_shows_its_members_and_their_edges(page: Browser, opened: Opener
     assert page.ask("view.querySelectorAll('svg .edge').length") == 2
 
 
+@pytest.mark.slow
 def test_back_returns_to_the_place_in_a_list(page: Browser, opened: Opener) -> None:
     graph = graph_of([f"f{number}" for number in range(300)])
     opened(render_page(graph, order_of(graph), [1], FACTS), "#view=symbols")
@@ -260,6 +269,7 @@ def test_back_returns_to_the_place_in_a_list(page: Browser, opened: Opener) -> N
     assert page.ask("document.querySelector('#view .rows').scrollTop") == 3400
 
 
+@pytest.mark.slow
 def test_a_type_that_is_only_declared_is_no_alarm(page: Browser, opened: Opener) -> None:
     graph = graph_of(["main", "handle"], handle={"category": "type", "kind": "struct", "complete": False})
     opened(render_page(graph, order_of(graph), [1], FACTS), "#symbol=handle")
@@ -298,6 +308,7 @@ def chinese(*, converted: bool) -> bytes:
     return render_page(graph, order_of(graph, (1, 2)), [3], facts, data, CHINESE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("converted", [False, True])
 def test_a_page_in_chinese_has_no_english_text(page: Browser, opened: Opener, converted: bool) -> None:
     opened(chinese(converted=converted))

@@ -63,6 +63,7 @@ def open_all(page):
     page.wait_for(f"{closed}.map(one => one.open = true).length === 0")
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_one_click_leads_to_the_worst_confirmed_finding_its_evidence_and_its_fix(page, opened):
     opened(report(*EVERY))
@@ -79,6 +80,7 @@ def test_one_click_leads_to_the_worst_confirmed_finding_its_evidence_and_its_fix
     ]
 
 
+@pytest.mark.slow
 def test_findings_come_by_verdict_then_by_score_and_dismissed_ones_when_asked_for(page, opened):
     opened(report(*EVERY))
     assert texts(page, "#list .status") == ["confirmed", "confirmed", "to review", "undecided", "undecided"]
@@ -91,6 +93,7 @@ def test_findings_come_by_verdict_then_by_score_and_dismissed_ones_when_asked_fo
     assert page.ask("location.hash") == "#status=review%2Cdismissed"
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize(
     ("view", "groups"),
@@ -115,6 +118,7 @@ def test_each_view_groups_the_findings_the_worst_group_open(page, opened, view, 
     assert page.ask("document.querySelector('[aria-pressed=true]').textContent").endswith(view)
 
 
+@pytest.mark.slow
 def test_a_view_is_kept_while_filters_change_and_left_by_its_buttons(page, opened):
     opened(report(*EVERY))
     click(page, "#views button:nth-child(2)")
@@ -126,6 +130,7 @@ def test_a_view_is_kept_while_filters_change_and_left_by_its_buttons(page, opene
     assert page.ask("document.querySelectorAll('.group').length") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_the_link_of_a_cluster_shows_all_that_was_asked_with_it(page, opened):
     opened(report(*EVERY), "#view=cluster&cluster=1")
@@ -135,6 +140,7 @@ def test_the_link_of_a_cluster_shows_all_that_was_asked_with_it(page, opened):
     assert page.ask("document.querySelectorAll('.group').length") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_lines_that_speak_of_a_finding_are_marked_also_elsewhere(page, opened):
     opened(report((COPY, RISK)))
@@ -151,6 +157,7 @@ def test_lines_that_speak_of_a_finding_are_marked_also_elsewhere(page, opened):
     assert texts(page, "#list .where") == ["src/main.c"]
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opened):
     way = [("table.c", 8, "calloc(1, n) may return NULL"), ("table.c", 13, "t is NULL here and is dereferenced")]

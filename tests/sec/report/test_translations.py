@@ -110,6 +110,7 @@ def test_a_report_in_chinese_says_the_same_of_the_same_findings():
     assert english.count("\n") == chinese.count("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_page_in_chinese_is_built_alike_by_its_script(page, tmp_path):
     text = "".join(render_html(judged_body(*EVERY), RUN | {"lang": "zh"}))
