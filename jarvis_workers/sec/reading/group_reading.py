@@ -15,7 +15,7 @@ from pathlib import Path
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, Reason, early_end
-from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agent.loop import CALLS_MAX, run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
@@ -26,6 +26,7 @@ from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_pla
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
 from jarvis_workers.sec.judge.verdict import Evidence, Quote
+from jarvis_workers.sec.reading.absent_functions import absent_functions
 from jarvis_workers.sec.reading.hypotheses import (
     FORM,
     CheckedItems,
@@ -76,6 +77,11 @@ class GroupQuestion:
         used = sum(line.tokens for piece in self.pieces for line in shown_lines(*piece))
         return outside_definitions(self.index, self.pieces, self.room - used)
 
+    @cached_property
+    def absent(self) -> str:
+        """The functions that the files call and that the tree does not have."""
+        return ", ".join(absent_functions(self.index, self.pieces))
+
     @property
     def names(self) -> str:
         """The paths of the files, one a line."""
@@ -84,7 +90,8 @@ class GroupQuestion:
     @property
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
-        parts = [self.language, self.project, self.hints, self.code, self.definitions, self.notes, self.groups > 1]
+        texts = [self.project, self.hints, self.code, self.definitions, self.absent, self.notes]
+        parts = [self.language, *texts, self.groups > 1]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
     def cut_lines(self) -> dict[str, int]:
@@ -121,7 +128,9 @@ class GroupReading:
         output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
-        system = fill_from(PROMPTS, "read_system", language=question.language, most=most, notes=question.notes)
+        system = fill_from(
+            PROMPTS, "read_system", language=question.language, most=most, calls=CALLS_MAX, notes=question.notes
+        )
         about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)
         tools = Toolbox(reading_tools(question.index))
         self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)
@@ -194,7 +203,7 @@ class GroupReading:
     def _task(self) -> str:
         question, guard = self._question, self.agent.guard
         texts = {"names": question.names, "project": question.project, "hints": question.hints}
-        texts |= {"code": question.code, "definitions": question.definitions}
+        texts |= {"code": question.code, "definitions": question.definitions, "absent": question.absent}
         admitted = {name: guard.admit(text) if text else "" for name, text in texts.items()}
         return fill_from(PROMPTS, "read", groups=question.groups, **admitted)
 

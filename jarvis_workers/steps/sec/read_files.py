@@ -146,7 +146,7 @@ def question_of(
         options.lang,
         options.notes,
     )
-    _ = question.code, question.definitions
+    _ = question.code, question.definitions, question.absent
     return question
 
 

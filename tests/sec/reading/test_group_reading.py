@@ -12,7 +12,7 @@ from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.platforms.tokens import estimate_request
-from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.hints import hint_text
 from jarvis_workers.sec.reading.hypotheses import ITEMS_MAX
@@ -72,6 +72,23 @@ def test_a_reader_sees_short_functions_and_the_conditions_of_definitions_of_othe
     shown = asked.definitions
     assert "8|     return 1 << 10;" in shown and "step" not in shown
     assert [line.partition("| ")[2] for line in shown.split("\n")][1:5] == limits.split("\n")[:4]
+
+
+def test_a_reader_is_told_which_functions_nobody_can_look_up() -> None:
+    calls = "grow(d)", "lib_open(d)", "strlen(d)", "d->ops.lib_close(d)", "sizeof(d)", "ROOM(d)"
+    called = "".join(f"    {one};\n" for one in calls)
+    others = {"b": "#define ROOM(d) 8\nint lib_init(void);\n", "c": "void grow(char *d)\n{\n    lib_close(d);\n}\n"}
+    asked = question(a="int f(char *d)\n{\n    lib_init();\n" + called + "}\n", **others)
+    asked = replace(asked, pieces=(PlacedLines(asked.pieces[0].file, 1, 9),))
+    assert asked.absent == "lib_init, lib_open"
+
+    _, platform = reading(report(), of=asked)
+    assert "nobody can look them up:\n" in platform.requests[0].messages[1].content
+    cpp = replace(
+        asked,
+        pieces=(PlacedLines(SourceFile("src/a.c", b"namespace a {\nint f() { return lib_open(0); }\n}\n"), 1, 3),),
+    )
+    assert cpp.absent == ""
 
 
 def test_what_is_said_twice_word_by_word_is_one_and_other_words_are_not_lost() -> None:

@@ -80,6 +80,12 @@ class CodeIndex:
         self._is_whole = True
         self.meanings = lru_cache(DEFINITIONS_MAX)(self._meanings)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole tree is indexed."""
+        self._code_paths()
+        return self._is_whole
+
     def file(self, path: str) -> SourceFile | None:
         """Return a file, or None if it is missing or unreadable."""
         path = path.removeprefix("./")
