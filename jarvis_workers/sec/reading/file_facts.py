@@ -144,15 +144,29 @@ def _is_late(file: SourceFile) -> bool:
 
 
 def _spans(places: Sequence[CodeRange], lines: Sequence[ShownLine], room: int) -> Iterator[tuple[int, int, int]]:
-    """Yield first line, last line and tokens of each piece: of as many places as there is room for."""
-    first, tokens = 1, 0
-    whole = sum(line.tokens for line in lines)
-    for start, cost in _units(places, lines, room) if whole > room else [(1, whole)]:
+    """Yield first line, last line and tokens of each piece: of about equal size, and as few as there is room for."""
+    last, whole = places[-1].last, sum(line.tokens for line in lines)
+    if whole <= room:
+        yield 1, last, whole
+        return
+    units = list(_units(places, lines, room))
+    count = len(_filled(units, room))
+    limits = range(room + 1)
+    even = bisect_left(limits, True, lo=whole // count, hi=room, key=lambda limit: len(_filled(units, limit)) <= count)
+    spans = _filled(units, even)
+    ends = [first - 1 for first, _ in spans[1:]] + [last]
+    yield from ((first, end, tokens) for (first, tokens), end in zip(spans, ends, strict=True))
+
+
+def _filled(units: Sequence[tuple[int, int]], room: int) -> list[tuple[int, int]]:
+    """Return the first line and the tokens of each piece if each takes as many units as there is room for."""
+    spans, first, tokens = list[tuple[int, int]](), 1, 0
+    for start, cost in units:
         if tokens and tokens + cost > room:
-            yield first, start - 1, tokens
+            spans.append((first, tokens))
             first, tokens = start, 0
         tokens += cost
-    yield first, places[-1].last, tokens
+    return [*spans, (first, tokens)]
 
 
 def _units(places: Sequence[CodeRange], lines: Sequence[ShownLine], room: int) -> Iterator[tuple[int, int]]:
