@@ -17,7 +17,7 @@ from tests.discovering import task_of
 from tests.judging import CANDIDATE, PLACE, place_of
 from tests.reading_files import is_reading
 
-OF_ITEM = ("description", "reach", "severity", "sure", "suggestion", "look_at")
+OF_ITEM = ("description", "reach", "severity", "sure", "suggestion", "cause", "look_at")
 PROVE = "run_proof"
 LIST = re.compile(r"\[.*\]", re.DOTALL)
 # A place and the number of a weakness.
