@@ -1,10 +1,14 @@
-"""The findings of rules in some files, as hints for a reader: by rule, with all lines, the most severe first."""
+"""The findings of rules in some files, as hints for a reader: by rule, with all lines, the most severe first.
+
+Unchecked allocations are left out: readers are told that a failed one is no defect unless it does more harm.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.judge.batching import needs_oom
 
 LINES_MAX = 20
 
@@ -26,7 +30,7 @@ def hint_text(findings: Iterable[Candidate], room: int) -> str:
 def _lines(findings: Iterable[Candidate]) -> Iterator[str]:
     by_rule: defaultdict[tuple[float, str, int, str], list[Candidate]] = defaultdict(list)
     confidence: defaultdict[str, float] = defaultdict(float)
-    found = list(findings)
+    found = [one for one in findings if not needs_oom(one)]
     for one in found:
         confidence[one.pattern] = max(confidence[one.pattern], one.confidence)
     for one in found:

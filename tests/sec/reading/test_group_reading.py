@@ -62,6 +62,11 @@ def test_a_reader_sees_whole_files_hints_the_map_and_definitions_of_other_files(
     assert result.reason is None
 
 
+def test_a_hint_is_no_allocation_that_may_fail() -> None:
+    some = found(), found(pattern="malloc_no_null_check", line=9)
+    assert hint_text(some, 500) == hint_text(some[:1], 500) != ""
+
+
 def test_a_reader_sees_short_functions_and_the_conditions_of_definitions_of_other_files() -> None:
     code = "int f(void)\n{\n    return room() + ROOM + many();\n}\n"
     many = "int many(void)\n{\n" + "    step();\n" * 15 + "    return 1;\n}\n"
