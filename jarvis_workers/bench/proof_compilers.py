@@ -83,7 +83,7 @@ class ProofCompiler(NamedTuple):
     """A compiler: its commands for C and C++, and its flags.
 
     `sanitize` and `compile` are those of all files, `static` links the sanitizers into a program, `harness` are those
-    of a harness after preprocessing.
+    of a harness after preprocessing: messages about it quote no line of a header, which may have comments.
     """
 
     family: Family
@@ -114,7 +114,7 @@ GCC = ProofCompiler(
     SANITIZE.format(others=""),
     f"{COMPILE.format(debug=' -O1')} -fkeep-static-functions",
     "-static-libasan -static-libubsan",
-    "-ftrivial-auto-var-init=zero -fpreprocessed",
+    "-ftrivial-auto-var-init=zero -fpreprocessed -fno-diagnostics-show-caret",
 )
 # Without optimization: with it, clang changes static functions that harnesses call.  It links its sanitizers statically
 # by itself, and counts calls through pointers of another type as undefined behavior.
@@ -125,7 +125,8 @@ CLANG = ProofCompiler(
     SANITIZE.format(others=",function"),
     COMPILE.format(debug="dwarf-4 -O0"),
     "",
-    "-ftrivial-auto-var-init=zero -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang",
+    "-ftrivial-auto-var-init=zero -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang"
+    " -fno-caret-diagnostics",
 )
 COMPILERS: Mapping[Family, ProofCompiler] = {"gcc": GCC, "clang": CLANG}
 NAMES = " or ".join(COMPILERS)

@@ -128,7 +128,8 @@ def _plan(scan: DryScan, conditions: Conditions) -> _Planned:
         for part in parts:
             for one in (*part.clusters, *expected_clusters(part.unclustered, conditions, made)):
                 of_one = [(gid, scan.numbered[gid]) for gid in one.gids]
-                expected += verified_together(of_one, conditions, plan.model.quirks, batch.shared)
+                by_source = plan.options.prove is not None
+                expected += verified_together(of_one, conditions, plan.model.quirks, batch.shared, by_source=by_source)
     return _Planned(questions, expected, plain)
 
 

@@ -107,11 +107,11 @@ def bounds_of(
     if options.discover:
         bounds["discovered"] = shares("verify", found, many["discovered"])
     bounds["seen"] = shares("verify", every, many["seen"])
+    once = [one._replace(times=1) for one in every]
     if escalation:
-        once = [one._replace(times=1) for one in every]
         bounds["escalate"] = shares("verify", once, verifications + sum(many.values()), escalation.prices)
     if options.prove:
-        bounds["prove"] = _proofs(scan, defects, sum(many.values()) + named)
+        bounds["prove"] = shares("prove", once, _places(scan) + sum(many.values()) + named)
     return bounds
 
 
@@ -121,16 +121,12 @@ def _named(reading: StageShare | None) -> int:
     return ceil(tokens / TOKENS_OF_A_DEFECT)
 
 
-def _proofs(scan: DryScan, defects: Sequence[Candidate], beside: int) -> StageShare:
-    """Return the cost of proofs if everything is confirmed, candidates with the severities of their rules.
+def _places(scan: DryScan) -> int:
+    """Return how many places are proved if everything is confirmed, candidates with the severities of their rules.
 
-    `beside` is the number of defects that models see or discover; their verdicts alone say how severe they are.
+    Their proofs are made in the conversations that verify them.
     """
-    options = scan.plan.options
-    places = list(places_to_prove(scan.numbered.items(), options).values())
-    of_defects = list(places_to_prove([(0, one) for one in defects], replace(options, prove="low")).values())
-    firsts = [scan.dry.prove(one) for one in (*_sample(scan, places), *of_defects)]
-    return scan.measure.share("prove", firsts or [TYPICAL], len(places) + beside)
+    return len(places_to_prove(scan.numbered.items(), scan.plan.options))
 
 
 def _defect(function: ChosenFunction) -> Candidate:

@@ -35,5 +35,10 @@ def proved(session: Session, run_id: str) -> list[int]:
     return list(session.execute(query).scalars())
 
 
+def tried(session: Session, run_id: str) -> set[int]:
+    """Return the findings of a run that are proved, or that it was tried to prove."""
+    return set(session.execute(select(PROOF.c.gid).where(PROOF.c.run_id == run_id)).scalars())
+
+
 def _row(proof: NewProof) -> dict[str, Any]:
     return {name: storable(value) if isinstance(value, str) else value for name, value in proof._asdict().items()}

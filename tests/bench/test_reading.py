@@ -119,7 +119,7 @@ def test_costs_with_answers_from_the_cache_are_unknown(tmp_path: Path) -> None:
     asked.write_text(json.dumps(report()))
     again.write_text(json.dumps(report(remembered=3)))
 
-    assert load_result(asked, "t").cost == Cost(1_200, 700, 0.5, 4)
+    assert load_result(asked, "t").cost == Cost(1_200, 700, 0.5, 8)
     assert load_result(again, "t").cost == Cost()
 
 

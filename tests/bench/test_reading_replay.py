@@ -17,7 +17,7 @@ COPY = "strcpy(b, a);"
 SHOWN = f"Read these files:\n\n¤a.c\n\n¤4|     {COPY}\n"
 RULE = "¤rule: discovered (buffer_overflow, CWE-121, high)"
 ASKED = f"Candidate 1:\n\n¤at a.c#f:4\n{RULE}\n¤line: {COPY}\n\nSurrounding code"
-PROOF = f"Prove this finding.\n\n¤at a.c#f:4\n{RULE}\n"
+SHOW = "Show candidate 1 by execution, with run_proof; there are 3 attempts."
 ATTEMPTS = ({"way": "program", "target": "a.c"}, {"way": "harness", "code": "int main(void)"})
 
 
@@ -33,7 +33,7 @@ def test_a_recording_answers_each_kind_of_question_about_its_place(tmp_path: Pat
 
     (item,) = report(replay(question(SHOWN)))
     (verdict,) = report(replay(question(ASKED)))
-    tries = [replay(question(PROOF, answers=done, tool="run_proof")) for done in range(3)]
+    tries = [replay(question(ASKED, SHOW, answers=done)) for done in range(3)]
 
     assert (item["file"], item["line"], item["quote"], item["description"]) == ("a.c", 4, COPY, "too long")
     assert (verdict["gid"], verdict["verdict"], verdict["evidence"][0]["quote"]) == (1, "risk", COPY)
@@ -85,11 +85,10 @@ def test_the_exchanges_of_a_run_become_recordings_without_code(tmp_path: Path, c
         "verdict": "risk",
         "evidence": [{"file": "relay.c#list", "line": 6, "quote": "system(command);"}],
     }
-    attempt = PROOF.replace("a.c#f:4", "relay.c#end_session:3").replace("121", "416")
     takes = [
         (question(SHOWN), {"content": json.dumps({"report": [found, lost]})}),
         (question(asked), {"tool_calls": [{"name": "submit_report", "arguments": {"report": [verdict]}}]}),
-        *((question(attempt, done, "run_proof"), completion(ATTEMPTS[done])) for done in (1, 0)),
+        *((question(asked, SHOW, answers=done), completion(ATTEMPTS[done])) for done in (1, 0)),
     ]
     for number, (request, take) in enumerate(takes):
         (tmp_path / f"{number}.json").write_text(json.dumps({"request": request, "takes": [take]}))
@@ -143,10 +142,11 @@ def recorded(place: Path, code: str) -> Replay:
     return Replay(place, [Recording("a.c#f:4", code_hash(COPY), 787, read, verdict, ATTEMPTS)])
 
 
-def question(task: str, answers: int = 0, tool: str = "read_code") -> dict[str, Any]:
-    """Return a request after a number of answers."""
-    messages = [{"role": "user", "content": task}, *[{"role": "assistant", "content": ""}] * answers]
-    return {"messages": messages, "tools": [{"function": {"name": tool}}], "response_format": {}}
+def question(*tasks: str, answers: int = 0) -> dict[str, Any]:
+    """Return a request with these tasks, the last after a number of answers."""
+    messages = [{"role": "user", "content": task} for task in tasks]
+    messages += [{"role": "assistant", "content": ""}] * answers
+    return {"messages": messages, "tools": [{"function": {"name": "read_code"}}], "response_format": {}}
 
 
 def completion(arguments: Any) -> dict[str, Any]:

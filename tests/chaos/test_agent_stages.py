@@ -17,6 +17,7 @@ from tests.chaos.commands import PATIENCE_SECONDS, command, crowd
 from tests.chaos.fleet import Fleet, fleet_of, kill_worker_at
 from tests.discovering import ASKED, search
 from tests.judging import LINE, answer, judge, place_of
+from tests.proving import answers_since, gives_up, to_show, tries
 from tests.reading_files import is_reading, read
 from tests.servers import Postgres, redis_server
 from tests.settings_files import write_settings
@@ -60,7 +61,7 @@ def model(body: Body) -> Step:
     """Find, confirm and prove: the first of two models is not sure, and each sees another defect."""
     if any(text in str(body["messages"]) for text in ("The question:", "disputes the finding")):
         return late(SECONDS, _discuss(body))
-    return late(SECONDS, _prove(body) if "run_proof" in str(body.get("tools", "")) else _judge(body))
+    return late(SECONDS, _prove(body) if to_show(body) else _judge(body))
 
 
 def _discuss(body: Body) -> Step:
@@ -95,12 +96,13 @@ def _items(step: Step) -> list[dict[str, Any]]:
 
 def _prove(body: Body) -> Step:
     """Pass a short line and then a long one, or give up."""
-    task = str(body["messages"][1]["content"])
-    tries = sum(message["role"] == "assistant" for message in body["messages"])
-    if tries and "strcpy" not in LINE.findall(task)[0]:
-        return says(json.dumps({"analysis": "", "reason": "Nothing passes a longer text."}))
-    file = {"name": "stdin", "text": "a" * (100 if tries else 3) + "\n"}
-    return calls("run_proof", way="program", target=AT.findall(task)[0], files=[file])
+    shown, turn = to_show(body), answers_since(body)
+    texts = {number: text for number, text in shown.items() if not turn or "strcpy" in LINE.findall(text)[0]}
+    if not texts:
+        return gives_up(body, "Nothing passes a longer text.")
+    file = {"name": "stdin", "text": "a" * (100 if turn else 3) + "\n"}
+    attempt = {"way": "program", "files": [file]}
+    return tries(body, {number: attempt | {"target": AT.findall(text)[0]} for number, text in texts.items()})
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from tests.cli.commands import Jarvis
 from tests.cli.test_prove import LONG, TREE
 from tests.discovering import found
 from tests.judging import judge
+from tests.proving import to_show
 from tests.reading_files import is_reading, reported
 from tests.settings_files import write_settings
 
@@ -28,7 +29,7 @@ EXAMPLE_ID = "C3fa81b"
 def answer(body: Body) -> Step:
     """Confirm what is asked about, prove it, and answer questions."""
     text, tools = str(body["messages"]), str(body.get("tools", ""))
-    if "run_proof" in tools:
+    if to_show(body):
         return calls("run_proof", way="program", target="prog" if "the build made" in text else "main.c", files=[LONG])
     if "Look for defects in this function:" in text:
         return found(body, [])

@@ -1,6 +1,9 @@
 """`jarvis sec agent --prove` and `jarvis sec reproduce`: proofs by execution, from the command line."""
 
 import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from tests.agents.server import Body, ModelServer, Step, calls
 from tests.cli.commands import Jarvis
 from tests.cli.test_sec_agent import set_models
 from tests.judging import judge
+from tests.proving import answers_since, to_show, tries
 
 HEADER = "int greet(const char *name);\n"
 CODE = """\
@@ -43,7 +47,7 @@ def prover(*attempts: Step) -> Any:
     left = list(attempts)
 
     def answer(body: Body) -> Step:
-        return left.pop(0) if "run_proof" in json.dumps(body.get("tools", "")) else judge(body, always="confirmed")
+        return left.pop(0) if to_show(body) else judge(body, always="confirmed")
 
     return answer
 
@@ -169,3 +173,51 @@ def test_the_proof_is_found_after_later_runs_without_one_and_failed_attempts_are
     assert jarvis("sec", "reproduce", found["issues"][0]["id"]).code == 1
     run(jarvis, prover(), "--prove", "--build", "make nothing")
     assert "Confirmed, but not proved by execution: 1 finding." in jarvis("runs", "report", "last").out
+
+
+TWO = """\
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    static char line[512];
+    char name[16], title[8];
+    if (!fgets(line, sizeof line, stdin))
+        return 1;
+    if (line[0] == 'n')
+        strcpy(name, line);
+    if (line[0] == 't')
+        strcpy(title, line);
+    return name[0] + title[0];
+}
+"""
+
+
+@pytest.mark.slow
+def test_killed_between_attempts_a_run_goes_on_with_the_proof_in_its_transcript(jarvis: Jarvis) -> None:
+    process: subprocess.Popen[bytes] | None = None
+    turns = list[int]()
+
+    def model(body: Body) -> Step:
+        shown, turn = to_show(body), answers_since(body)
+        turns.append(turn if shown else -1)
+        if turn and process is not None and process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        file = {"name": "stdin", "text": "t" * 60 + "\n" if turn else "n" * 60 + "\n"}
+        attempt = {"way": "program", "target": "main.c", "files": [file]}
+        return tries(body, {turn + 1: attempt}) if shown else judge(body, always="confirmed")
+
+    jarvis.tree("src", {"main.c": TWO})
+    options = ("sec", "agent", "-p", "src", "--json", "--lang", "en", "--prove")
+    with ModelServer(forever=model) as server:
+        set_models(jarvis, m=server)
+        process = jarvis.start(*options, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert process.wait(100) == -signal.SIGKILL
+        resumed = jarvis("runs", "resume", "last", "--json")
+        first, seen = json.loads(resumed.out), list(turns)
+        again = json.loads(jarvis(*options).out)
+
+    assert seen == [-1, 0, 1, 1]
+    assert turns == seen
+    assert [issue["proof"]["stack"][1] for issue in first["issues"]] == ["#0 main main.c:10", "#0 main main.c:12"]
+    assert first["issues"] == again["issues"]

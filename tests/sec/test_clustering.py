@@ -22,7 +22,6 @@ from jarvis_workers.sec.judge.clustering import (
     Cluster,
     Group,
     Question,
-    by_function,
     cluster,
     clusterer,
     fits,
@@ -33,6 +32,7 @@ from jarvis_workers.sec.judge.clustering import (
     verified_together,
     without_model,
 )
+from jarvis_workers.sec.judge.function_groups import by_function
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from tests.agents.arrange import MARKS, TEXT, Scripted, call, drive, text
@@ -312,6 +312,49 @@ def test_a_root_cause_in_several_functions_is_one_cluster() -> None:
         [903],
     ]
     assert len(by_function(locate(numbered(*here, FOUND[0]), CODE))) == 1
+
+
+def test_what_a_model_reports_joins_the_candidates_of_rules_with_its_cause_in_a_run_that_proves() -> None:
+    trail = trail_of([(None, 7, "the length of a packet"), (None, 8, "is used")], "a.c")
+    by_rule = found("flow_buffer_overflow", line=8, trail=trail)
+    elsewhere = found(line=11, trail=trail_of([(None, 7, "no check"), (None, 11, "is used")], "a.c"))
+    elsewhere = elsewhere._replace(pattern="discovered")
+    located = locate(numbered(by_rule, elsewhere), CODE)
+
+    assert [[one.gid for one in group] for group in by_function(located)] == [[901], [902]]
+    assert [[one.gid for one in group] for group in by_function(located, by_source=True)] == [[901, 902]]
+
+
+def test_what_a_model_reports_stays_apart_where_a_conversation_has_no_room_for_both() -> None:
+    way = trail_of([(None, 7, "a length"), (None, 8, "is used")], "a.c")
+    rules = [found(line=8, trail=way)._replace(pattern=f"own_rule_{at}") for at in range(8)]
+    elsewhere = found(line=11, trail=trail_of([(None, 7, "no check")], "a.c"))._replace(pattern="discovered")
+    groups = by_function(locate(numbered(*rules, elsewhere), CODE), by_source=True)
+
+    assert [len(group) for group in groups] == [8, 1]
+
+
+def test_the_defects_of_one_source_are_verified_together_in_a_run_that_proves() -> None:
+    trails = [trail_of([(None, line % 3, "a length"), (None, 100 + line, "is used")], "a.c") for line in range(12)]
+    uses = numbered(*[found("flow_buffer_overflow", line=100 + at, trail=trail) for at, trail in enumerate(trails)])
+    one_answer = Profile(answer_tokens=8_192)
+    plain = list(verified_together(uses, CONDITIONS, one_answer))
+    parts = list(verified_together(uses, CONDITIONS, one_answer, by_source=True))
+
+    assert [len(part.gids) for part in plain] == [8, 4]
+    assert [len(part.gids) for part in parts] == [8, 4]
+    assert [{gid % 3 for gid in part.gids} for part in plain] == [{0, 1, 2}, {0, 1, 2}]
+    assert sorted(len({gid % 3 for gid in part.gids}) for part in parts) == [1, 2]
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(400, 4_000))
+def test_by_source_every_candidate_is_verified_once_and_no_part_is_too_large(causes: list[int], tokens: int) -> None:
+    trails = [trail_of([(None, cause, "a"), (None, 100 + at, "b")], "a.c") for at, cause in enumerate(causes)]
+    uses = numbered(*[found("flow_buffer_overflow", line=100 + at, trail=one) for at, one in enumerate(trails)])
+    parts = list(verified_together(uses, CONDITIONS, Profile(answer_tokens=tokens), by_source=True))
+
+    assert sorted(gid for part in parts for gid in part.gids) == [gid for gid, _ in uses]
+    assert max(len(part.gids) for part in parts) <= max(1, tokens // 400)
 
 
 def test_functions_with_few_defects_that_models_report_are_one_cluster() -> None:

@@ -18,6 +18,7 @@ from jarvis_workers.store.tables import RUN
 from tests.agents.server import Body, ModelServer, Step, calls, cuts, fails, garbles, resets, says, truncates
 from tests.discovering import ASKED
 from tests.judging import judge as confirm
+from tests.proving import to_show
 from tests.steps.pipeline import Pipeline
 
 LIMITS = AgentLimits(rounds=4)
@@ -95,7 +96,7 @@ class Asked:
         self.clustering = self.verifying = self.proving = self.searching = 0
 
     def __call__(self, request: Body) -> Step:
-        if "run_proof" in str(request.get("tools")):
+        if to_show(request):
             self.proving += 1
         elif ASKED in str(request["messages"]):
             self.searching += 1

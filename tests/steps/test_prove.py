@@ -1,6 +1,5 @@
 """The stage that proves confirmed findings, over a real store, sandbox, compiler and scripted model server."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,9 @@ from jarvis_workers.steps.sec.prove import STEP, question_of, target_of
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.tools.tree import DirectoryTree
-from tests.agents.server import Body, ModelServer, Step, calls, says
-from tests.judging import judge
+from tests.agents.server import Body, ModelServer, Step, calls
+from tests.judging import LINE, judge
+from tests.proving import OWN, answers_since, gives_up, to_show, tries
 from tests.steps.pipeline import Pipeline
 
 GREETER = Path(__file__).parents[1] / "data" / "servers" / "greeter.c"
@@ -58,16 +58,17 @@ class Bench:
     def prove(
         self,
         files: dict[str, str],
-        *steps: Step,
+        *steps: Step | Callable[[Body], Step],
         crash: str = "",
         exposure: str = "",
         prover: Callable[[Body], Step] | None = None,
+        tier: Tier | None = None,
         **options: Any,
     ) -> tuple[dict[str, Any], list[Body]]:
         """Scan files, confirm everything, answer requests for proofs with `steps` or by `prover`.
 
         Return the report and the requests.  With a reason for a `crash`, the jobs that prove fail.  The verdicts name
-        the `exposure`.
+        the `exposure`.  With `escalate`, the first model is not sure.  The machine has this `tier`.
         """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
@@ -76,14 +77,18 @@ class Bench:
         left, asked = list(steps), list[Body]()
 
         def answer(body: Body) -> Step:
-            if "run_proof" not in json.dumps(body.get("tools", "")):
-                return judge(body, always="confirmed", exposure=exposure)
+            if not to_show(body):
+                unsure = "escalate" in options and body["model"] == "m"
+                return judge(body, always="confirmed", exposure=exposure, **({"verdict": "unclear"} if unsure else {}))
             asked.append(body)
-            return prover(body) if prover else left.pop(0)
+            step = prover or left.pop(0)
+            return step(body) if callable(step) else step
 
         with ModelServer(forever=answer) as server:
-            group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-            talks = AgentRuntime(self.open_store(self.url, durable=True), setup_of({"m": group}, self.place / "cache"))
+            group = {"base_url": server.url, "profile": "openai", "api_key": "k"}
+            groups = {name: {"model": name, **group} for name in ("m", "strong")}
+            talks = AgentRuntime(self.open_store(self.url, durable=True), setup_of(groups, self.place / "cache"))
+            talks.tier = tier or talks.tier
             pipeline = Pipeline(self.open_store(self.url), DirectoryBlobs(self.place / "blobs"), talks)
             try:
                 run = pipeline.start(tree, kind="sec.agent", model_group="m", prove="low", **options)
@@ -130,13 +135,12 @@ def test_remote_defects_of_a_server_are_proved_by_what_a_client_sends(bench: Ben
     line = {"args": ["fork"], "messages": [{"text": "HELO " + "a" * 99 + "\r\n"}]}
 
     def prover(body: Body) -> Step:
-        finding = body["messages"][1]["content"].partition("What the reviewer wrote")[0]
-        chosen = next(
-            (one for code, one in {"sprintf(text": line, "memcpy(label": packet}.items() if code in finding), 0
-        )
-        if not chosen:
-            return says(json.dumps({"analysis": "", "reason": "No message shows it."}))
-        return calls("run_proof", way="server", target="greeter.c", port=2121, **chosen)
+        ways = {"sprintf(text": line, "memcpy(label": packet}
+        chosen = {number: way for number, text in to_show(body).items() for code, way in ways.items() if code in text}
+        if not chosen or answers_since(body):
+            return gives_up(body, "No message shows it.")
+        server = {"way": "server", "target": "greeter.c", "port": 2121}
+        return tries(body, {number: server | way for number, way in chosen.items()})
 
     body, _ = bench.prove({"greeter.c": GREETER.read_text()}, prover=prover)
 
@@ -146,6 +150,72 @@ def test_remote_defects_of_a_server_are_proved_by_what_a_client_sends(bench: Ben
     sprintf = proofs["sprint"]
     assert sprintf["command"] == "./program fork & sleep 1; (sleep 1; cat message-1) | nc -N 127.0.0.1 2121"
     assert [one["name"] for one in sprintf["sources"]] == ["message-1"]
+
+
+THREE = """\
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    static char line[512];
+    char name[16] = "", title[8] = "", unit[4] = "";
+    if (!fgets(line, sizeof line, stdin))
+        return 1;
+    if (line[0] == 'n')
+        strcpy(name, line);
+    if (line[0] == 't')
+        strcpy(title, line);
+    if (line[0] == 'u')
+        strcpy(unit, line);
+    return name[0] + title[0] + unit[0];
+}
+"""
+
+
+@pytest.mark.slow
+def test_findings_of_a_function_are_judged_and_proved_in_one_conversation(bench: Bench) -> None:
+    def prover(body: Body) -> Step:
+        letters = {number: LINE.findall(text)[0][7] for number, text in to_show(body).items()}
+        inputs = {number: {"name": "stdin", "text": letter + "a" * 99 + "\n"} for number, letter in letters.items()}
+        return tries(body, {n: {"way": "program", "target": "main.c", "files": [one]} for n, one in inputs.items()})
+
+    body, asked = bench.prove({"main.c": THREE}, prover=prover)
+
+    proofs = {one["line"]: one["proof"] for one in body["issues"] if one["status"] == "proved"}
+    assert {line: (proof["stack"][1], proof["attempts"]) for line, proof in proofs.items()} == {
+        line: (f"#0 main main.c:{line}", 1) for line in (10, 12, 14)
+    }
+    assert [one["status"] for one in body["issues"]] == ["proved"] * 3, body["issues"]
+    assert len(asked) == 1
+    assert "strcpy" not in asked[0]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
+def test_what_an_escalation_confirms_is_proved_in_a_conversation_of_its_own(bench: Bench) -> None:
+    body, asked = bench.prove({"main.c": RECORD}, SHORT, LONG, escalate="strong")
+
+    assert issue_at(body, 10)["status"] == "proved"
+    assert all(OWN in str(one["messages"]) for one in asked)
+    assert len(asked) == 2
+
+
+@pytest.mark.slow
+def test_a_machine_without_a_sandbox_gives_verdicts_and_says_why_nothing_is_proved(bench: Bench) -> None:
+    body, asked = bench.prove({"main.c": RECORD}, tier=Tier.C)
+
+    assert asked == []
+    assert issue_at(body, 10)["status"] == "confirmed"
+    assert issue_at(body, 10)["proof"]["reason"] == "this machine has no sandbox to run a proof in"
+
+
+@pytest.mark.slow
+def test_a_server_in_tier_b_is_no_attempt(bench: Bench) -> None:
+    over_tcp = calls("run_proof", way="server", target="main.c", port=2121, messages=[{"text": "a"}])
+    body, _ = bench.prove({"main.c": RECORD}, over_tcp, lambda body: gives_up(body, "It reads a socket."), tier=Tier.B)
+
+    proof = issue_at(body, 10)["proof"]
+    assert (proof["state"], proof["attempts"]) == ("failed", 0)
+    assert proof["reason"] == "the way server needs sandbox tier A; It reads a socket."
 
 
 @pytest.mark.slow
@@ -181,8 +251,7 @@ def test_calls_that_cannot_be_run_are_bounded_too(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_an_agent_may_give_up_with_a_reason(bench: Bench) -> None:
-    report = {"analysis": "I read it.", "reason": "Nobody passes such a text."}
-    body, asked = bench.prove({"main.c": RECORD}, SHORT, says(json.dumps(report)))
+    body, asked = bench.prove({"main.c": RECORD}, SHORT, lambda body: gives_up(body, "Nobody passes such a text."))
 
     assert issue_at(body, 10)["proof"]["reason"] == "Nobody passes such a text."
     assert len(asked) == 2
@@ -190,7 +259,7 @@ def test_an_agent_may_give_up_with_a_reason(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_finding_whose_proof_crashed_says_so(bench: Bench) -> None:
-    body, asked = bench.prove({"main.c": RECORD}, crash="killed by signal 9")
+    body, asked = bench.prove({"main.c": RECORD}, crash="killed by signal 9", escalate="strong")
 
     proof = issue_at(body, 10)["proof"]
     assert (proof["state"], proof["reason"]) == ("failed", "its job failed: killed by signal 9")
@@ -209,8 +278,8 @@ def test_a_finding_that_is_only_reproduced_stays_confirmed(bench: Bench) -> None
         "    static char text[100];\n    for (int i = 0; i < 99; i++)\n        text[i] = 98;\n"
         "    return inner(text);\n}\n"
     )
-    gave_up = says(json.dumps({"analysis": "", "reason": "It takes nine arguments."}))
-    body, asked = bench.prove({"main.c": code}, calls("run_proof", way="harness", code=harness), gave_up)
+    attempt = calls("run_proof", way="harness", code=harness)
+    body, asked = bench.prove({"main.c": code}, attempt, lambda body: gives_up(body, "It takes nine arguments."))
 
     issue = next(one for one in body["issues"] if "strcpy" in one["evidence"])
     assert (issue["status"], issue["proof"]["state"], issue["proof"]["kind"]) == ("confirmed", "reproduced", "internal")

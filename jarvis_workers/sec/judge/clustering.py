@@ -36,7 +36,7 @@ from jarvis_workers.paths import listing, plain
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.batching import is_plain, kind_of
-from jarvis_workers.sec.root_causes import RootCause, defect_of
+from jarvis_workers.sec.root_causes import Place, defect_of
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from jarvis_workers.tools.reading import blank_comments
@@ -105,37 +105,6 @@ def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: 
     if not (shared or len(numbered) == 1):
         return None
     return [Cluster(question_text(numbered, conditions, shared), tuple(gid for gid, _ in numbered))]
-
-
-def by_function(located: Sequence[LocatedCandidate]) -> list[list[LocatedCandidate]]:
-    """Divide the candidates of a file: by root cause where that spans several functions, else by function.
-
-    Outside of functions, candidates of the same rule and sink are together. Functions with few candidates, all of which
-    models report, are together, since each of these has a claim of its own.
-    """
-    causes: defaultdict[RootCause, set[Hashable]] = defaultdict(set)
-    for one in located:
-        causes[defect_of(one.candidate).cause].add(one.scope)
-    groups: defaultdict[Hashable, list[LocatedCandidate]] = defaultdict(list)
-    for one in located:
-        cause = defect_of(one.candidate).cause
-        groups[cause if len(causes[cause]) > 1 else one.scope].append(one)
-    return list(_packed(groups.values()))
-
-
-def _packed(groups: Iterable[list[LocatedCandidate]]) -> Iterator[list[LocatedCandidate]]:
-    """Join groups of what models report, as far as one conversation verifies all of them."""
-    open_pack: list[LocatedCandidate] = []
-    for group in groups:
-        if any(one.candidate.pattern not in FOUND_BY_MODEL for one in group):
-            yield group
-        elif len(open_pack) + len(group) <= VERIFIED_AT_ONCE:
-            open_pack += group
-        else:
-            yield from [open_pack] if open_pack else []
-            open_pack = group
-    if open_pack:
-        yield open_pack
 
 
 def fits(group: Sequence[LocatedCandidate], profile: Profile) -> bool:
@@ -255,19 +224,37 @@ def verdicts_at_once(profile: Profile) -> int:
 
 
 def verified_together(
-    numbered: Sequence[Numbered], conditions: Conditions, profile: Profile, shared: str = ""
+    numbered: Sequence[Numbered], conditions: Conditions, profile: Profile, shared: str = "", *, by_source: bool = False
 ) -> Iterator[Cluster]:
     """Split the candidates of a cluster into parts, each for a conversation whose report fits into one answer.
 
-    A part has the condition of its rules.  Candidates of one defect need one verdict and stay together.
+    A part has the condition of its rules.  Candidates of one defect need one verdict and stay together; with
+    `by_source`, so do those whose root causes begin at one line, as far as they fit.
     """
     defects: defaultdict[Hashable, list[Numbered]] = defaultdict(list)
     for gid, candidate in numbered:
         defects[defect_of(candidate).key].append((gid, candidate))
     those, most = list(defects.values()), verdicts_at_once(profile)
-    for at in range(0, len(those), most):
-        part = sorted(chain(*those[at : at + most]), key=itemgetter(0))
+    for some in _filled(those, most) if by_source else (those[at : at + most] for at in range(0, len(those), most)):
+        part = sorted(chain(*some), key=itemgetter(0))
         yield Cluster(question_text(part, conditions, shared), tuple(gid for gid, _ in part))
+
+
+def _filled(defects: Sequence[list[Numbered]], most: int) -> Iterator[list[list[Numbered]]]:
+    """Yield parts of at most `most` defects, which divide those of one source only if there are more of them."""
+    sources: defaultdict[Place, list[list[Numbered]]] = defaultdict(list)
+    for those in defects:
+        sources[defect_of(those[0][1]).cause.source].append(those)
+    part: list[list[Numbered]] = []
+    for group in sources.values():
+        if part and len(part) + len(group) > most:
+            yield part
+            part = []
+        part += group
+        while len(part) > most:
+            yield part[:most]
+            part = part[most:]
+    yield part
 
 
 def condition_of(candidate: Candidate, conditions: Conditions) -> str:

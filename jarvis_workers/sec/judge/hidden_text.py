@@ -42,6 +42,11 @@ def hidden_text(file: SourceFile, ranges: Iterable[tuple[int, int]]) -> Iterator
         yield _suspicion("carriage_return_in_comment", file.path)
 
 
+def has_prose(text: str) -> bool:
+    """Return whether a text that is no code, such as the output of a program, contains prose."""
+    return any(_prose(text, "c/cpp")) or IDEOGRAPHS.search(text) is not None
+
+
 def _prose(code: str, language: str) -> Iterator[re.Match[str]]:
     for match in WORDS.finditer(code):
         plain = [word for word in WORD.findall(match[0]) if word not in KEYWORDS[language]]

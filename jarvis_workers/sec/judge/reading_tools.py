@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree, SearchTree, is_source, split_name
+from jarvis_workers.sec.proof.run_tool import RUN_PROOF
 from jarvis_workers.tools.listing import list_files
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.searching import SearchedView, search_code
@@ -24,7 +25,10 @@ def reading_tools(index: CodeIndex) -> list[Tool]:
 
 
 def shows_comments(tool: str, arguments: Mapping[str, object]) -> bool:
-    """Return whether a call may show more than the deciding view: a script, comments on request, a document."""
+    """Return whether a call may show more than the deciding view: a script, comments on request, a document.
+
+    An attempt shows what a sanitizer reports, and the output of a program (`ToolCalls.saw_prose`).
+    """
     if tool != READ:
-        return tool not in READERS
+        return tool not in (*READERS, RUN_PROOF)
     return bool(arguments.get("comments")) or not is_source(split_name(str(arguments.get("path", "")))[0])

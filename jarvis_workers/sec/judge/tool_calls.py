@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 from jarvis_workers.agent.effects import Conversation, RunTool, Want
 from jarvis_workers.agent.interception import intercept
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.judge.hidden_text import WORDS_MIN, hidden_text
+from jarvis_workers.sec.judge.hidden_text import WORDS_MIN, has_prose, hidden_text
 from jarvis_workers.sec.judge.reading_tools import READ, SEARCH, shows_comments
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile, is_source, split_name
 from jarvis_workers.sec.judge.verdict import short
+from jarvis_workers.sec.proof.run_tool import OUTPUT_TITLE, RUN_PROOF
 from jarvis_workers.tools.tool import ToolOutcome
 
 RUN = "execute_script"
@@ -25,10 +26,14 @@ T = TypeVar("T")
 
 @dataclass
 class ToolCalls:
-    """Tool calls of a conversation, and the lines that its searches have found."""
+    """Tool calls of a conversation, and the lines that its searches have found.
+
+    `saw_prose` is set if a program of the tree, run in an attempt, has written some: it is text that no view shows.
+    """
 
     calls: list[RunTool] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
+    saw_prose: bool = False
 
     def record(self, talk: Conversation[T]) -> Conversation[T]:
         """Forward a conversation unchanged, and record its tool calls."""
@@ -39,6 +44,8 @@ class ToolCalls:
                 self.calls.append(want)
                 if want.name == SEARCH and isinstance(answer, ToolOutcome):
                     self.lines += answer.stdout.split("\n")
+                if want.name == RUN_PROOF and isinstance(answer, ToolOutcome):
+                    self.saw_prose |= has_prose(answer.stdout.partition(OUTPUT_TITLE)[2])
             return answer
 
         return intercept(talk, perform)
@@ -52,7 +59,8 @@ class ToolCalls:
 
     @property
     def saw_raw(self) -> bool:
-        return any(shows_comments(call.name, call.arguments) for call in self.calls)
+        """Whether the model has seen text that the deciding view omits."""
+        return self.saw_prose or any(shows_comments(call.name, call.arguments) for call in self.calls)
 
     def hidden_text(self, index: CodeIndex) -> Iterator[Suspicion]:
         """Yield what is hidden in the code that was read, or found by a search."""

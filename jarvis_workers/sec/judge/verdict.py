@@ -221,7 +221,7 @@ class VerdictCollector:
 
     def take(self, items: Sequence[ReportItem]) -> None:
         """Record the items of a report; what it says of other bugs counts even if its numbers are mixed up."""
-        self.others += [(item.gid, one) for item in items for one in item.other_findings if _names_a_bug(one)]
+        self.take_others(items)
         self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_LISTED_MAX]
         if self._unknown:
             return
@@ -231,6 +231,10 @@ class VerdictCollector:
                 self._two.add(item.gid)
             if previous is None or self._is_wrong(item.gid):
                 self._items[item.gid] = self._checked(item)
+
+    def take_others(self, items: Sequence[ReportItem]) -> None:
+        """Record what a report says of other bugs."""
+        self.others += [(item.gid, one) for item in items for one in item.other_findings if _names_a_bug(one)]
 
     def again(self) -> AskAgain | None:
         """Return the next follow-up request and count it; None if nothing is missing or the limit is reached."""

@@ -3,7 +3,8 @@
 The view without comments decides. A dismissal made after comments were seen (a script was run, a document was read)
 is requested again without them. If votes differ, or dismissed code contains a prompt injection, the candidate goes to
 human review. A conversation that ends early leaves its candidates undecided, with the reason. A stronger model may be
-asked about what the model left open (`escalation`).
+asked about what the model left open (`escalation`). The first conversation may also run code, and then a proof decides
+(`investigation`): nothing more is asked about what is proved.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +22,8 @@ from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
+from jarvis_workers.sec.judge.investigation import FORM as INVESTIGATED
+from jarvis_workers.sec.judge.investigation import Investigation
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
@@ -45,6 +48,8 @@ from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
+# The facts for the system prompt of a conversation that runs no attempt.
+NOTHING_RUN = {"attempts": 0, "rules": ""}
 # Of defects that one job sees beside its candidates; a report holds fewer, if it is not meant to be endless.
 OTHERS_MAX = 50
 ROLES: Mapping[Language, Mapping[Role, str]] = {
@@ -87,10 +92,12 @@ class Verification:
         profiles: tuple[Profile, Profile, Profile],
         marks: Marks,
         limits: AgentLimits | None = None,
+        investigation: Investigation | None = None,
     ) -> None:
         """Create the conversations.
 
-        `profiles` belong to the models of the first vote, of the other votes, and of the escalation.
+        `profiles` belong to the models of the first vote, of the other votes, and of the escalation. With an
+        `investigation`, the first conversation has its tool beside `tools`.
         """
         self._prepared, self._tools = prepared, tools
         self._profiles, self._marks = profiles, marks
@@ -100,16 +107,19 @@ class Verification:
         self.stopped: list[str] = []
         self.others: list[SeenDefect] = []
         self.surplus: list[SeenDefect] = []
-        self.agent = self._agent(tools)
+        self.investigation = investigation
+        self.agent = self._agent(tools, investigation=investigation)
 
     def run(self) -> Conversation[list[Verdict]]:
         """Return a verdict for each candidate, in order. Raises nothing; a verdict's reason states an early end."""
         cluster = self._prepared.cluster
         numbers = tuple(self._prepared.texts)
         looks = [(yield from self._look(numbers, self.agent))]
-        for vote in range(1, votes_of(cluster)):
-            looks.append((yield from self._look(numbers, self._agent(self._tools, vote))))
-        votes = {number: [look.verdicts[number] for look in looks] for number in numbers}
+        proved = {number: looks[0].verdicts[number] for number in numbers if self._is_proved(number)}
+        left = [number for number in numbers if number not in proved]
+        for vote in range(1, votes_of(cluster) if left else 1):
+            looks.append((yield from self._look(left, self._agent(self._tools, vote))))
+        votes = {number: [look.verdicts[number] for look in looks] for number in left}
         verdicts = {number: _agreed(those) for number, those in votes.items()}
         self._disputed |= {number for number, those in votes.items() if is_dispute(those)}
         if any(look.saw_raw for look in looks):
@@ -118,6 +128,7 @@ class Verification:
             yield from self._with_comments(verdicts)
         if cluster.escalates:
             yield from self._escalate(verdicts)
+        verdicts |= proved
         final = {
             gid: self._final(verdicts[number], gid)
             for number, those in zip(numbers, cluster.defects, strict=True)
@@ -130,12 +141,16 @@ class Verification:
         answers = VerdictCollector(numbers, self._find)
         calls, stopped = ToolCalls(), None
         message = self._task(agent, numbers, view)
+        investigation = self.investigation if agent is self.agent else None
         try:
             while message:
-                result: TaskResult = yield from calls.record(run_task(agent, message))
+                talk = calls.record(run_task(agent, message))
+                result: TaskResult = yield from investigation.run(talk) if investigation else talk
                 answers.take(result.report)
                 again = answers.again()
                 message = self._follow_up(agent, again) if again else ""
+            if investigation:
+                yield from investigation.show(agent, answers, calls)
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
@@ -144,6 +159,9 @@ class Verification:
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
         self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
+        if investigation:
+            self.stopped += investigation.stopped
+            verdicts = {number: investigation.decide(verdict) for number, verdict in verdicts.items()}
         commands = calls.commands
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
@@ -239,16 +257,24 @@ class Verification:
         count = sum(bool(line.strip()) for line in evidence.quote.split("\n"))
         return any(len(line) > LONGEST_LINE for line in islice(written, count))
 
-    def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
+    def _is_proved(self, number: int) -> bool:
+        return self.investigation is not None and self.investigation.ledger.is_proved(number)
+
+    def _agent(
+        self, tools: Toolbox, vote: int = 0, *, escalated: bool = False, investigation: Investigation | None = None
+    ) -> Agent:
         language = self._prepared.cluster.language
+        tools = tools.plus(investigation.tool) if investigation else tools
         examples = [example.text(language) for example in EXAMPLES]
-        facts = {"tools": tools.names, "examples": examples, "notes": self._prepared.cluster.notes}
+        facts: dict[str, Any] = {"tools": tools.names, "examples": examples, "notes": self._prepared.cluster.notes}
+        facts |= investigation.prompt if investigation else NOTHING_RUN
         system = fill_from(PROMPTS, "verify_system", language=language, **facts)
         about = Definition(
             system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated
         )
         profile = self._profiles[2 if escalated else vote > 0]
-        return Agent(about, tools, profile=profile, marks=self._marks, form=FORM, limits=self._left)
+        form, limits = (INVESTIGATED, investigation.limits(self._left)) if investigation else (FORM, self._left)
+        return Agent(about, tools, profile=profile, marks=self._marks, form=form, limits=limits)
 
     def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
         prepared, guard = self._prepared, agent.guard

@@ -6,9 +6,9 @@ gets only its text.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -34,7 +34,7 @@ RUN_PROOF = "run_proof"
 DESCRIPTION = "Build an attempt to prove the finding, and run it twice with sanitizers, in a sandbox without network."
 CODE_MAX, CONTENT_MAX, BYTES_MAX = 64_000, 200_000, 4 << 20
 FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH, MESSAGES_MAX = 8, 32, 32_000, 64
-OUTPUT_SHOWN = 1_000
+OUTPUT_SHOWN, OUTPUT_TITLE = 1_000, "The end of its output:"
 # Why an attempt of way `server` is refused; the finding says so, and it is no attempt.
 NEEDS_TIER_A = "the way server needs sandbox tier A"
 # IPv4, without its header and that of UDP.
@@ -98,11 +98,24 @@ class RunProof(ToolArguments):
     messages: list[InputMessage] = Field(default=[], max_length=MESSAGES_MAX, description="server: what a client sends")
 
 
+class RunProofOf(RunProof):
+    """An attempt to show one of several candidates."""
+
+    candidate: int = Field(ge=1, description="the number of the candidate that the attempt shall show")
+
+
+class ProofAim(NamedTuple):
+    """What attempts for a candidate shall show: the first of the `targets`; the `runner` builds and runs them."""
+
+    runner: ProofRunner
+    targets: tuple[ProofTarget, ...]
+
+
 @dataclass(frozen=True)
 class AttemptReport:
     """What is known after an attempt: the text for the model, whether it `ran`, and what it shows of each finding.
 
-    The first of the `proofs` is that of the finding in question; those with the state "failed" have only a reason.
+    Of the `proofs`, those with the state "failed" have only a reason.
     """
 
     text: str
@@ -111,7 +124,7 @@ class AttemptReport:
 
     @property
     def proof(self) -> Proof | None:
-        """The proof of the finding in question, if it is one."""
+        """The proof of the first finding, if it is one."""
         return self.proofs[0] if self.proofs and self.proofs[0].state != "failed" else None
 
     def to_text(self) -> str:
@@ -142,38 +155,93 @@ def run_proof(runner: ProofRunner, *targets: ProofTarget) -> Tool:
     return typed(RunProof, run, name=RUN_PROOF, description=DESCRIPTION, brings_foreign=True)
 
 
+def run_proof_of(aims: Mapping[int, ProofAim]) -> Tool:
+    """Return the tool for candidates by number; an answer may have an attempt for each of several."""
+    if len(aims) == 1:
+        ((runner, targets),) = aims.values()
+        return run_proof(runner, *targets)
+
+    def run(arguments: RunProofOf) -> ToolOutcome:
+        number = arguments.candidate
+        if number not in aims:
+            raise ToolFailed(f"there is no candidate {number}; there are: {', '.join(map(str, aims))}")
+        attempt = _attempt(arguments, aims[number].runner)
+        result = aims[number].runner.attempt(attempt)
+        return ToolOutcome(stdout=report_for(number, attempt, result, aims).to_text())
+
+    about: dict[str, Any] = {"name": RUN_PROOF, "description": DESCRIPTION, "brings_foreign": True}
+    return typed(RunProofOf, run, **about, reads_only=True)
+
+
 def report_on(attempt: Attempt, result: AttemptResult, *targets: ProofTarget) -> AttemptReport:
     """Judge the runs of an attempt, for each finding by itself."""
+    return _report([_Shown.of(attempt, result, target) for target in targets], 0, result)
+
+
+def report_for(number: int, attempt: Attempt, result: AttemptResult, aims: Mapping[int, ProofAim]) -> AttemptReport:
+    """Judge the runs of an attempt to show a candidate, for each finding of all candidates by itself.
+
+    An error at the very line of a candidate that it fits is that of this candidate. It would also be near enough to
+    show others in the same function. One at no such line can only show the candidate that the attempt was made for.
+    """
+    shown = {one: [_Shown.of(attempt, result, target) for target in aim.targets] for one, aim in aims.items()}
+    owners = [one for one, those in shown.items() if any(each.is_at_sink for each in those)]
+    why = f"the error is that of candidate {', '.join(map(str, owners))}" if owners else "the attempt is for another"
+    for one in shown.keys() - set(owners or [number]):
+        shown[one] = [each.elsewhere(why) for each in shown[one]]
+    first = sum(len(those) for one, those in shown.items() if one < number)
+    return _report([each for one in aims for each in shown[one]], first, result)
+
+
+class _Shown(NamedTuple):
+    """What an attempt shows of a finding, and whether its error is at the very line of the finding."""
+
+    proof: Proof
+    is_at_sink: bool = False
+
+    @classmethod
+    def of(cls, attempt: Attempt, result: AttemptResult, target: ProofTarget) -> "_Shown":
+        """Judge the runs of an attempt for a finding."""
+        judgement = judge(result.runs, target) if result.runs else None
+        error = judgement.error if judgement else None
+        if judgement is None or error is None:
+            return cls(Proof("failed", reason=judgement.reason if judgement else result.problem))
+        internal = result.internal or judgement.internal
+        if attempt.way == "harness" and internal and error.name == HANG:
+            why = f"the harness itself may not end, since its calls are not timed: {internal}"
+            return cls(Proof("failed", reason=why))
+        kind: Kind = "api" if attempt.way == "harness" else attempt.way
+        kind = "internal" if attempt.way == "harness" and internal else kind
+        proof = Proof(
+            "reproduced" if internal else KINDS[kind],
+            kind,
+            command=attempt.command,
+            attempt=attempt,
+            output=result.runs[0].output,
+            stack=error.lines(),
+            reason="; ".join(filter(None, (internal, judgement.moved))),
+        )
+        failing = next((frame for frame in error.stack if frame.owner != "system"), None)
+        is_at_sink = failing is not None and error.name != HANG and (failing.file, failing.line) == target.sink
+        return cls(proof, is_at_sink)
+
+    def elsewhere(self, why: str) -> "_Shown":
+        """Return the same for a finding that the error does not show."""
+        return self if self.proof.state == "failed" else _Shown(Proof("failed", reason=why))
+
+
+def _report(shown: Sequence[_Shown], first: int, result: AttemptResult) -> AttemptReport:
+    """Return the report whose text is about the finding at the place `first`."""
     if result.problem:
         return AttemptReport(f"It was not run: {result.problem}", ran=False)
-    proofs = tuple(_proof_of(attempt, result, target) for target in targets)
-    first = proofs[0]
-    if first.state == "proved":
+    proofs = tuple(one.proof for one in shown)
+    proof = proofs[first]
+    if proof.state == "proved":
         return AttemptReport("It proves the finding.", ran=True, proofs=proofs)
-    if first.state == "failed":
-        return AttemptReport(_failure_text(first.reason, result.runs[0]), ran=True, proofs=proofs)
-    text = f"It reproduces the finding, but does not prove it: {first.reason}. Try the program, or the public API."
+    if proof.state == "failed":
+        return AttemptReport(_failure_text(proof.reason, result.runs[0]), ran=True, proofs=proofs)
+    text = f"It reproduces the finding, but does not prove it: {proof.reason}. Try the program, or the public API."
     return AttemptReport(text, ran=True, proofs=proofs)
-
-
-def _proof_of(attempt: Attempt, result: AttemptResult, target: ProofTarget) -> Proof:
-    judgement = judge(result.runs, target)
-    if judgement.error is None:
-        return Proof("failed", reason=judgement.reason)
-    internal = result.internal or judgement.internal
-    if attempt.way == "harness" and internal and judgement.error.name == HANG:
-        return Proof("failed", reason=f"the harness itself may not end, since its calls are not timed: {internal}")
-    kind: Kind = "api" if attempt.way == "harness" else attempt.way
-    kind = "internal" if attempt.way == "harness" and internal else kind
-    return Proof(
-        "reproduced" if internal else KINDS[kind],
-        kind,
-        command=attempt.command,
-        attempt=attempt,
-        output=result.runs[0].output,
-        stack=judgement.error.lines(),
-        reason="; ".join(filter(None, (internal, judgement.moved))),
-    )
 
 
 def _failure_text(reason: str, run: ProofRun) -> str:
@@ -182,7 +250,7 @@ def _failure_text(reason: str, run: ProofRun) -> str:
     for error in run.errors[:3]:
         lines += ["", *error.lines()]
     if run.output.strip():
-        lines += ["", "The end of its output:", run.output[-OUTPUT_SHOWN:]]
+        lines += ["", OUTPUT_TITLE, run.output[-OUTPUT_SHOWN:]]
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     OPEN,
+    REAL,
     TEXTS,
     WORDS,
     capital,
@@ -133,7 +134,7 @@ def _facts(issue: Issue, say: Words) -> Iterator[str]:
     facts = {say("Description"): prose(issue.description)} if issue.pattern in FOUND_BY_MODEL else {}
     facts[say("Code")] = code(issue.evidence)
     if issue.reason:
-        facts[say("Reason for review")] = lines(issue.reason)
+        facts[say("Reason" if issue.status in REAL else "Reason for review")] = lines(issue.reason)
     facts |= {title: lines(text) for title, text in rating_texts(issue, say).items()}
     facts |= {say(title): lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
     if issue.verification:

@@ -25,7 +25,6 @@ from jarvis_workers.sec.judge.clustering import (
     Conditions,
     LocatedCandidate,
     Question,
-    by_function,
     cluster_all,
     clusterer,
     fits,
@@ -35,6 +34,7 @@ from jarvis_workers.sec.judge.clustering import (
     verified_together,
     without_model,
 )
+from jarvis_workers.sec.judge.function_groups import by_function
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import counted_of, some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -145,7 +145,7 @@ def divide(
 ) -> tuple[list[Cluster], list[Question]]:
     """Return the clusters of a file that need no model, and the questions to a model about the other candidates."""
     clusters, questions = [], []
-    for group in by_function(located):
+    for group in by_function(located, by_source=options.prove is not None):
         if fits(group, profile):
             numbered = [(one.gid, one.candidate) for one in group]
             clusters.append(Cluster(question_text(numbered, conditions), tuple(gid for gid, _ in numbered)))
@@ -188,7 +188,8 @@ def _commit(work: ClusterWork, clusters: list[Cluster], plan: _VerificationPlan)
 
 def _parts(work: ClusterWork, one: Cluster, plan: _VerificationPlan) -> Iterator[Cluster]:
     members = [(gid, candidate) for gid, candidate in work.numbered if gid in one.gids]
-    return verified_together(members, plan.conditions, plan.profile, work.payload.shared)
+    by_source = work.options.prove is not None
+    return verified_together(members, plan.conditions, plan.profile, work.payload.shared, by_source=by_source)
 
 
 def _verify(work: ClusterWork, one: Cluster) -> NewJob:

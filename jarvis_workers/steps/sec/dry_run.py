@@ -5,7 +5,7 @@ No model is called. Marks are derived from the secret of the store, so that a re
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,14 +28,13 @@ from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.judge.verification import Verification, votes_of
-from jarvis_workers.sec.proof.proof import Attempt
-from jarvis_workers.sec.proof.proving import prover
-from jarvis_workers.sec.proof.run_tool import AttemptResult, run_proof
+from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
+from jarvis_workers.sec.proof.run_tool import AttemptResult
 from jarvis_workers.sec.reading.group_reading import GroupReading
 from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.cluster_file import divide, look
+from jarvis_workers.steps.sec.investigator import investigation_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.steps.sec.prove import question_of, target_of
 from jarvis_workers.steps.sec.read_files import question_of as reader_question
 from jarvis_workers.steps.sec.reading_plan import ReadingPlan
 from jarvis_workers.tools.registry import Toolbox
@@ -79,7 +78,8 @@ class DryRun:
         self._root, self._plan, self._secret, self._find = root, plan, secret, find
         self._index = CodeIndex(DirectoryTree(root))
         self._profile = plan.model.quirks
-        scripts = [] if best_tier() == Tier.C else [execute_script(_never)]
+        self._has_sandbox = best_tier() != Tier.C
+        scripts = [execute_script(_never)] if self._has_sandbox else []
         self._tools = Toolbox([*reading_tools(self._index), *scripts])
 
     def cluster(self, file: str, numbered: Sequence[Numbered], conditions: Conditions) -> list[PlannedClusters]:
@@ -124,8 +124,16 @@ class DryRun:
         prepared = question.prepare(question_text, self._index)
         marks = make_marks(self._secret, prepared.about)
         profiles = (self._profile, self._profile, self._profile)
-        limits = options.agent_limits
-        verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
+        judging = replace(options, rules=replace(options.rules, severity=severities))
+        runs = options.prove and self._has_sandbox
+        verification = Verification(
+            prepared,
+            self._tools,
+            profiles=profiles,
+            marks=marks,
+            limits=options.agent_limits,
+            investigation=investigation_of(prepared, judging, _NoBench()) if runs else None,
+        )
         return self._first(verification.run(), votes_of(question_text) + options.second_look)
 
     def search(self, function: ChosenFunction, findings: Sequence[Candidate]) -> FirstRequest:
@@ -146,15 +154,6 @@ class DryRun:
         marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
         return self._first(GroupReading(prepared, profile=self._profile, marks=marks, limits=limits).run())
 
-    def prove(self, numbered: Sequence[Numbered]) -> FirstRequest:
-        """Return the first request for a proof of findings at a place, without the texts of their verdict."""
-        options = self._plan.options
-        prepared = question_of(numbered, {}, options, self._index)
-        target = target_of(numbered[0][1], self._index)
-        tools = Toolbox([*reading_tools(self._index), run_proof(_NoRunner(), target)])
-        marks = make_marks(self._secret, prepared.about)
-        return self._first(prover(prepared, tools, self._profile, marks, options.agent_limits).run())
-
     def _first(self, talk: Conversation[Any], times: int = 1) -> FirstRequest:
         request = first_request(talk)
         if request is None:
@@ -166,14 +165,30 @@ class DryRun:
         return None if text is None else reply_from(json.loads(text)).remembered()
 
 
+class _NoBench:
+    """Takes the place of the bench."""
+
+    def runner_for(self, target: ProofTarget) -> "_NoRunner":
+        return _NoRunner(target)
+
+    def problem_of(self, target: ProofTarget) -> str:
+        return f"a dry run builds nothing ({target.sink.file})"
+
+    def targets(self) -> list[str] | None:
+        return None
+
+
 class _NoRunner:
     """Takes the place of the runner of proofs, since none is attempted before a model has been called."""
+
+    def __init__(self, target: ProofTarget) -> None:
+        self._file = target.sink.file
 
     def content(self, script: str) -> bytes:
         raise ToolFailed(f"no script runs in a dry run ({len(script)} characters)")
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
-        return AttemptResult(problem=f"a dry run makes no attempt ({attempt.way})")
+        return AttemptResult(problem=f"a dry run makes no attempt ({attempt.way}, {self._file})")
 
 
 def _never(interpreter: str, script: str) -> ToolOutcome:

@@ -1,6 +1,7 @@
 """Run the attempts of an agent on a bench, which is opened for the conversation and leased until it ends."""
 
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -40,11 +41,8 @@ class BenchRunner:
 
     @property
     def built_targets(self) -> list[str] | None:
-        """What the build command has made: programs, and the files of fuzz targets; None without one."""
-        if self._bench.tree.command is None:
-            return None
-        fuzz = [one.path.removeprefix(f"{PROJECT}/") for one in self._bench.compiled.with_function(FUZZ_TARGET)]
-        return [*self._bench.programs(), *(f"{one} (fuzz target)" for one in fuzz)]
+        """What the build command has made; None without one."""
+        return built_targets(self._bench)
 
     def content(self, script: str) -> bytes:
         """Return what a Python script writes to its standard output. Raises ToolFailed."""
@@ -99,10 +97,84 @@ class BenchRunner:
             return run_attempt(self._bench, attempt, program)
 
 
+class LazyBench:
+    """The bench of a conversation, opened when it is first needed and closed with `resources`.
+
+    `tree` reads what is to be built. Trouble of this machine is raised, and tried again by the next job; why the tree
+    cannot be built is kept.
+    """
+
+    def __init__(self, runtime: AgentRuntime, tree: Callable[[], ProofTree], resources: ExitStack) -> None:
+        self.slots = runtime.script_slots
+        self._runtime, self._tree, self._resources = runtime, tree, resources
+        self._lock = threading.Lock()
+        self._bench: ProofBench | None = None
+        self._problem = ""
+
+    def opened(self) -> ProofBench:
+        """Return the bench; blocks while it is opened. Raises StepFailed if nothing can be run, HostExhausted."""
+        with self._lock:
+            if self._problem:
+                raise StepFailed(self._problem)
+            if self._bench is None:
+                try:
+                    self._bench = open_bench(self._runtime, self._tree(), self._resources)
+                except StepFailed as error:
+                    self._problem = str(error)
+                    raise
+            return self._bench
+
+    def runner_for(self, target: ProofTarget) -> "LazyRunner":
+        """Return what runs attempts for a finding; it opens the bench itself."""
+        return LazyRunner(self, target)
+
+    def problem_of(self, target: ProofTarget) -> str:
+        """Return why nothing can be run for a finding, "" if it can; blocks. Raises HostExhausted."""
+        try:
+            runner_on(self.opened(), target, self.slots)
+        except StepFailed as error:
+            return str(error)
+        return ""
+
+    def targets(self) -> list[str] | None:
+        """Return what the build command has made; None without one. Raises StepFailed, HostExhausted."""
+        return built_targets(self.opened())
+
+
+class LazyRunner:
+    """Builds and runs attempts for a finding (`sec.proof.run_tool.ProofRunner`), with a bench that it opens itself."""
+
+    def __init__(self, bench: LazyBench, target: ProofTarget) -> None:
+        self._bench, self._target = bench, target
+
+    def content(self, script: str) -> bytes:
+        """Return what a Python script writes to its standard output. Raises ToolFailed."""
+        try:
+            runner = runner_on(self._bench.opened(), self._target, self._bench.slots)
+        except StepFailed as error:
+            raise ToolFailed(str(error)) from error
+        return runner.content(script)
+
+    def attempt(self, attempt: Attempt) -> AttemptResult:
+        """Build an attempt and run it twice. Raises HostExhausted."""
+        try:
+            runner = runner_on(self._bench.opened(), self._target, self._bench.slots)
+        except StepFailed as error:
+            return AttemptResult(problem=str(error))
+        return runner.attempt(attempt)
+
+
 def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, resources: ExitStack) -> BenchRunner:
     """Open a bench with the compiled tree, closed with `resources`; blocks.
 
     Raises StepFailed if nothing can be run, HostExhausted if this machine lacks what that takes.
+    """
+    return runner_on(open_bench(runtime, tree, resources), target, runtime.script_slots)
+
+
+def open_bench(runtime: AgentRuntime, tree: ProofTree, resources: ExitStack) -> ProofBench:
+    """Open a bench with the compiled tree, closed with `resources`; blocks. Raises StepFailed, HostExhausted.
+
     If `resources` are closed meanwhile, because the job was cancelled, the bench is closed at once.
     """
     closed = threading.Event()
@@ -117,10 +189,23 @@ def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, res
     if closed.is_set():
         resources.close()
         raise StepFailed("the job was cancelled")
-    if tree.command is None and bench.compiled.of_source(target.sink.file) is None:
+    return bench
+
+
+def built_targets(bench: ProofBench) -> list[str] | None:
+    """Return what the build command has made: programs, and the files of fuzz targets; None without one."""
+    if bench.tree.command is None:
+        return None
+    fuzz = [one.path.removeprefix(f"{PROJECT}/") for one in bench.compiled.with_function(FUZZ_TARGET)]
+    return [*bench.programs(), *(f"{one} (fuzz target)" for one in fuzz)]
+
+
+def runner_on(bench: ProofBench, target: ProofTarget, slots: threading.BoundedSemaphore) -> BenchRunner:
+    """Return what runs attempts for a finding. Raises StepFailed if the code of the finding is not compiled."""
+    if bench.tree.command is None and bench.compiled.of_source(target.sink.file) is None:
         is_chosen = target.sink.file in bench.compiled.sources.values()
         is_full = len(bench.compiled.sources) >= proof_bench.SOURCES_MAX
         limit = f"is not among the first {proof_bench.SOURCES_MAX} files, which are compiled"
         why = limit if is_full and not is_chosen else "does not compile by itself"
         raise StepFailed(f"{target.sink.file} {why}; give the command of the build (--build)")
-    return BenchRunner(bench, target, runtime.script_slots)
+    return BenchRunner(bench, target, slots)

@@ -1,14 +1,15 @@
-"""Choose the confirmed findings that an agent is asked to prove, and say of the others why it is not.
+"""Choose the findings that an agent is asked to prove, and say of the others why it is not.
 
 A question costs a conversation, so nothing is asked that no run on the bench can show: there, no allocation fails.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import Candidate, Numbered, is_at_least, severity_of
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, is_at_least, severity_of
 from jarvis_workers.sec.judge.batching import needs_oom
 from jarvis_workers.sec.proof.weaknesses import is_provable
 from jarvis_workers.sec.root_causes import defect_of
@@ -51,6 +52,13 @@ def places_to_prove(
     for place, found in places.items():
         found.sort(key=lambda one, place=place: (one[1].file, one[1].line) != place)  # type: ignore[misc]
     return places
+
+
+def may_be_asked(candidate: Candidate, options: JudgeOptions) -> bool:
+    """Return whether a proof may be asked for, before there is a verdict: it alone rates what a model reports."""
+    if candidate.pattern in FOUND_BY_MODEL:
+        options = replace(options, prove="low")
+    return not why_not_asked(candidate, options)
 
 
 def why_not_asked(candidate: Candidate, options: JudgeOptions, rating: VerdictRating = UNRATED) -> str:

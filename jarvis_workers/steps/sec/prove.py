@@ -1,5 +1,6 @@
-"""Prove confirmed findings by execution: the step of stage `prove`.
+"""Prove confirmed findings that their verification has not tried to prove: the step of stage `prove`.
 
+Such findings were confirmed by an escalation, or on a machine without a sandbox, or their conversation ended early.
 Findings with the same sink are proved together.  A finding that cannot be proved stays confirmed, and the report says
 why there is no proof.
 """
@@ -34,12 +35,12 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
+from jarvis_workers.steps.sec.proof_rows import commit_of_proofs
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
 from jarvis_workers.steps.sec.proof_selection import VerdictRating, places_to_prove
-from jarvis_workers.steps.sec.results import ProofResult
-from jarvis_workers.store import transcripts, verdicts
+from jarvis_workers.store import proofs, transcripts, verdicts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewProof, NewVerdict
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewVerdict
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tree import DirectoryTree
 
@@ -52,6 +53,7 @@ LABEL_LENGTH = 160
 TREES_MAX = 2
 TEXTS = ("preconditions", "trigger_path", "consequences")
 ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
+NO_SANDBOX = "this machine has no sandbox to run a proof in"
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,13 @@ class ProveWork:
 
 
 def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
-    """Yield a job per place of confirmed findings that a sanitizer can show."""
+    """Yield a job per place of confirmed findings that a sanitizer can show, and that were not tried before."""
     options = JudgeOptions.of(run)
     if not options.prove:
         return
     with earlier.read() as session:
-        confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
+        tried, statuses = proofs.tried(session, run.id), verdicts.statuses(session, run.id)
+        confirmed = [gid for gid, status in statuses.items() if status == "confirmed" and gid not in tried]
         ratings = {gid: VerdictRating(*one) for gid, one in verdicts.ratings(session, run.id).items()}
         places = places_to_prove(some_of(session, run, confirmed), options, ratings)
     for (file, line), found in places.items():
@@ -106,7 +109,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
 async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Prove a finding, or commit the reason why it is not proved."""
     if runtime.tier == Tier.C:
-        return _commit(work, [Proof("failed", reason="this machine has no sandbox to run a proof in")], runtime, blobs)
+        return _commit(work, [Proof("failed", reason=NO_SANDBOX)], runtime, blobs)
     root = await runtime.unpack(blobs, work.snapshot_id)
     with ExitStack() as resources:
         tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
@@ -116,8 +119,8 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
             runner = await in_thread(open_runner, runtime, tree, targets[0], resources)
         except StepFailed as error:
             return _commit(work, [Proof("failed", reason=str(error))], runtime, blobs)
-        proofs = await _prove(work, runtime, runner, targets, index)
-        return await in_thread(_commit, work, proofs, runtime, blobs)
+        found = await _prove(work, runtime, runner, targets, index)
+        return await in_thread(_commit, work, found, runtime, blobs)
 
 
 async def _prove(
@@ -129,10 +132,10 @@ async def _prove(
     tools = Toolbox([*reading_tools(index), run_proof(runner, *targets)])
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
-        proofs = await talk.lead(proving.run(), proving.agent, {"about": question.about})
+        found = await talk.lead(proving.run(), proving.agent, {"about": question.about})
         if proving.stopped and is_caused_by_answers(proving.stopped):
             await talk.forget()
-    return proofs
+    return found
 
 
 def question_of(
@@ -147,9 +150,7 @@ def question_of(
     What a build command has `built` can be run, instead of the sources of programs and fuzz targets.
     """
     prepared = prepare(ClusterQuestion("", tuple(numbered[:1]), "en"), index)
-    entries = [index.definition(name, numbered[0][1].file) for name in ENTRIES]
-    sources = [f"{file.path}#{place.name}" for file, place in filter(None, entries)]
-    targets = "\n".join(sources if built is None else built)
+    targets = "\n".join(entry_points(index, numbered[0][1].file) if built is None else built)
     return ProofQuestion(
         candidate=next(iter(prepared.texts.values())),
         verdict=verdict_text(verdict),
@@ -159,6 +160,12 @@ def question_of(
         built=options.proof_build is not None,
         findings=len(numbered),
     )
+
+
+def entry_points(index: CodeIndex, file: str) -> list[str]:
+    """Return the program and the fuzz target whose sources are nearest to a file."""
+    entries = [index.definition(name, file) for name in ENTRIES]
+    return [f"{found.path}#{place.name}" for found, place in filter(None, entries)]
 
 
 def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
@@ -183,24 +190,8 @@ def _index_of(root: Path) -> CodeIndex:
     return CodeIndex(DirectoryTree(root))
 
 
-def _commit(work: ProveWork, proofs: Sequence[Proof], runtime: AgentRuntime, blobs: Blobs) -> Commit:
+def _commit(work: ProveWork, found: Sequence[Proof], runtime: AgentRuntime, blobs: Blobs) -> Commit:
     """Save the proof of each finding; a single one is that of all."""
-    each = proofs if len(proofs) > 1 else [*proofs] * len(work.numbered)
-    rows = tuple(_row(gid, proof, runtime, blobs) for (gid, _), proof in zip(work.numbered, each, strict=True))
-    files = dict.fromkeys(row.files for row in rows if row.files)
-    return Commit(results=(ProofResult(rows),), blobs=tuple(("proof", one) for one in files))
-
-
-def _row(gid: int, proof: Proof, runtime: AgentRuntime, blobs: Blobs) -> NewProof:
-    return NewProof(
-        gid=gid,
-        state=proof.state,
-        kind=proof.kind,
-        attempts=proof.attempts,
-        command=proof.command,
-        files=blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None,
-        output=proof.output,
-        stack=json.dumps(proof.stack),
-        reason=proof.reason,
-        sandbox=runtime.tier,
-    )
+    each = found if len(found) > 1 else [*found] * len(work.numbered)
+    gids = [gid for gid, _ in work.numbered]
+    return commit_of_proofs(zip(gids, each, strict=True), runtime.tier, blobs)

@@ -1,4 +1,4 @@
-"""Verify the candidates of one cluster: the step of stage `verify`.
+"""Verify the candidates of one cluster, and prove what is a risk: the step of stage `verify`.
 
 A candidate that stays undecided is not a failure of its job: it is reported as not checked, with the reason.
 """
@@ -6,12 +6,14 @@ A candidate that stays undecided is not a failure of its job: it is reported as 
 import asyncio
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
@@ -19,22 +21,28 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.cwe import category_of
 from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
+from jarvis_workers.sec.judge.investigation import Investigation
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import SeenDefect, Verdict
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.same_defect import is_same_defect
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import reasons_for, some_of
+from jarvis_workers.steps.sec.investigator import investigation_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.not_checked import UNASKED
 from jarvis_workers.steps.sec.payloads import VerifyPayload
+from jarvis_workers.steps.sec.proof_rows import commit_of_proofs
+from jarvis_workers.steps.sec.proof_runner import LazyBench
+from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdict
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tree import DirectoryTree
 
@@ -102,26 +110,51 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
     groups = options.second_group, options.escalate
-    with runtime.open(work.job, options.group, about, work.lines, *groups) as talk:
+    with ExitStack() as resources, runtime.open(work.job, options.group, about, work.lines, *groups) as talk:
         scripts = [] if work.canary else talk.scripts(root)
         tools = Toolbox([*reading_tools(index), *scripts])
+        bench = LazyBench(runtime, partial(proof_tree, root, work.snapshot_id, options, blobs), resources)
+        runs = options.prove and not work.canary and runtime.tier != Tier.C
+        investigation = await in_thread(investigation_of, prepared, options, bench) if runs else None
         verification = Verification(
-            prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=options.agent_limits
+            prepared,
+            tools,
+            profiles=talk.profiles,
+            marks=talk.marks,
+            limits=options.agent_limits,
+            investigation=investigation,
         )
-        verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
+        hidden = [investigation.opening] if investigation else []
+        verdicts = await talk.lead(verification.run(), verification.agent, {"about": about}, hidden)
         if any(map(is_caused_by_answers, verification.stopped)):
             await talk.forget()
         result = VerdictResult(tuple(stored(verdict, runtime.tier) for verdict in verdicts))
         if work.canary:
             return Commit(results=(result,))
         gaps = [*undecided(work.cluster, verdicts), *_unasked(work, verification)]
-        return Commit(not_checked=tuple(gaps), results=(result, *_seen(work, verification.others)))
+        proofs = list(_proofs(work.cluster, verdicts, investigation)) if investigation else []
+        proved = await in_thread(commit_of_proofs, proofs, runtime.tier, blobs)
+        results: tuple[DomainResult, ...] = (result, *_seen(work, verification.others), *proved.results)
+        return Commit(not_checked=tuple(gaps), results=results, blobs=proved.blobs)
 
 
 @lru_cache(TREES_MAX)
 def index_of(root: Path) -> CodeIndex:
     """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
     return CodeIndex(DirectoryTree(root))
+
+
+def _proofs(
+    cluster: ClusterQuestion, verdicts: Sequence[Verdict], investigation: Investigation
+) -> Iterator[tuple[int, Proof]]:
+    """Yield the proofs of confirmed candidates by gid, and why the others that were to be shown have none."""
+    by_gid, ledger = {verdict.gid: verdict for verdict in verdicts}, investigation.ledger
+    for number, members in enumerate(cluster.defects, 1):
+        for (gid, _), proof in zip(members, ledger.proofs_of(number), strict=True):
+            verdict = by_gid[gid]
+            is_over = investigation.needs_proof(number, verdict) and ledger.is_over(number)
+            if verdict.status == "confirmed" and (proof.attempt or is_over):
+                yield gid, proof
 
 
 def _seen(work: VerifyWork, others: Sequence[SeenDefect]) -> Iterator[SeenResult]:

@@ -15,6 +15,7 @@ from jarvis_workers.sec.judge.slices.places import SourceFile
 from tests.bench.reading.replay import RULE_CWE, code_at, code_hash
 from tests.discovering import task_of
 from tests.judging import CANDIDATE, PLACE, place_of
+from tests.proving import to_show
 from tests.reading_files import is_reading
 
 OF_ITEM = ("description", "reach", "severity", "sure", "suggestion", "cause", "look_at")
@@ -52,11 +53,12 @@ def record(exchanges: Path, directory: Path) -> RecordedRun:
         task = task_of(one.request)
         if is_reading(one.request):
             problems += _record_items(one, directory, rows)
-        elif any(name == PROVE for name, _ in one.calls):
-            key = _place(task)
-            rows[key].setdefault("prove", []).extend(given for name, given in one.calls if name == PROVE)
-        else:
-            _record_verdicts(one, task, rows)
+            continue
+        _record_verdicts(one, task, rows)
+        texts = to_show(one.request) or dict(_candidates(task))
+        for given in (given for name, given in one.calls if name == PROVE):
+            key = _place(texts[given.pop("candidate", min(texts))])
+            rows[key].setdefault("prove", []).append(given)
     lines = list[str]()
     for (place, cwe), row in sorted(rows.items()):
         if found := code_at(place, directory):
@@ -90,18 +92,22 @@ def _quoted(path: Path, item: Mapping[str, Any]) -> str | None:
 
 
 def _record_verdicts(one: Exchange, task: str, rows: dict[Key, dict[str, Any]]) -> None:
-    asked = {int(number): text for number, text in CANDIDATE.findall(task)}
+    texts = dict(_candidates(task))
     for item in one.items:
-        if text := asked.get(item.get("gid", 0)):
+        if (text := texts.get(item.get("gid", 0))) and not to_show(one.request):
             _, file, line, _ = place_of(text)
             evidence = [{"file": quote["file"], "line": quote["line"]} for quote in item.pop("evidence", ())]
             said = {name: value for name, value in item.items() if name not in ("gid", "other_findings")}
             rows[f"{file}:{line}", _cwe(text)]["verify"] = {**said, "evidence": evidence}
 
 
-def _place(task: str) -> Key:
-    file, line = PLACE.findall(task)[0]
-    return f"{file}:{line}", _cwe(task)
+def _candidates(task: str) -> Iterator[tuple[int, str]]:
+    return ((int(number), text) for number, text in CANDIDATE.findall(task))
+
+
+def _place(text: str) -> Key:
+    file, line = PLACE.findall(text)[0]
+    return f"{file}:{line}", _cwe(text)
 
 
 def _cwe(text: str) -> int:

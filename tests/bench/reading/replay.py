@@ -17,9 +17,10 @@ from typing import Any, Literal, NamedTuple
 
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.same_defect import is_same_weakness
-from tests.agents.server import Body, Step, calls, says
+from tests.agents.server import Body, Step
 from tests.discovering import task_of
-from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, usage_of
+from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of
+from tests.proving import answers_since, gives_up, to_show, tries
 from tests.reading_files import is_reading, reported
 
 Part = Literal["read", "verify", "prove"]
@@ -27,7 +28,7 @@ PARTS: tuple[Part, ...] = ("read", "verify", "prove")
 # A place as questions name it; the rule of a candidate with the number of its weakness.
 NAMED_PLACE = re.compile(r"([^#]+)#(.+):(\d+)")
 RULE_CWE = re.compile(r"^.rule: .*CWE-(\d+)", re.MULTILINE)
-NO_PROOF = {"analysis": "No attempt is recorded", "reason": "no recorded attempt has shown the defect"}
+NO_PROOF = "no recorded attempt has shown the defect"
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,12 @@ class Replay:
 
     def _respond(self, body: Body) -> Step:
         task = task_of(body)
-        tools = {tool["function"]["name"] for tool in body.get("tools", ())}
         if AGAIN in task:
             return judge(body)
         if is_reading(body):
             return reported(body, self._items(task))
-        if "run_proof" in tools:
-            return self._attempt(body, task)
+        if shown := to_show(body):
+            return self._attempt(body, shown)
         if not CANDIDATE.search(task):
             self.unanswered.append(f"a question that begins {task[:60]!r}")
         return answer(body, self._verdicts)
@@ -118,14 +118,15 @@ class Replay:
         found = code_at(f"{place['file']}:{place['line']}", self.directory)
         return found[1] if found else ""
 
-    def _attempt(self, body: Body, task: str) -> Step:
-        """Return the next recorded attempt of a conversation, then that there is no more."""
-        file, line = PLACE.findall(task)[0]
-        attempts = self._said(f"{file}:{line}", task, "prove") or ()
-        turn = sum(message["role"] == "assistant" for message in body["messages"])
-        if turn < len(attempts):
-            return Step(content=None, calls=calls("run_proof", **attempts[turn]).calls, usage=usage_of(body))
-        return says(json.dumps(NO_PROOF), usage=usage_of(body))
+    def _attempt(self, body: Body, shown: Mapping[int, str]) -> Step:
+        """Return the next recorded attempt for each of some candidates, or that there is no more for any."""
+        turn, next_ones = answers_since(body), dict[int, Any]()
+        for number, text in shown.items():
+            file, line = PLACE.findall(text)[0]
+            attempts = self._said(f"{file}:{line}", text, "prove") or ()
+            if turn < len(attempts):
+                next_ones[number] = attempts[turn]
+        return tries(body, next_ones) if next_ones else gives_up(body, NO_PROOF)
 
     def _said(self, place: str, text: str, part: Part) -> Any:
         """Return a part of the recording for a place and the weakness that a question names, None without one."""

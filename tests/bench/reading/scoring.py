@@ -16,6 +16,8 @@ from tests.bench.reading.recipes import Fix, Tree, is_same_file
 
 # Stages whose tokens are those of reading; all others judge and prove.
 READING_STAGES = ("discover", "read")
+# One conversation judges and proves, so its answers are those of proofs, too.
+JUDGING_STAGES = ("verify", "verify_seen", "prove")
 CONFIRMED, PROVED, NAMED = "confirmed", "proved", "named"
 # Statuses of findings that a model has named or was asked about, without a dismissal.
 CLAIMED = (PROVED, CONFIRMED, "review", "undecided", NAMED)
@@ -56,12 +58,12 @@ class Label(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What the requests took; None is unknown. `reading` are tokens before verification, `proving` answers."""
+    """What the requests took; None is unknown. `reading` are tokens before verification, `answers` those of judging."""
 
     tokens: int | None = None
     reading: int | None = None
     dollars: float | None = None
-    proving: int | None = None
+    answers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,8 @@ def _cost(run: Mapping[str, Any]) -> Cost:
         return Cost()
     by_stage = {stage: _tokens(used) for stage, used in model["by_stage"].items()}
     reading = sum(by_stage.get(stage, 0) for stage in READING_STAGES)
-    return Cost(_tokens(model), reading, run.get("cost"), model["by_stage"].get("prove", {}).get("calls"))
+    answers = sum(model["by_stage"].get(stage, {}).get("calls", 0) for stage in JUDGING_STAGES)
+    return Cost(_tokens(model), reading, run.get("cost"), answers)
 
 
 def _tokens(used: Mapping[str, Any]) -> int:

@@ -20,7 +20,7 @@ HEAD = (
     "tokens a line, all",
     "tokens a true defect",
     "usd a true defect",
-    "answers a proof",
+    "answers a proof, judging included",
 )
 
 
@@ -59,7 +59,7 @@ def _line(tree: str, result: Result, score: Score, cost: Cost) -> list[str]:
         _share(cost.tokens, score.lines),
         _share(cost.tokens, score.true_defects, "{:,.0f}"),
         _share(cost.dollars, score.true_defects, "{:.3f}"),
-        _share(cost.proving, score.proofs) if result.proves else NOT_APPLICABLE,
+        _share(cost.answers, score.proofs) if result.proves else NOT_APPLICABLE,
     ]
 
 

@@ -1,0 +1,163 @@
+"""What the attempts of a conversation have shown, how many are left, and why the rest is not proved.
+
+A conversation names what it shows by numbers.  Under each are findings of one defect, the first of them in question.
+An attempt is made for a number, and judged for each finding of all numbers by itself: a proof never fits by sharing.
+An attempt that only reproduces a finding is kept, in case no later one proves it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from jarvis_workers.agent.effects import Conversation, RunTool, Want
+from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.proof.proof import Proof
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, RUN_PROOF, AttemptReport
+from jarvis_workers.tools.tool import ToolOutcome
+
+ATTEMPTS = 3
+# Attempts that cannot be built or are refused count separately.
+CALLS_PER_ATTEMPT = 3
+REASON_MAX = 1_000
+ANOTHER = "the proof of another finding at this place does not show it"
+NO_ATTEMPT, NOT_RUN = "the model made no attempt, and gave no reason", "its attempt could not be run"
+# What the model is told. The log of a build is text of the tree, and stays out.
+BLOCKED = "It was not run: this code could not be built here, so nothing can be. Report from what you have read."
+PROVED = "It was not run: this is proved already."
+SPENT = "It was not run: no attempt is left for this. Report from what you know."
+
+
+class AttemptsEnded(Exception):
+    """The goal of a conversation is proved, or no attempt is left."""
+
+
+class AttemptLedger:
+    """The attempts of a conversation; `sizes` are the numbers of findings under each of its numbers, in order.
+
+    While there is a `goal`, AttemptsEnded is raised as soon as nothing of it is left to try.
+    """
+
+    def __init__(self, sizes: Mapping[int, int], most: int = ATTEMPTS) -> None:
+        self.most, self.goal = most, frozenset[int]()
+        self._places: dict[int, range] = {}
+        for number, size in sizes.items():
+            first = sum(map(len, self._places.values()))
+            self._places[number] = range(first, first + size)
+        self._ran, self._calls = Counter[int](), Counter[int]()
+        self._best: dict[int, Proof] = {}
+        self._misfits: dict[int, str] = {}
+        self._reasons: dict[int, str] = {}
+        self._blocked: dict[int, str] = {}
+        self._refused, self._given_up = set[int](), set[int]()
+
+    @property
+    def calls_max(self) -> int:
+        """The calls that all attempts together may take."""
+        return CALLS_PER_ATTEMPT * self.most * len(self._places)
+
+    def perform(self, want: Want) -> Conversation[Any]:
+        """Perform an effect; the report on an attempt is kept, and the model gets only its text."""
+        if not isinstance(want, RunTool) or want.name != RUN_PROOF:
+            return (yield want)
+        number = self.number_of(want)
+        if refusal := self._refusal(number):
+            return ToolOutcome("error", stderr=refusal)
+        answer = yield want
+        self._calls[number] += 1
+        if answer.success:
+            answer = replace(answer, stdout=self._take(number, AttemptReport.from_text(answer.stdout)))
+        else:
+            self._reasons[number] = short_reason(answer.stderr) or NOT_RUN
+        if self.goal and all(map(self.is_settled, self.goal)):
+            raise AttemptsEnded
+        return answer
+
+    def number_of(self, want: RunTool) -> int:
+        """Return for which number an attempt is made; the tool has checked its arguments."""
+        first, *others = self._places
+        return int(want.arguments["candidate"]) if others else first
+
+    def is_proved(self, number: int) -> bool:
+        """Return whether the finding in question is proved, not only reproduced."""
+        found = self._best.get(self._places[number][0])
+        return found is not None and found.state == "proved"
+
+    def has_attempt(self, number: int) -> bool:
+        """Return whether an attempt was made for a number, or none can be."""
+        return self._ran[number] > 0 or self.is_settled(number)
+
+    def is_over(self, number: int) -> bool:
+        """Return whether nothing is left to ask: an attempt was made, none can be, or the model has given up."""
+        return (
+            self.has_attempt(number)
+            or number in self._given_up
+            or any(one in self._best for one in self._places[number])
+        )
+
+    def is_settled(self, number: int) -> bool:
+        """Return whether no further attempt is made."""
+        return self.is_proved(number) or number in self._blocked or self._is_spent(number)
+
+    def block(self, number: int, reason: str) -> None:
+        """Record why nothing can be run to show this."""
+        self._blocked[number] = self._reasons[number] = short_reason(reason)
+
+    def give_up(self, numbers: Iterable[int], reason: str) -> None:
+        """Record why no further attempt is made; without a reason, it is what came of the last one."""
+        for number in numbers:
+            self._reasons[number] = short_reason(reason) or self._reasons.get(number) or NO_ATTEMPT
+            self._given_up.add(number)
+
+    def proofs_of(self, number: int) -> Iterator[Proof]:
+        """Yield the proof of each finding, or why there is none."""
+        for place in self._places[number]:
+            found = self._best.get(place)
+            if found is None and place in self._misfits:
+                found = Proof("failed", reason=short_reason(f"{ANOTHER}: {self._misfits[place]}"))
+            found = found or Proof("failed", reason=self._failure(number))
+            yield replace(found, attempts=self._ran[number] or int(found.attempt is not None))
+
+    def _take(self, number: int, report: AttemptReport) -> str:
+        """Record the report on an attempt, and return its text for the model."""
+        before = [one for one in self._places if self.is_proved(one)]
+        self._ran[number] += report.ran
+        if NEEDS_TIER_A in report.text and not report.ran:
+            self._refused.add(number)
+        self._reasons[number] = short_reason(report.text)
+        for place, proof in enumerate(report.proofs):
+            best = self._best.get(place)
+            if proof.state != "failed" and (best is None or (proof.state, best.state) == ("proved", "reproduced")):
+                self._best[place] = proof
+        places = self._places[number]
+        if report.proofs and report.proofs[places[0]].state != "failed":
+            failed = [(place, report.proofs[place]) for place in places if report.proofs[place].state == "failed"]
+            self._misfits |= {place: proof.reason for place, proof in failed}
+        also = [one for one in self._places if self.is_proved(one) and one not in (number, *before)]
+        texts = [report.text, *(f"It also proves candidate {one}." for one in also)]
+        if not self.is_proved(number):
+            texts.append(f"Attempts left: {self.most - self._ran[number]}.")
+        return "\n\n".join(texts)
+
+    def _refusal(self, number: int) -> str:
+        """Return why no attempt is made for a number, "" if one is."""
+        if number not in self._places:
+            return f"there is no candidate {number}; there are: {', '.join(map(str, self._places))}"
+        if number in self._blocked:
+            return BLOCKED
+        if self.is_proved(number):
+            return PROVED
+        return SPENT if self._is_spent(number) else ""
+
+    def _is_spent(self, number: int) -> bool:
+        return self._ran[number] >= self.most or self._calls[number] >= CALLS_PER_ATTEMPT * self.most
+
+    def _failure(self, number: int) -> str:
+        reason = self._reasons.get(number) or NO_ATTEMPT
+        return f"{NEEDS_TIER_A}; {reason}" if number in self._refused and NEEDS_TIER_A not in reason else reason
+
+
+def short_reason(text: str) -> str:
+    """Return a text as one line of a report."""
+    text = " ".join(escape(text).split())
+    return text if len(text) <= REASON_MAX else f"{text[:REASON_MAX]}…"

@@ -1,0 +1,58 @@
+"""The investigation of a cluster: what attempts shall show of its candidates, and the bench on which they run."""
+
+from typing import Protocol
+
+from jarvis_workers.sec.judge.investigation import BenchState, Investigation, bench_tool
+from jarvis_workers.sec.judge.question import VerificationQuestion
+from jarvis_workers.sec.judge.verdict import Verdict
+from jarvis_workers.sec.proof.attempts import AttemptLedger
+from jarvis_workers.sec.proof.proof import ProofTarget
+from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof_of
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.proof_selection import VerdictRating, may_be_asked, why_not_asked
+from jarvis_workers.steps.sec.prove import entry_points, target_of
+
+
+class AttemptBench(Protocol):
+    """A bench that is opened when it is needed."""
+
+    def runner_for(self, target: ProofTarget) -> ProofRunner:
+        """Return what runs attempts for a finding."""
+
+    def problem_of(self, target: ProofTarget) -> str:
+        """Open the bench, and return why nothing can be run for a finding, "" if it can."""
+
+    def targets(self) -> list[str] | None:
+        """Return what the build command has made; None without one."""
+
+
+def investigation_of(
+    question: VerificationQuestion, options: JudgeOptions, bench: AttemptBench
+) -> Investigation | None:
+    """Return the attempts of the conversation about a cluster, None if no proof is asked for; reads files."""
+    members = {number: [one for _, one in those] for number, those in enumerate(question.cluster.defects, 1)}
+    if not any(may_be_asked(one, options) for those in members.values() for one in those):
+        return None
+    targets = {number: tuple(target_of(one, question.index) for one in those) for number, those in members.items()}
+    aims = {number: ProofAim(bench.runner_for(those[0]), those) for number, those in targets.items()}
+
+    def needs_proof(number: int, verdict: Verdict) -> bool:
+        rating = VerdictRating(verdict.severity, verdict.exposure)
+        return any(not why_not_asked(one, options, rating) for one in members[number])
+
+    def state() -> BenchState:
+        problems = {number: bench.problem_of(those[0]) for number, those in targets.items()}
+        blocked = {number: why for number, why in problems.items() if why}
+        if len(blocked) == len(targets):
+            return BenchState(blocked)
+        made = bench.targets()
+        listed = entry_points(question.index, members[1][0].file) if made is None else made
+        return BenchState(blocked, "\n".join(listed))
+
+    return Investigation(
+        AttemptLedger({number: len(those) for number, those in targets.items()}, options.proof_attempts),
+        run_proof_of(aims),
+        bench_tool(state),
+        needs_proof,
+        built=options.proof_build is not None,
+    )
