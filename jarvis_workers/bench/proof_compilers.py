@@ -128,6 +128,9 @@ CLANG = ProofCompiler(
     "-ftrivial-auto-var-init=zero -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang",
 )
 COMPILERS: Mapping[Family, ProofCompiler] = {"gcc": GCC, "clang": CLANG}
+# Marks what an input reaches, for libFuzzer.
+COVERED = CLANG._replace(sanitize=f"{CLANG.sanitize} -fsanitize=fuzzer-no-link")
+LIBFUZZER = "-fsanitize=fuzzer"
 NAMES = " or ".join(COMPILERS)
 
 

@@ -105,6 +105,18 @@ def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, res
     Raises StepFailed if nothing can be run, HostExhausted if this machine lacks what that takes.
     If `resources` are closed meanwhile, because the job was cancelled, the bench is closed at once.
     """
+    bench = open_bench(runtime, tree, resources)
+    if tree.command is None and bench.compiled.of_source(target.sink.file) is None:
+        is_chosen = target.sink.file in bench.compiled.sources.values()
+        is_full = len(bench.compiled.sources) >= proof_bench.SOURCES_MAX
+        limit = f"is not among the first {proof_bench.SOURCES_MAX} files, which are compiled"
+        why = limit if is_full and not is_chosen else "does not compile by itself"
+        raise StepFailed(f"{target.sink.file} {why}; give the command of the build (--build)")
+    return BenchRunner(bench, target, runtime.script_slots)
+
+
+def open_bench(runtime: AgentRuntime, tree: ProofTree, resources: ExitStack) -> ProofBench:
+    """Open a bench with the compiled tree, as `open_runner` does."""
     closed = threading.Event()
     resources.callback(closed.set)
     with runtime.script_slots:
@@ -117,10 +129,4 @@ def open_runner(runtime: AgentRuntime, tree: ProofTree, target: ProofTarget, res
     if closed.is_set():
         resources.close()
         raise StepFailed("the job was cancelled")
-    if tree.command is None and bench.compiled.of_source(target.sink.file) is None:
-        is_chosen = target.sink.file in bench.compiled.sources.values()
-        is_full = len(bench.compiled.sources) >= proof_bench.SOURCES_MAX
-        limit = f"is not among the first {proof_bench.SOURCES_MAX} files, which are compiled"
-        why = limit if is_full and not is_chosen else "does not compile by itself"
-        raise StepFailed(f"{target.sink.file} {why}; give the command of the build (--build)")
-    return BenchRunner(bench, target, runtime.script_slots)
+    return bench
