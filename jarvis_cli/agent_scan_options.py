@@ -80,6 +80,16 @@ Build = Annotated[
         "--build", metavar="COMMAND", help="Build the project with this command for proofs; default: file by file."
     ),
 ]
+FuzzSeconds = Annotated[
+    int | None,
+    _option(
+        "--fuzz-seconds",
+        min=0,
+        max=86_400,
+        metavar="NUMBER",
+        help="Fuzz fuzz targets and programs so long in all; 0: off. [0]",
+    ),
+]
 DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
 
 
@@ -98,6 +108,7 @@ class AgentScanOptions(ScanOptions):
     prove: Prove = None
     proof_attempts: ProofAttempts = 3
     build: Build = None
+    fuzz_seconds: FuzzSeconds = None
     read: Read = None
     discover: Discover = False
     discover_limit: DiscoverLimit = None
@@ -127,7 +138,14 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         votes=options.votes,
         second_look=options.second_look,
         canary=options.canary,
-        **sec_agent.proof_options(settings, options.prove, options.proof_attempts, options.build, quiet=options.quiet),
+        **sec_agent.proof_options(
+            settings,
+            options.prove,
+            options.proof_attempts,
+            options.build,
+            options.fuzz_seconds,
+            quiet=options.quiet,
+        ),
         **reading_of(settings, options.read, discover=options.discover),
         **discovery_of(discover=options.discover, limit=options.discover_limit, budget=options.discover_budget),
     )

@@ -139,6 +139,10 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
         text += f", {counted(discovery.lines_outside, 'line')} of code in none" if discovery.lines_outside else ""
     if reading := report_summary.reading:
         text += f"; read {reading.read:,} of {counted(reading.files, 'file')}, {lines_share(reading)} of the lines"
+    if fuzzing := report_summary.fuzzing:
+        fuzzed = [one for one in fuzzing.targets if one.engine]
+        text += f"; fuzzed {len(fuzzed):,} of {counted(len(fuzzing.targets), 'target')}"
+        text += f", {counted(sum(one.errors for one in fuzzed), 'error')}"
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

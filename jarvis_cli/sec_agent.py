@@ -66,25 +66,28 @@ def print_estimate(
 
 
 def proof_options(
-    settings: Settings, prove: bool | None, attempts: int, build: str | None, *, quiet: bool
+    settings: Settings, prove: bool | None, attempts: int, build: str | None, fuzz: int | None, *, quiet: bool
 ) -> dict[str, Any]:
     """Return the options of proofs: by default of findings of high severity, if this machine or a worker can compile.
 
-    Raises UsageError for options that contradict each other.
+    The tree is fuzzed for so many seconds.  Raises UsageError for options that contradict each other.
     """
-    if build is not None and prove is False:
+    seconds = settings.agent.fuzz_seconds if fuzz is None else fuzz
+    if build is not None and prove is False and not seconds:
         raise UsageError("--build is the build for proofs, and cannot be combined with --no-prove")
     if build is not None and not build.strip():
         raise UsageError("--build needs a command, such as: --build 'make -j2'")
     may_compile = settings.place == "cluster" or can_compile()
     if prove and not may_compile:
         raise UsageError("--prove needs gcc or clang, neither of which is installed")
+    if fuzz and not may_compile:
+        raise UsageError("--fuzz-seconds needs gcc or clang, neither of which is installed")
     least = "low" if prove else None
     if prove is None and settings.agent.prove and may_compile:
         least = "high"
     elif prove is None and settings.agent.prove and not quiet and models_are_set(settings):
         write_line("neither gcc nor clang is installed: confirmed findings are not proved by execution")
-    return {"prove": least, "proof_attempts": attempts, "proof_build": build}
+    return {"prove": least, "proof_attempts": attempts, "proof_build": build, "fuzz_seconds": seconds}
 
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:

@@ -18,6 +18,7 @@ from jarvis_workers.bench.host_trouble import failure_of, last_lines, raise_for_
 from jarvis_workers.bench.lease import leased_directory
 from jarvis_workers.bench.proof_compilers import (
     COMPILERS,
+    COVERED,
     FUZZ_OBJECT,
     GCC,
     NAMES,
@@ -108,6 +109,11 @@ class ProofLimits:
             address_bytes=ANY_ADDRESS,
         )
 
+    def of_fuzzing(self, seconds: float) -> SandboxLimits:
+        """Return the limits of many runs together, the last of which may begin after so many seconds."""
+        wall = seconds + 3 * self.run_seconds
+        return self.of_run()._replace(wall_seconds=wall, cpu_seconds=int(wall))
+
     def of_run(self) -> SandboxLimits:
         """Return the limits of a program under proof."""
         return SandboxLimits(
@@ -126,13 +132,15 @@ class ProofLimits:
 class ProofTree:
     """The tree to prove findings in: its directory, and how it is built.
 
-    Without a build `command`, its files are compiled one by one; with one, `archive` is the whole project.
+    Without a build `command`, its files are compiled one by one; with one, `archive` is the whole project.  `covered`
+    trees are compiled for libFuzzer, which follows what each input reaches.
     """
 
     root: Path
     snapshot_id: str
     command: str | None = None
     archive: bytes = b""
+    covered: bool = False
 
     @cached_property
     def state(self) -> str:
@@ -142,6 +150,7 @@ class ProofTree:
             self.command or "",
             sha256(self.archive).hexdigest(),
             *(f"{one.c} {one.flags}" for one in installed_compilers()),
+            *([COVERED.flags] if self.covered else []),
             COMPILE_ONE,
             LIST,
         ]
@@ -207,12 +216,14 @@ class ProofBench:
     @cached_property
     def compiler(self) -> ProofCompiler:
         """The compiler whose sanitizers the objects of the tree need."""
+        if self.tree.covered:
+            return COVERED
         name = read_untrusted(self.work / TOOLS / NEEDED).decode(errors="replace")
         return next((one for family, one in COMPILERS.items() if family == name), GCC)
 
     def _usable_compilers(self) -> list[ProofCompiler]:
         """Return the installed compilers with sanitizers. Raises StepFailed if there are none."""
-        installed = installed_compilers()
+        installed = [COVERED] if self.tree.covered else installed_compilers()
         usable = [one for one in installed if not self.shell(one.probe(TOOLS), check=False).code]
         if not usable:
             names = " and ".join(one.c for one in installed)

@@ -129,6 +129,9 @@ CLANG = ProofCompiler(
     " -fno-caret-diagnostics",
 )
 COMPILERS: Mapping[Family, ProofCompiler] = {"gcc": GCC, "clang": CLANG}
+# Marks what an input reaches, for libFuzzer.
+COVERED = CLANG._replace(sanitize=f"{CLANG.sanitize} -fsanitize=fuzzer-no-link")
+LIBFUZZER = "-fsanitize=fuzzer"
 NAMES = " or ".join(COMPILERS)
 
 

@@ -78,7 +78,7 @@ def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
         return BuiltProgram(problem=f"name the target: the file that defines {symbol}; there are: {files}")
     first = candidates[0].path
     main = [f"{TOOLS}/{FUZZ_OBJECT}"] if attempt.way == "fuzz_target" else []
-    return _link(bench, [*main, shlex.quote(first)], without={first})
+    return link_program(bench, [*main, shlex.quote(first)], without={first})
 
 
 def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
@@ -168,7 +168,7 @@ class _Harness:
         self._bench.shell(f"objcopy {words} {MADE}/harness.o")
         objects = [f"{MADE}/harness.o", *([f"{MADE}/calls.o"] if checked else [])]
         own, copies = self._prepared()
-        built = _link(self._bench, [*objects, *copies], without=own)
+        built = link_program(self._bench, [*objects, *copies], without=own)
         return BuiltProgram(built.path, built.problem, internal)
 
     def _check_calls(self) -> tuple[str, set[str]]:
@@ -240,7 +240,7 @@ class _Harness:
         return own, copies
 
 
-def _link(bench: ProofBench, inputs: list[str], without: set[str]) -> BuiltProgram:
+def link_program(bench: ProofBench, inputs: list[str], without: set[str]) -> BuiltProgram:
     """Link inputs with the rest of the tree; return the program."""
     others = [one for one in bench.compiled.objects if one.path not in without and not _has_main(one)]
     libraries = [one.path for one in others if one.path.endswith(".a")]

@@ -22,6 +22,8 @@ TARGET = re.compile(r"^[0-9a-f]+ +[0-9a-f]+ +R_\S+ +[0-9a-f]+ +(?:\.text\.)?(\w+
 # A member of a library, as readelf writes it; nm writes brackets.
 MEMBER = re.compile(r"\(([^()]*)\)$")
 TABLE = "a table"
+# The directory of the project on a bench (`proof_bench.PROJECT`, which imports this module).
+BELOW = "project/"
 
 
 class CompiledObject(NamedTuple):
@@ -59,8 +61,12 @@ class CompiledTree(NamedTuple):
         return [one for one in self.objects if one.defines(name)]
 
     def of_source(self, file: str) -> CompiledObject | None:
-        """Return the object of a source file, None if it was not compiled."""
-        return next((one for one in self.objects if self.sources.get(one.path) == file), None)
+        """Return the object of a source file, None if it was not compiled; a build is asked for the object itself."""
+        return next((one for one in self.objects if self.name_of(one) == file), None)
+
+    def name_of(self, one: CompiledObject) -> str:
+        """Return the source file of an object, or of a build the object, relative to the project if it is there."""
+        return self.sources.get(one.path, one.path.removeprefix(BELOW))
 
 
 def read_objects(symbols: str, relocations: str, sources: Mapping[str, str]) -> CompiledTree:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jarvis_workers.bench.bench_files import read_untrusted
 from jarvis_workers.bench.host_trouble import failure_of, last_lines, raise_for_host
-from jarvis_workers.bench.proof_bench import PROJECT, ProofBench
+from jarvis_workers.bench.proof_bench import PROJECT, ProofBench, ProofLimits
 from jarvis_workers.bench.proof_link import MADE, BuiltProgram
 from jarvis_workers.errors import HostExhausted
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits
@@ -61,12 +61,11 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
     """Run the program of an attempt once. Raises HostExhausted if this machine could not start it."""
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
     with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
-        _write_inputs(box.home, attempt)
+        write_inputs(box.home, attempt)
         log = f"{box.home}/{folder}"
-        facts = {"log": f"{log}/report", "code": code, "memory": bench.limits.memory_mb}
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
         words = [
-            f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}|{bench.limits.hang_seconds}",
+            sanitizer_options(log, code, bench.limits, bench.limits.hang_seconds),
             str(bench.work / program.path),
             *arguments,
         ]
@@ -101,7 +100,17 @@ def _run(box: Sandbox, attempt: Attempt, words: Sequence[str], limits: SandboxLi
     return box.run(["sh", "-c", SERVER_SCRIPT, "sh", *words], stdin=plan, limits=limits, loopback=True)
 
 
-def _write_inputs(home: Path, attempt: Attempt) -> None:
+def sanitizer_options(log: str, code: int, limits: ProofLimits, hang_seconds: int) -> str:
+    """Return the variable for proof_support.c: the sanitizers log in a directory, and end the program with a code.
+
+    A program hangs after so many seconds of CPU time, 0 for none.
+    """
+    facts = {"log": f"{log}/report", "code": code, "memory": limits.memory_mb}
+    return f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}|{hang_seconds}"
+
+
+def write_inputs(home: Path, attempt: Attempt) -> None:
+    """Write the files of an attempt, which are copied to the directory in which its program runs."""
     if not attempt.files:
         return
     (home / "inputs").mkdir(mode=0o755)

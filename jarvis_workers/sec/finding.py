@@ -16,11 +16,13 @@ __all__ = [
     "CATEGORY_ORDER",
     "DISCOVERED",
     "FOUND_BY_MODEL",
+    "FUZZ_CRASH",
     "HIT_FIELDS",
     "RULE_FIELDS",
     "SEEN_BY_MODEL",
     "SEVERITIES",
     "SUPERSEDES",
+    "WITHOUT_RULE",
     "Candidate",
     "Numbered",
     "fingerprint_of",
@@ -62,16 +64,19 @@ class Candidate(NamedTuple):
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
     def is_weaker(self, least: float) -> bool:
-        """Return whether the confidence is too low; that of rules alone: what a model reports is always asked about."""
-        return self.confidence < least and self.pattern not in FOUND_BY_MODEL
+        """Return whether the confidence is too low; that of rules alone: what others report always counts."""
+        return self.confidence < least and self.pattern not in WITHOUT_RULE
 
 
 # The pattern of candidates that a model has found in a function, without a rule.
 DISCOVERED = "discovered"
 # The pattern of candidates that a model has seen beside others, which are numbered after all others.
 SEEN_BY_MODEL = "seen_by_model"
-# Findings of these patterns each have a title, a description and a weakness of their own, not those of a rule.
+# The pattern of candidates at which an input of fuzzing has stopped the program, which are numbered after these.
+FUZZ_CRASH = "fuzz_crash"
 FOUND_BY_MODEL = frozenset({DISCOVERED, SEEN_BY_MODEL})
+# Findings of these patterns each have a title, a description and a weakness of their own, not those of a rule.
+WITHOUT_RULE = FOUND_BY_MODEL | {FUZZ_CRASH}
 
 # By gid.
 Numbered = tuple[int, Candidate]
@@ -84,14 +89,14 @@ IGNORE_COMMENT = re.compile(rf"//\s*{MARK}\b.*|/\*\s*{MARK}\b.*?(?:\*/|$)")
 
 
 def rule_id(pattern: str, cwe: int) -> str:
-    """Return the id of the rule in reports: of what a model has found, one for each weakness (discovered/cwe-787)."""
-    return f"{pattern}/cwe-{cwe}" if cwe and pattern in FOUND_BY_MODEL else pattern
+    """Return the id of the rule in reports: of what no rule has found, one for each weakness (discovered/cwe-787)."""
+    return f"{pattern}/cwe-{cwe}" if cwe and pattern in WITHOUT_RULE else pattern
 
 
 def pattern_of(rule: str) -> str:
     """Return the pattern for an id of `rule_id`."""
     pattern = rule.partition("/")[0]
-    return pattern if pattern in FOUND_BY_MODEL else rule
+    return pattern if pattern in WITHOUT_RULE else rule
 
 
 def fingerprint_of(file: str, pattern: str, evidence: str) -> str:

@@ -7,6 +7,7 @@ The types are named tuples because a report has up to 25,000 findings: they are 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.sec.fuzzing_outcome import FuzzingOutcome
 from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -267,6 +268,7 @@ class Summary(NamedTuple):
     escalation: EscalationCount | None = None
     discovery: DiscoveryOutcome | None = None
     reading: ReadingOutcome | None = None
+    fuzzing: FuzzingOutcome | None = None
     not_listed: int = 0
     rules_fired: int | None = None
     left_out: Mapping[str, int] = {}

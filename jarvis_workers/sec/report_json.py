@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
+from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
@@ -88,6 +89,7 @@ def summary_to_json(summary: Summary) -> Row:
         "escalation": summary.escalation._asdict() if summary.escalation else None,
         "discovery": summary.discovery._asdict() if summary.discovery else None,
         "reading": summary.reading._asdict() if summary.reading else None,
+        "fuzzing": {"targets": _rows(summary.fuzzing.targets)} if summary.fuzzing else None,
         "excluded": _rows(summary.excluded),
     }
     del row["extra"]
@@ -155,7 +157,8 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 def _summary(row: Mapping[str, Any]) -> Summary:
     fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
     baseline, canary = row.get("baseline"), row.get("canary")
-    escalation, discovery, reading = (row.get(name) for name in ("escalation", "discovery", "reading"))
+    names = ("escalation", "discovery", "reading", "fuzzing")
+    escalation, discovery, reading, fuzzing = (row.get(name) for name in names)
     return Summary(**fields)._replace(
         not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
         unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
@@ -165,6 +168,7 @@ def _summary(row: Mapping[str, Any]) -> Summary:
         escalation=EscalationCount(escalation["escalated"], escalation["verified"]) if escalation else None,
         discovery=DiscoveryOutcome(**discovery) if discovery else None,
         reading=ReadingOutcome(**reading) if reading else None,
+        fuzzing=FuzzingOutcome([FuzzedTarget(**one) for one in fuzzing["targets"]]) if fuzzing else None,
         excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
         extra={name: value for name, value in row.items() if name not in fields},
     )

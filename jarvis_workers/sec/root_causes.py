@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, rule_id
+from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate, rule_id
 from jarvis_workers.sec.trace import TraceLocation, read_trail, without_callers
 
 # Rules that report the same missing check, at the call that returns NULL or at a use of its result.
@@ -62,7 +62,7 @@ def defect_of(candidate: Candidate) -> Defect:
         return Defect(cause, None, (family, candidate.file, evidence))
     first, last = steps[0], steps[-1]
     sink = _place(last)
-    if candidate.pattern in FOUND_BY_MODEL:
+    if candidate.pattern in WITHOUT_RULE:
         return Defect(RootCause(NAMED_CAUSE, _place(first)), sink, (NAMED_CAUSE, *_text(first)))
     if source := null_source(candidate.pattern, steps):
         return Defect(RootCause(family, source), sink, (family, *_text(first)))

@@ -37,12 +37,16 @@ def can_compile() -> bool:
 
 
 def with_project(settings: Settings, scan_input: ScanInput, root: Path) -> ScanInput:
-    """Return the input of a scan with the archive of the project, if it is to be built for proofs."""
+    """Return the input of a scan with the archive of the project, if it is to be built for proofs, or to be fuzzed."""
     options = scan_input.options
-    if not isinstance(options, JudgeOptions) or not options.prove or options.proof_build is None:
+    if not isinstance(options, JudgeOptions):
         return scan_input
-    if not root.is_dir():
+    is_built = bool(options.prove or options.fuzz_seconds) and options.proof_build is not None
+    if is_built and not root.is_dir():
         raise UsageError("--build needs a directory")
+    # The inputs of its tests are seeds of fuzzing.
+    if not is_built and not (options.fuzz_seconds and root.is_dir()):
+        return scan_input
     return replace(scan_input, archive=pack_project(root, settings.c2rust.build_disk_mb))
 
 

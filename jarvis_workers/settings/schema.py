@@ -114,10 +114,9 @@ class AgentSettings(FrozenSettings):
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
-    model is asked to save some at the end of a task. With `prove`, `jarvis sec agent` proves confirmed findings of high
-    severity by execution, where a compiler is installed; with `--read auto` it reads at most `read_tokens` of files. In
-    conversations with a person, `autonomy` decides which tool calls run by themselves. The `budget` is shared by all
-    conversations of a run.
+    model is asked to save some at the end. With `prove`, `jarvis sec agent` proves confirmed findings of high severity,
+    where a compiler is installed; it fuzzes for `fuzz_seconds`, and with `--read auto` reads at most `read_tokens`. In
+    conversations with a person, `autonomy` decides which calls run by themselves. All of a run share the `budget`.
     """
 
     rounds: Count = 60
@@ -133,6 +132,7 @@ class AgentSettings(FrozenSettings):
     memory: bool = True
     force_save_memory: bool = False
     prove: bool = True
+    fuzz_seconds: Annotated[int, Field(ge=0, le=86_400)] = 0
     read_tokens: Tokens = 250_000
     autonomy: Literal["readonly", "supervised", "full"] = "full"
 

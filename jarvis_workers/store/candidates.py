@@ -12,7 +12,15 @@ import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, HIT_FIELDS, RULE_FIELDS, SEEN_BY_MODEL, SUPERSEDES, Candidate
+from jarvis_workers.sec.finding import (
+    FUZZ_CRASH,
+    HIT_FIELDS,
+    RULE_FIELDS,
+    SEEN_BY_MODEL,
+    SUPERSEDES,
+    WITHOUT_RULE,
+    Candidate,
+)
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage_record import unadjusted_minimum
@@ -106,7 +114,7 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
     the confidence of rules.
     """
     again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
-    again = again.where(CANDIDATE.c.pattern.not_in((*HARMLESS, *FOUND_BY_MODEL)))
+    again = again.where(CANDIDATE.c.pattern.not_in((*HARMLESS, *WITHOUT_RULE)))
     session.execute(again.values(superseded=None, gid=None))
     _supersede(session, run_id, least, learned)
     order = _order(session)
@@ -145,7 +153,7 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[
 
 def of_rules_in(session: Session, run_id: str, path: bytes) -> list[Candidate]:
     """Return the candidates of rules in a file, by line and rule: also those that are suppressed or superseded."""
-    besides = CANDIDATE.c.pattern.not_in((*HARMLESS, *FOUND_BY_MODEL))
+    besides = CANDIDATE.c.pattern.not_in((*HARMLESS, *WITHOUT_RULE))
     query = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
     query = query.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.file_raw == path, besides)
     return [Candidate(*row) for row in session.execute(query.order_by(*_order(session)))]
@@ -184,15 +192,16 @@ def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str
 def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
     """Return the sort order: by bytes, regardless of the database's collation; suppressed candidates come last.
 
-    Candidates that a model has seen while others were verified follow, so that the gids of those stay the same.
-    Models may report several defects of a line, which differ in weakness or words.
+    Candidates that a model has seen while others were verified follow, then those of fuzzing, so that the gids of those
+    before stay the same.  Models may report several defects of a line, which differ in weakness or words.
     """
     texts: list[sa.ColumnElement[Any]] = [CANDIDATE.c.pattern, CANDIDATE.c.description]
     if session.get_bind().dialect.name == "postgresql":
         texts = [sa.collate(text, "C") for text in texts]
     pattern, description = texts
     place = CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line
-    return CANDIDATE.c.pattern == SEEN_BY_MODEL, *place, pattern, CANDIDATE.c.cwe, description
+    late = CANDIDATE.c.pattern == FUZZ_CRASH, CANDIDATE.c.pattern == SEEN_BY_MODEL
+    return *late, *place, pattern, CANDIDATE.c.cwe, description
 
 
 def _described(pattern: str) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from sqlalchemy import delete, select
 from sqlalchemy import insert as insert_into
-from sqlalchemy import select
 from sqlmodel import Session
 
 from jarvis_workers.store.proof_tables import PROOF
@@ -15,7 +15,10 @@ COLUMNS = tuple(PROOF.c[name] for name in NewProof._fields)
 
 
 def insert(session: Session, run_id: str, job_id: int, proofs: Sequence[NewProof]) -> None:
-    """Insert the proofs of a job."""
+    """Insert the proofs of a job, instead of earlier ones of the same findings."""
+    gids = [proof.gid for proof in proofs]
+    for some in chunked(gids):
+        session.execute(delete(PROOF).where(PROOF.c.run_id == run_id, PROOF.c.gid.in_(some)))
     rows = [{"run_id": run_id, "job_id": job_id, **_row(proof)} for proof in proofs]
     if rows:
         session.execute(insert_into(PROOF), rows)
@@ -27,6 +30,12 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewPro
     for some in chunked(gids):
         result += [NewProof(*row) for row in session.execute(ours.where(PROOF.c.gid.in_(some)))]
     return result
+
+
+def every(session: Session, run_id: str) -> list[NewProof]:
+    """Return all proofs of a run, by the findings."""
+    query = select(*COLUMNS).where(PROOF.c.run_id == run_id).order_by(PROOF.c.gid)
+    return [NewProof(*row) for row in session.execute(query)]
 
 
 def proved(session: Session, run_id: str) -> list[int]:

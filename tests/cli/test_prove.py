@@ -221,3 +221,26 @@ def test_killed_between_attempts_a_run_goes_on_with_the_proof_in_its_transcript(
     assert turns == seen
     assert [issue["proof"]["stack"][1] for issue in first["issues"]] == ["#0 main main.c:10", "#0 main main.c:12"]
     assert first["issues"] == again["issues"]
+
+
+@pytest.mark.slow
+def test_fuzzing_proves_what_a_model_confirmed_in_the_program_that_the_build_makes(jarvis: Jarvis) -> None:
+    tree = jarvis.tree("src", TREE)
+    (tree / "tests").mkdir()
+    (tree / "tests" / "name.txt").write_bytes(b"a name\n")
+    found, err = run(jarvis, prover(), "--no-prove", "--fuzz-seconds", "6", "--build", "make")
+
+    (issue,) = found["issues"]
+    assert (issue["status"], issue["proof"]["stack"][1]) == ("proved", "#0 greet greet.c:6")
+    assert issue["proof"]["reason"] == "with an input that fuzzing made"
+    (target,) = found["summary"]["fuzzing"]["targets"]
+    assert (target["target"], target["engine"], target["errors"]) == ("prog", "mutations", 1)
+    assert "; fuzzed 1 of 1 target, 1 error" in err
+    assert jarvis("sec", "reproduce", issue["id"]).code == 1
+
+
+def test_a_build_without_proofs_and_fuzzing_is_refused(jarvis: Jarvis) -> None:
+    jarvis.tree("src", TREE)
+    ended = jarvis("sec", "agent", "-p", "src", "--no-prove", "--fuzz-seconds", "0", "--build", "make")
+
+    assert (ended.code, "--build is the build for proofs" in ended.err) == (2, True)

@@ -34,13 +34,14 @@ from tests.store.arrange import enrol, job_rows, run_now
 
 STAGES = (
     *("scan", "summarize", "flow", "rank", "discover", "map", "read", "cluster", "verify", "verify_seen", "prove"),
+    *("fuzz", "crashes"),
     *("symbols", "graph", "report"),
 )
 
 
 def given(**options: Any) -> ScanInput:
     """Return the options of a scan; if a model group is named, agents verify its findings."""
-    own = {name: options.pop(name) for name in ("rules", "baseline", "triage", "build") if name in options}
+    own = {name: options.pop(name) for name in ("rules", "baseline", "triage", "build", "archive") if name in options}
     return ScanInput(JudgeOptions(**options) if "model_group" in options else SecOptions(**options), **own)
 
 

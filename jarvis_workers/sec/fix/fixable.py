@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report_document import Issue
 
@@ -162,7 +162,7 @@ def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping
 
 
 def _title(issue: Issue) -> str:
-    return plain(finding_title(issue)) if issue.pattern in FOUND_BY_MODEL else ""
+    return plain(finding_title(issue)) if issue.pattern in WITHOUT_RULE else ""
 
 
 def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, fingerprint_of
+from jarvis_workers.sec.finding import FUZZ_CRASH, WITHOUT_RULE, fingerprint_of
 from jarvis_workers.sec.fix.gates import RULE, PatchGateResult, failed, not_checked, passed
 from jarvis_workers.sec.root_causes import FAMILIES
 
@@ -93,8 +93,9 @@ def check_rule(findings: Sequence[RuleSite], before: RuleSites, after: RuleSites
 
 
 def _silent(finding: RuleSite) -> str:
-    if finding.pattern in FOUND_BY_MODEL:
-        return "no rule finds this defect, which a model has found; the patch brings no new findings"
+    if finding.pattern in WITHOUT_RULE:
+        finder = "fuzzing" if finding.pattern == FUZZ_CRASH else "a model"
+        return f"no rule finds this defect, which {finder} has found; the patch brings no new findings"
     return f"rule {finding.pattern} is silent there without a patch: it needs more of the tree"
 
 

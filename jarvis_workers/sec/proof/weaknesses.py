@@ -42,6 +42,36 @@ SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     ("not a valid value", UNINITIALIZED),
     ("hang", ENDLESS),
 )
+# The weakness of an error that shows several, by a part of its name: for reads and other errors, and for writes.
+WEAKNESSES: tuple[tuple[str, int, int], ...] = (
+    ("stack-overflow", 674, 674),
+    ("allocation-size-too-big", 789, 789),
+    ("calloc-overflow", 190, 190),
+    ("out-of-memory", 789, 789),
+    ("double-free", 415, 415),
+    ("free on address", 590, 590),
+    ("bad-free", 590, 590),
+    ("alloc-dealloc-mismatch", 762, 762),
+    ("param-overlap", 119, 119),
+    ("negative-size-param", 195, 195),
+    ("use-after", 416, 416),
+    ("buffer-overflow", 125, 787),
+    ("buffer-underflow", 127, 124),
+    ("SEGV", 125, 787),
+    ("FPE", 369, 369),
+    ("division by zero", 369, 369),
+    ("out of bounds", 129, 129),
+    ("null pointer", 476, 476),
+    ("integer overflow", 190, 190),
+    ("cannot be represented", 190, 190),
+    ("shift exponent", 1335, 1335),
+    ("left shift", 1335, 1335),
+    ("outside the range", 681, 681),
+    ("insufficient space", 119, 119),
+    ("variable length array", 789, 789),
+    ("hang", 835, 835),
+)
+NULL_DEREFERENCE = 476
 # No error shows them for certain: the value that is read is left to chance. MemorySanitizer needs libraries of its own.
 BY_CHANCE = frozenset((457, 908, 909))
 PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANCE
@@ -50,6 +80,14 @@ PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANC
 def fits(error: str, cwe: int) -> bool:
     """Return whether an error shows a weakness."""
     return next((cwe in classes for name, classes in SHOWN if name in error), False)
+
+
+def weakness_of(error: str, access: str, *, is_null: bool = False) -> int:
+    """Return the weakness that an error with this access shows best, 0 for an error of a kind that is not listed."""
+    if is_null and "SEGV" in error:
+        return NULL_DEREFERENCE
+    found = next(((read, write) for name, read, write in WEAKNESSES if name in error), (0, 0))
+    return found[access.startswith("WRITE")]
 
 
 def is_provable(cwe: int) -> bool:

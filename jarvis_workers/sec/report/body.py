@@ -17,8 +17,8 @@ from typing import Any
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import (
     CATEGORY_ORDER,
-    FOUND_BY_MODEL,
     SEVERITIES,
+    WITHOUT_RULE,
     Candidate,
     Numbered,
     rule_id,
@@ -327,7 +327,7 @@ def _issue(ids: _Ids, numbered: Numbered, severities: Severities, judged: bool |
 
 
 def _full_id(candidate: Candidate) -> str:
-    own = f":{candidate.cwe}:{candidate.description}" if candidate.pattern in FOUND_BY_MODEL else ""
+    own = f":{candidate.cwe}:{candidate.description}" if candidate.pattern in WITHOUT_RULE else ""
     key = f"{candidate.file}:{candidate.line}:{candidate.category}:{candidate.pattern}{own}"
     prefix = "R" if candidate.language == "rust" else "C"
     return prefix + sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()

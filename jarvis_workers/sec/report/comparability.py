@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 # The states of a run that has checked everything or lists the unchecked files.
@@ -48,7 +48,7 @@ def absence_reasons(before: ReportBody, after: ReportBody, looked: Looked) -> Ca
             return "its rule is disabled"
         if not looked.covers(issue.file):
             return "its file was not selected for the scan"
-        if issue.confidence < looked.min_confidence and issue.pattern not in FOUND_BY_MODEL:
+        if issue.confidence < looked.min_confidence and issue.pattern not in WITHOUT_RULE:
             return "below --min-confidence"
         if issue.score <= least:
             return "not among the highest-scoring findings that are listed"

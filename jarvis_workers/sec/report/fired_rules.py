@@ -1,14 +1,15 @@
 """Titles of findings, and descriptions of the rules that fired.
 
 The texts of a rule come from the rule table.  A rule of another version or of the project is described by the texts of
-its findings.  What a model has found is titled by its own description; its rules are weaknesses, one for each CWE.
+its findings.  What a model or fuzzing has found is titled by its own description; its rules are weaknesses, one for
+each CWE.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from jarvis_workers.sec.cwe import weakness_name
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, rule_id, severity_of
+from jarvis_workers.sec.finding import FUZZ_CRASH, WITHOUT_RULE, rule_id, severity_of
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
@@ -17,6 +18,7 @@ from jarvis_workers.sec.rules.rule import title_of
 # A sentence of a model is cut here.
 TITLE_MAX = 120
 DESCRIPTION = "{name}, found by a model where no rule has fired. Each finding has a title and a description of its own."
+FUZZED = "{name}, at which an input of fuzzing stops. Each finding has a title and a description of its own."
 SUGGESTION = "See the finding."
 NO_TITLES: Mapping[str, str] = {}
 
@@ -39,15 +41,15 @@ class RuleText(NamedTuple):
 
 def finding_title(issue: Issue, titles: Mapping[str, str] = NO_TITLES) -> str:
     """Return the title of a finding; `titles` are those of rules by name, translated or of a project's own rules."""
-    if issue.pattern in FOUND_BY_MODEL:
+    if issue.pattern in WITHOUT_RULE:
         return title_of(" ".join(issue.description.split()), TITLE_MAX)
     rule = RULES_BY_PATTERN.get(issue.pattern)
     return titles.get(issue.pattern) or (rule.title if rule else title_of(issue.description))
 
 
 def finding_name(issue: Issue) -> str:
-    """Return the rule of a finding; for what a model has found, with the title."""
-    is_own = issue.pattern in FOUND_BY_MODEL
+    """Return the rule of a finding; for what no rule has found, with the title."""
+    is_own = issue.pattern in WITHOUT_RULE
     return f"{issue.pattern}: {finding_title(issue)}" if is_own else issue.pattern
 
 
@@ -74,10 +76,10 @@ def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
 
 def rule_texts(issue: Issue, say: Words = ENGLISH) -> tuple[str, str]:
     """Return description and suggestion of the rule of a finding."""
-    if issue.pattern not in FOUND_BY_MODEL:
+    if issue.pattern not in WITHOUT_RULE:
         return issue.description, issue.suggestion
     name = weakness_name(issue.cwe) if issue.cwe else say("A defect")
-    return say(DESCRIPTION, name=name), say(SUGGESTION)
+    return say(FUZZED if issue.pattern == FUZZ_CRASH else DESCRIPTION, name=name), say(SUGGESTION)
 
 
 def _is_configured(issue: Issue) -> bool:
@@ -87,7 +89,7 @@ def _is_configured(issue: Issue) -> bool:
 
 def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
     """Return the texts of a rule, given a finding and the severities of those that count."""
-    if issue.pattern in FOUND_BY_MODEL:
+    if issue.pattern in WITHOUT_RULE:
         return _weakness_text(rule, issue, min(severities) if len(severities) == 1 else None)
     table_rule = RULES_BY_PATTERN.get(issue.pattern)
     severity = issue.severity if _is_configured(issue) else severity_of((table_rule or issue).confidence)
@@ -98,6 +100,7 @@ def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
 
 def _weakness_text(rule: str, issue: Issue, severity: str | None) -> RuleText:
     description, suggestion = rule_texts(issue)
+    finder = "fuzzing" if issue.pattern == FUZZ_CRASH else "a model"
     return RuleText(
         id=rule,
         language=issue.language,
@@ -105,7 +108,7 @@ def _weakness_text(rule: str, issue: Issue, severity: str | None) -> RuleText:
         cwe=issue.cwe,
         confidence=issue.confidence,
         severity=severity,
-        title=f"{weakness_name(issue.cwe) if issue.cwe else 'Defect'} (found by a model)",
+        title=f"{weakness_name(issue.cwe) if issue.cwe else 'Defect'} (found by {finder})",
         description=description,
         suggestion=suggestion,
     )

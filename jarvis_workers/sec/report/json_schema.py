@@ -32,7 +32,8 @@ CHOICES = {
     "verdict_severity": (*SEVERITIES, ""),
 }
 ROOT_CAUSES = {"root_causes", "confirmed_root_causes"}
-FACTS = {"by_status", "at_risk", "dismissed", "baseline", "canary", "escalation", "discovery", "reading", "rules_fired"}
+OF_STAGES = {"canary", "escalation", "discovery", "reading", "fuzzing"}
+FACTS = {"by_status", "at_risk", "dismissed", "baseline", "rules_fired", *OF_STAGES}
 OPTIONAL_IN_SUMMARY = {*FACTS, *ROOT_CAUSES, *COUNTED}
 RUN = {
     "id": {"type": "string"},

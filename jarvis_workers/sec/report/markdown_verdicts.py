@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.i18n import Words
@@ -68,7 +68,7 @@ def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words)
 def finding_label(issue: Issue) -> str:
     """Return the rule of a finding, which is explained once in a report; for what a model has found, its title, too."""
     rule = code(rule_of(issue))
-    return f"{prose(finding_title(issue))} ({rule})" if issue.pattern in FOUND_BY_MODEL else rule
+    return f"{prose(finding_title(issue))} ({rule})" if issue.pattern in WITHOUT_RULE else rule
 
 
 def steps(issue: Issue, say: Words, indent: str = "") -> Iterator[str]:
@@ -131,7 +131,7 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
 
 
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
-    facts = {say("Description"): prose(issue.description)} if issue.pattern in FOUND_BY_MODEL else {}
+    facts = {say("Description"): prose(issue.description)} if issue.pattern in WITHOUT_RULE else {}
     facts[say("Code")] = code(issue.evidence)
     if issue.reason:
         facts[say("Reason" if issue.status in REAL else "Reason for review")] = lines(issue.reason)
@@ -162,7 +162,7 @@ def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
 def _open(group: DefectGroup, say: Words) -> str:
     issue, others = group
     line = f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
-    own = [explained((issue.description, issue.suggestion), say, "  ")] if issue.pattern in FOUND_BY_MODEL else []
+    own = [explained((issue.description, issue.suggestion), say, "  ")] if issue.pattern in WITHOUT_RULE else []
     return "\n".join([line, *own, *same_root_cause(others, say)])
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.patches import patch_description
@@ -181,7 +181,7 @@ def message_text(issue: Issue) -> str:
     parts = [_short(text) for text in (issue.consequences, issue.trigger_path, issue.suggestions)]
     word = WORDS.get(issue.status, "").capitalize()
     # The rule of what a model has found says only the weakness.
-    own = [f"{_short(issue.description).removesuffix('.')}."] if issue.pattern in FOUND_BY_MODEL else []
+    own = [f"{_short(issue.description).removesuffix('.')}."] if issue.pattern in WITHOUT_RULE else []
     return " ".join([f"{word}:", *own, *filter(None, parts)]) if issue.status in REAL and any(parts) else rule
 
 

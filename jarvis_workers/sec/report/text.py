@@ -16,7 +16,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, is_at_least
+from jarvis_workers.sec.finding import WITHOUT_RULE, is_at_least
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import finding_title
@@ -167,7 +167,7 @@ def _finding(issue: Issue, title: str, say: Words) -> Line:
 
 def _weakness(issue: Issue) -> str:
     """Return the weakness of what a model has found, which its rule does not say."""
-    return f", CWE-{issue.cwe}" if issue.cwe and issue.pattern in FOUND_BY_MODEL else ""
+    return f", CWE-{issue.cwe}" if issue.cwe and issue.pattern in WITHOUT_RULE else ""
 
 
 def _message(issue: Issue, title: str, say: Words) -> str:

@@ -7,6 +7,7 @@ a report, so that it never suggests that the code is safe.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
@@ -130,6 +131,8 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
         sentences.append(_discovery(summary.discovery, say))
     if summary.reading:
         sentences.append(_reading(summary.reading, say))
+    if summary.fuzzing:
+        sentences.append(_fuzzing(summary.fuzzing, say))
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
     if escalation := summary.escalation:
@@ -159,6 +162,26 @@ def _reading(reading: ReadingOutcome, say: Words) -> str:
     text = "It read {read} of {files} files whole, {share} of the lines, in {conversations}."
     numbers = {"read": f"{reading.read:,}", "files": f"{reading.files:,}", "share": lines_share(reading)}
     return say(text, **numbers, conversations=say.count(reading.groups, "conversation"))
+
+
+def _fuzzing(fuzzing: FuzzingOutcome, say: Words) -> str:
+    targets = say("; ").join(_target(one, say) for one in fuzzing.targets)
+    return say("Fuzzing: {targets}.", targets=targets)
+
+
+def _target(one: FuzzedTarget, say: Words) -> str:
+    """Return how long a target was fuzzed, or why it was not."""
+    if not one.engine:
+        return say("{target} was not fuzzed, because {reason}", target=one.target, reason=one.reason)
+    text = say(
+        "{target}: {runs} in {seconds} s by {engine}, {errors}",
+        target=one.target,
+        runs=say.count(one.runs, "run"),
+        seconds=f"{one.seconds:,}",
+        engine=one.engine,
+        errors=say.count(one.errors, "error"),
+    )
+    return say("{text} ({reason})", text=text, reason=one.reason) if one.reason else text
 
 
 def lines_share(reading: ReadingOutcome) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report_document import Issue, IssueSuppression
 from jarvis_workers.sec.trace import TraceLocation
 from jarvis_workers.service.api.choices import Severity
@@ -80,7 +80,7 @@ class Finding:
         return f"{self.file}:{self.start_line}:{self.start_column}"
 
     def __str__(self) -> str:
-        rule = f"CWE-{self.cwe}" if self.rule_id in FOUND_BY_MODEL and self.cwe else self.rule_id
+        rule = f"CWE-{self.cwe}" if self.rule_id in WITHOUT_RULE and self.cwe else self.rule_id
         return f"{self.location}: {self.severity}: {self.title} [{rule}]"
 
 

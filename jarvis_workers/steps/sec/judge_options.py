@@ -15,6 +15,7 @@ READ_TOKENS, READ_ROOM = 250_000, 30_000
 # The shares of the room for code, and for the map of the project and for hints; definitions get what code leaves.
 CODE_SHARE, SIDE_SHARE = 0.85, 0.06
 DISCOVERY_STAGES, READING_STAGES, PROVE_STAGE = ("rank", "discover"), ("map", "read"), "prove"
+FUZZ_STAGES = ("fuzz", "crashes")
 
 
 def _read_budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
@@ -37,7 +38,8 @@ class JudgeOptions(SecOptions, ConversationOptions):
 
     `notes` are the user's statements about the threat model. With `prove`, agents prove confirmed findings of at least
     this severity by execution, in `proof_attempts` attempts each. The project is built by the command `proof_build`
-    from the archive in the blob `proof_archive`; without a command, its files are compiled one by one.
+    from the archive in the blob `proof_archive`; without a command, its files are compiled one by one. Its fuzz targets
+    and programs are fuzzed for `fuzz_seconds` in all.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
@@ -58,11 +60,17 @@ class JudgeOptions(SecOptions, ConversationOptions):
     proof_attempts: int = ATTEMPTS
     proof_build: str | None = None
     proof_archive: str | None = None
+    fuzz_seconds: int = 0
 
     @property
     def skipped_stages(self) -> tuple[str, ...]:
         """The optional stages that a run leaves out."""
-        chosen = (self.discover, DISCOVERY_STAGES), (self.read, READING_STAGES), (self.prove, (PROVE_STAGE,))
+        chosen = (
+            (self.discover, DISCOVERY_STAGES),
+            (self.read, READING_STAGES),
+            (self.prove, (PROVE_STAGE,)),
+            (self.fuzz_seconds, FUZZ_STAGES),
+        )
         return tuple(name for is_chosen, names in chosen if not is_chosen for name in names)
 
     @property

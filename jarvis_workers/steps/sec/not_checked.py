@@ -39,6 +39,7 @@ class Jobs(NamedTuple):
     verify_seen: Sequence[StageJob] = ()
     map: Sequence[StageJob] = ()
     read: Sequence[StageJob] = ()
+    fuzz: Sequence[StageJob] = ()
 
 
 class NotCheckedFiles(NamedTuple):

@@ -96,6 +96,19 @@ class DiscoverPayload(JsonRecord):
 
 
 @dataclass(frozen=True)
+class FuzzPayload(JsonRecord):
+    """A target to fuzz for so many seconds: its way of an attempt, its name, and the blobs of attempts that reached it.
+
+    Without a target, the job looks for all of them.
+    """
+
+    way: str = ""
+    target: str = ""
+    seconds: int = 0
+    attempts: tuple[str, ...] = field(default=(), metadata={"read": tuple})
+
+
+@dataclass(frozen=True)
 class ReadPayload(JsonRecord):
     """A group of files to read, at a place in the blob `plan`; or these `lines` of a file, which a reader asked for."""
 

@@ -30,6 +30,17 @@ READING = (
     Stage("map", module=f"{STEPS}.map_files", queue="scan", optional=True),
     Stage("read", module=f"{STEPS}.read_files", queue=AGENT_QUEUE, optional=True, missing=NOT_READ),
 )
+# Runs without --fuzz-seconds leave these stages out.
+FUZZING = (
+    Stage("fuzz", module=f"{STEPS}.fuzz", queue=AGENT_QUEUE, optional=True),
+    Stage(
+        "crashes",
+        module=f"{STEPS}.crashes",
+        queue=CONTROL_QUEUE,
+        on_open=f"{STEPS}.crashes:number_crashes",
+        optional=True,
+    ),
+)
 
 register_pipeline(
     "sec.fast",
@@ -60,6 +71,7 @@ register_pipeline(
             missing=UNDECIDED,
         ),
         Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
+        *FUZZING,
         Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE),
     ),
 )

@@ -12,6 +12,7 @@ from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_rules import flow_patterns
+from jarvis_workers.steps.sec.fuzz_record import fuzzing_outcome
 from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import DiscoverPayload
@@ -49,6 +50,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     )
     summary = body.summary._replace(escalation=work.escalation, discovery=_discovery(work.jobs.discover))
     summary = summary._replace(reading=reading_outcome(blobs, work.jobs.read))
+    summary = summary._replace(fuzzing=fuzzing_outcome(blobs, work.jobs.fuzz))
     return with_sources(body._replace(summary=summary), blobs)
 
 

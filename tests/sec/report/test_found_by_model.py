@@ -1,4 +1,4 @@
-"""What a model has found has its own title, weakness and severity in every format, and the worst comes first."""
+"""What no rule has found has its own title, weakness and severity in every format, and the worst comes first."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft4Validator
 
 from jarvis_workers.sec.cwe import category_of
-from jarvis_workers.sec.finding import DISCOVERED, SEEN_BY_MODEL, Candidate, fingerprint_of
+from jarvis_workers.sec.finding import DISCOVERED, FUZZ_CRASH, SEEN_BY_MODEL, Candidate, fingerprint_of
 from jarvis_workers.sec.report import FORMATS, gather
 from jarvis_workers.sec.report.diff import Difference
 from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, Sides
@@ -52,7 +52,7 @@ WORST_FIRST = ["A length of -1", "The length of", "A name with", "Prefixing", "T
 def candidate(one: Shown) -> Candidate:
     file, _, line = one.place.partition(":")
     assert one.cwe
-    pattern = SEEN_BY_MODEL if file == "d.c" else DISCOVERED
+    pattern = {"a.c": FUZZ_CRASH, "d.c": SEEN_BY_MODEL}.get(file, DISCOVERED)
     return Candidate(
         language="c/cpp",
         category=category_of(one.cwe),
@@ -242,7 +242,7 @@ def test_a_rule_of_sarif_has_a_severity_only_if_its_findings_agree() -> None:
     scores = {name: rule["properties"].get("security-severity") for name, rule in rules.items()}
     assert scores == {
         "discovered/cwe-190": "8.0",
-        "discovered/cwe-195": "3.0",
+        "fuzz_crash/cwe-195": "3.0",
         "discovered/cwe-22": "8.0",
         "discovered/cwe-787": None,
         "seen_by_model/cwe-170": "5.5",

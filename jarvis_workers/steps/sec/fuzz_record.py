@@ -1,0 +1,81 @@
+"""What the jobs of stage `fuzz` have found, and what a report says of each target."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.payloads import FuzzPayload
+from jarvis_workers.store.values import NewProof, StageJob
+
+RECORD = "fuzzed"
+FAILED, CANCELLED, NOT_REACHED = "its job failed: {}", "its job was cancelled", "not reached before the run ended"
+NO_TARGETS = "the search for targets"
+
+
+@dataclass(frozen=True)
+class CrashRecord(JsonRecord):
+    """An error with its proof, whose gid is open: that of the findings that it `proves`, or of a new one.
+
+    `severity` is that of a new finding.
+    """
+
+    candidate: Candidate = field(metadata={"read": lambda row: Candidate(*row)})
+    proof: NewProof = field(metadata={"read": lambda row: NewProof(*row)})
+    severity: str
+    proves: tuple[int, ...] = field(default=(), metadata={"read": tuple})
+
+
+@dataclass(frozen=True)
+class FuzzRecord(JsonRecord):
+    """What a job reports of targets, and the errors that it found."""
+
+    targets: tuple[FuzzedTarget, ...] = field(
+        default=(), metadata={"read": lambda rows: tuple(FuzzedTarget(*row) for row in rows)}
+    )
+    crashes: tuple[CrashRecord, ...] = field(
+        default=(), metadata={"read": lambda rows: tuple(CrashRecord.decode(row) for row in rows)}
+    )
+
+    def to_blob(self, blobs: Blobs) -> tuple[str, str]:
+        """Put the record into the blob store; return it as one of the blobs of a commit."""
+        row = {"targets": self.targets, "crashes": [_row(one) for one in self.crashes]}
+        return RECORD, blobs.put(json.dumps(row).encode())
+
+
+def _row(crash: CrashRecord) -> dict[str, object]:
+    return {
+        "candidate": tuple(crash.candidate),
+        "proof": tuple(crash.proof),
+        "severity": crash.severity,
+        "proves": crash.proves,
+    }
+
+
+def records(blobs: Blobs, jobs: Sequence[StageJob]) -> Iterator[FuzzRecord]:
+    """Yield what the finished jobs have found."""
+    for job in jobs:
+        if job.done and (blob := read_result(blobs, job.result).blobs.get(RECORD)):
+            yield FuzzRecord.from_json(blobs.read(blob).decode())
+
+
+def fuzzing_outcome(blobs: Blobs, jobs: Sequence[StageJob]) -> FuzzingOutcome | None:
+    """Return what was fuzzed, and what was not and why; None if the run fuzzes nothing."""
+    if not jobs:
+        return None
+    targets = [target for record in records(blobs, jobs) for target in record.targets]
+    targets += [FuzzedTarget(_name(job), reason=_why(job)) for job in jobs if not job.done]
+    return FuzzingOutcome(tuple(sorted(targets)))
+
+
+def _name(job: StageJob) -> str:
+    return plain(FuzzPayload.from_json(job.payload).target) or NO_TARGETS
+
+
+def _why(job: StageJob) -> str:
+    return {"failed": FAILED.format(job.reason), "cancelled": CANCELLED}.get(job.state, NOT_REACHED)

@@ -1,0 +1,257 @@
+"""Fuzz a target on a bench, and judge what is found there like any proof: this blocks, and asks no model.
+
+An input counts if two runs of it, in sandboxes of their own, end with the same error in code of the tree.  It is
+minimised, and proves the confirmed findings that the error fits; otherwise it is a finding of its own.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from jarvis_workers.bench.fuzz_bench import FuzzedInputs, FuzzPlan, build_fuzzer, fuzz, has_libfuzzer
+from jarvis_workers.bench.proof_bench import ProofBench
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import from_shown, plain
+from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
+from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.proof.crashes import ErrorRoot, candidate_of, severity_of_error, tree_frame
+from jarvis_workers.sec.proof.minimisation import Minimisation
+from jarvis_workers.sec.proof.proof import (
+    HANG,
+    INPUT,
+    STDIN,
+    Attempt,
+    Proof,
+    ProofFile,
+    ProofTarget,
+    SanitizerError,
+    TreeLine,
+    Way,
+)
+from jarvis_workers.sec.proof.repetition import compare
+from jarvis_workers.sec.proof.run_tool import AttemptResult, report_on
+from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.fuzz_record import CrashRecord, FuzzRecord
+from jarvis_workers.steps.sec.payloads import FuzzPayload
+from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_bench
+from jarvis_workers.steps.sec.prove import target_of
+from jarvis_workers.store.values import NewProof
+
+# Each is linked twice and run up to this often.
+MINIMISING_RUNS = 60
+CRASHES_MAX = 10
+BY_FUZZING = "with an input that fuzzing made"
+# A program is called in so many ways, which share its time.
+WAYS_MAX = 2
+UNLISTED = "not listed, errors: {count} ({reason})"
+SILENT = "not listed, inputs at which no sanitizer stops a run by itself: {count}"
+OUTSIDE, NO_WEAKNESS = "not in the code of the tree, or in that of its tests", "of a kind without a known weakness"
+TOO_MANY = f"beyond the first {CRASHES_MAX}"
+
+
+@dataclass(frozen=True)
+class KnownFindings:
+    """The confirmed findings without a proof, with the places where an error must lie, and the proofs of others."""
+
+    unproved: Mapping[int, ProofTarget]
+    proved: frozenset[ErrorRoot]
+
+
+@dataclass
+class TargetFuzzing:
+    """The fuzzing of a target with the seeds of the tree's tests, on an open bench."""
+
+    bench: ProofBench
+    runtime: AgentRuntime
+    blobs: Blobs
+    payload: FuzzPayload
+    seeds: tuple[bytes, ...]
+    index: CodeIndex
+    findings: KnownFindings
+    crashes: list[CrashRecord] = field(default_factory=list)
+    _settled: set[ErrorRoot] = field(default_factory=set)
+    _unlisted: dict[ErrorRoot, str] = field(default_factory=dict)
+    _silent: int = 0
+
+    def run(self) -> FuzzRecord:
+        """Fuzz, and judge. Raises HostExhausted."""
+        attempts = [Attempt.from_json(json.loads(self.blobs.read(one))) for one in self.payload.attempts]
+        plans = list(plans_of(self.payload, attempts, self.seeds))
+        done, name = list[FuzzedInputs](), plain(self.payload.target)
+        for plan in plans:
+            fuzzed = self._fuzz(plan)
+            if isinstance(fuzzed, str):
+                return FuzzRecord((FuzzedTarget(name, reason=fuzzed),))
+            done.append(fuzzed)
+            for content in fuzzed.inputs:
+                self._judge(with_content(plan.attempt, plan.file, content))
+        outcome = FuzzedTarget(
+            name,
+            engine=done[0].engine,
+            runs=sum(one.runs for one in done),
+            seconds=sum(one.seconds for one in done),
+            errors=len(self._settled | self._unlisted.keys()),
+            reason="; ".join(dict.fromkeys([*(one.ended for one in done if one.ended), *self._gaps()])),
+        )
+        return FuzzRecord((outcome,), tuple(self.crashes))
+
+    def _gaps(self) -> Iterator[str]:
+        unlisted = [why for root, why in self._unlisted.items() if root not in self._settled]
+        for reason in dict.fromkeys(unlisted):
+            yield UNLISTED.format(count=unlisted.count(reason), reason=reason)
+        if self._silent:
+            yield SILENT.format(count=self._silent)
+
+    def _fuzz(self, plan: FuzzPlan) -> FuzzedInputs | str:
+        """Return what fuzzing with libFuzzer has found, or that with mutations without it; or why there is none."""
+        program = self._runner(plan.attempt).build(plan.attempt)
+        if program.problem:
+            return program.problem
+        found = self._libfuzzer(plan) if plan.attempt.way == "fuzz_target" and has_libfuzzer(self.bench) else None
+        with self.runtime.script_slots:
+            if found is None:
+                return fuzz(self.bench, program, plan, "mutations")
+            # It goes on after what UndefinedBehaviorSanitizer reports.
+            plan = replace(plan, seeds=found.corpus, runs=len(found.corpus))
+            again = fuzz(self.bench, program, plan, "mutations")
+        return found._replace(inputs=found.inputs + again.inputs, seconds=found.seconds + again.seconds)
+
+    def _libfuzzer(self, plan: FuzzPlan) -> FuzzedInputs | None:
+        """Return what libFuzzer has found, None if clang does not compile the target."""
+        with ExitStack() as resources:
+            try:
+                bench = open_bench(self.runtime, replace(self.bench.tree, covered=True), resources)
+                program = build_fuzzer(bench, plan.attempt.target)
+            except StepFailed:
+                return None
+            with self.runtime.script_slots:
+                return None if program.problem else fuzz(bench, program, plan, "libFuzzer")
+
+    def _runner(self, attempt: Attempt) -> BenchRunner:
+        return BenchRunner(self.bench, ProofTarget(TreeLine(attempt.target, 0), 0, 0, 0), self.runtime.script_slots)
+
+    def _judge(self, attempt: Attempt) -> None:
+        """Keep the errors of an input, as far as their roots are new."""
+        result = self._runner(attempt).attempt(attempt)
+        errors = {ErrorRoot.of(error.lines()): error for run in result.runs[:1] for error in reversed(run.errors)}
+        self._silent += not errors
+        for root, error in reversed(errors.items()):
+            if root in self._settled:
+                continue
+            crash = "" if root in self.findings.proved else self._crash(attempt, result, root, error)
+            if isinstance(crash, CrashRecord):
+                self.crashes.append(crash)
+            elif crash:
+                self._unlisted[root] = crash
+                continue
+            self._settled.add(root)
+
+    def _crash(
+        self, attempt: Attempt, result: AttemptResult, root: ErrorRoot, error: SanitizerError
+    ) -> CrashRecord | str:
+        """Return an error with its proof, or why it is not listed."""
+        frame = tree_frame(error, result.runs)
+        if frame is None or is_test(from_shown(frame.file)):
+            return OUTSIDE
+        if len(self.crashes) >= CRASHES_MAX:
+            return TOO_MANY
+        file = self.index.file(frame.file)
+        if error.name == HANG and file:  # where a loop is stopped depends on time
+            frame = frame._replace(line=file.at(frame.line).first)
+        code = file.raw[frame.line - 1] if file and 0 < frame.line <= len(file.raw) else ""
+        candidate = candidate_of(error, frame, code, plain(self.payload.target), attempt.command)
+        if candidate is None:
+            return NO_WEAKNESS
+        own = target_of(candidate, self.index)
+        proof = _proof(attempt, result, root, own)
+        if proof.state != "proved":
+            return proof.reason
+        attempt, result = self._minimised(attempt, result, proof, own)
+        proof = _proof(attempt, result, root, own)
+        each = {gid: _proof(attempt, result, root, target) for gid, target in self.findings.unproved.items()}
+        proves = tuple(gid for gid, one in each.items() if one.state == "proved")
+        return CrashRecord(candidate, self._row(proof), severity_of_error(error), proves)
+
+    def _minimised(
+        self, attempt: Attempt, result: AttemptResult, proof: Proof, target: ProofTarget
+    ) -> tuple[Attempt, AttemptResult]:
+        """Return the smallest attempt that two runs prove to be the same error, with these runs."""
+        if proof.stack[:1] == (HANG,):  # each run takes seconds
+            return attempt, result
+        runner = self._runner(attempt)
+        program = runner.build(attempt)
+
+        def fires(smaller: Attempt) -> bool:
+            return compare(AttemptResult((runner.run(smaller, program),)), proof.stack).outcome == "fires"
+
+        smaller = Minimisation(attempt, fires, left=MINIMISING_RUNS).run()
+        again = runner.attempt(smaller)
+        is_same = _proof(smaller, again, ErrorRoot.of(proof.stack), target).state == "proved"
+        return (smaller, again) if is_same else (attempt, result)
+
+    def _row(self, proof: Proof) -> NewProof:
+        assert proof.attempt
+        return NewProof(
+            gid=0,
+            state=proof.state,
+            kind=proof.kind,
+            attempts=1,
+            command=proof.command,
+            files=self.blobs.put(json.dumps(proof.attempt.to_json()).encode()),
+            output=proof.output,
+            stack=json.dumps(proof.stack),
+            reason="; ".join(filter(None, (BY_FUZZING, proof.reason))),
+            sandbox=self.runtime.tier,
+        )
+
+
+def plans_of(payload: FuzzPayload, attempts: Sequence[Attempt], seeds: Sequence[bytes]) -> Iterator[FuzzPlan]:
+    """Yield how a target is fuzzed: a fuzz target with its input, a program as attempts called it.
+
+    Without attempts, a program gets a file as its argument, and its standard input.
+    """
+    made: dict[tuple[tuple[str, ...], str], tuple[Attempt, list[bytes]]] = {}
+    for attempt in attempts:
+        if attempt.files:
+            name, content = max(attempt.files, key=lambda file: len(file.content))
+            made.setdefault((attempt.args, name), (attempt, []))[1].append(content)
+    if payload.way == "fuzz_target":
+        contents = [content for _, found in made.values() for content in found]
+        made = {((), INPUT): (_attempt(payload, (), INPUT), contents)}
+    elif not made:
+        made = {
+            ((INPUT,), INPUT): (_attempt(payload, (INPUT,), INPUT), []),
+            ((), STDIN): (_attempt(payload, (), STDIN), []),
+        }
+    ways = list(made.items())[:WAYS_MAX]
+    for (args, name), (attempt, contents) in ways:
+        every = tuple(dict.fromkeys([*contents, *seeds])) or (b"",)
+        text = json.dumps([payload.to_json(), args, name])
+        number = int(sha256(text.encode()).hexdigest()[:8], 16)
+        yield FuzzPlan(replace(attempt, target=payload.target), name, every, payload.seconds // len(ways), number)
+
+
+def with_content(attempt: Attempt, name: str, content: bytes) -> Attempt:
+    """Return an attempt with another content of a file."""
+    files = (ProofFile(file.name, content if file.name == name else file.content) for file in attempt.files)
+    return replace(attempt, files=tuple(files))
+
+
+def _attempt(payload: FuzzPayload, args: tuple[str, ...], name: str) -> Attempt:
+    way: Way = "fuzz_target" if payload.way == "fuzz_target" else "program"
+    return Attempt(way, payload.target, args, files=(ProofFile(name, b""),))
+
+
+def _proof(attempt: Attempt, result: AttemptResult, root: ErrorRoot, target: ProofTarget) -> Proof:
+    """Return what the errors of one root show of a finding."""
+    if not result.runs:
+        return Proof("failed", reason=result.problem)
+    runs = []
+    for run in result.runs:
+        errors = tuple(one for one in run.errors if ErrorRoot.of(one.lines()) == root)
+        runs.append(replace(run, errors=errors))
+    return report_on(attempt, replace(result, runs=tuple(runs)), target).proofs[0]
