@@ -61,8 +61,16 @@ def _budget(text: str) -> str:
     return text
 
 
+def _paid(text: str) -> str:
+    if read_budget(text).unit == "s":
+        raise ValueError("is a time; it should be an amount in dollars (1usd) or tokens (200ktok)")
+    return text
+
+
 SettingPath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)]
 Budget = Annotated[str, AfterValidator(_budget)]
+# A budget that is estimated beforehand, as no time can be.
+PaidBudget = Annotated[Budget, AfterValidator(_paid)]
 SearchAddress = Annotated[str, AfterValidator(_search_address)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
 Arguments = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=list[str] | str)]

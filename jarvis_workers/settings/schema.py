@@ -24,6 +24,7 @@ from jarvis_workers.settings.field_types import (
     Megabytes,
     MoreNarrow,
     Names,
+    PaidBudget,
     Percent,
     SearchAddress,
     Seconds,
@@ -115,9 +116,9 @@ class AgentSettings(FrozenSettings):
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
     model is asked to save some at the end of a task. With `prove`, `jarvis sec agent` proves confirmed findings of high
-    severity by execution, where a compiler is installed; with `--read auto` it reads at most `read_tokens` of files. In
-    conversations with a person, `autonomy` decides which tool calls run by themselves. The `budget` is shared by all
-    conversations of a run.
+    severity by execution, where a compiler is installed. Before that it reads files whole: all, or with a `read` of
+    "auto" as many as `read_budget` is estimated to pay for. In conversations with a person, `autonomy` decides which
+    tool calls run by themselves. The `budget` is shared by all conversations of a run.
     """
 
     rounds: Count = 60
@@ -133,7 +134,8 @@ class AgentSettings(FrozenSettings):
     memory: bool = True
     force_save_memory: bool = False
     prove: bool = True
-    read_tokens: Tokens = 250_000
+    read: Literal["auto", "all", "none"] = "auto"
+    read_budget: PaidBudget = "500ktok"
     autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 
