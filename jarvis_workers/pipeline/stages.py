@@ -158,8 +158,8 @@ def stage_of(kind: str, name: str) -> Stage:
 
 def missing_stage(kind: str, names: Iterable[str]) -> str | None:
     """Return the first stage of a run of another version that the pipeline does not have here, None if it has all."""
-    known = {stage.name for stage in stages_of(kind)}
-    return next((name for name in names if name not in known), None)
+    here = {stage.name for stage in stages_of(kind)}
+    return next((name for name in names if name not in here), None)
 
 
 def opened_with(kind: str, name: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -115,3 +115,15 @@ LessNarrows = Narrowing(lambda trusted, value: value < trusted)
 GreaterNarrows = Narrowing(lambda trusted, value: value > trusted)
 # Where no order of the values is known, such as for the severities of rules.
 ChangeNarrows = Narrowing(lambda trusted, value: value != trusted)
+
+
+class ScopeNotes(NamedTuple):
+    """What a checkout does to the scope of its scan in CI (service/trusted_scope).
+
+    `altered` is what the change under test narrows, compared with its base; the `notice` is a line about settings that
+    would narrow the scan and have no effect.
+    """
+
+    altered: tuple[str, ...] = ()
+    notice: str | None = None
+    reads_jarvisignore: bool = True
