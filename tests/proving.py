@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.agents.server import Body, Step, says
-from tests.discovering import task_of
-from tests.judging import CANDIDATE, usage_of
+from tests.judging import CANDIDATE, task_of, usage_of
 
 SHOW = re.compile(r"^Show (?:candidate|these candidates by execution, with run_proof:) (\d+(?:, \d+)*)")
 OWN = "Prove this finding."

@@ -12,7 +12,7 @@ from jarvis_workers.store.values import Run, StageProgress
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
 SCOPE_FIELDS = ("narrowed", "altered")
 # Options that decide what a scan can find, besides `selection`; those of agents are absent from other runs.
-SELECTING_FIELDS = ("min_confidence", "discover", "read", "max_findings")
+SELECTING_FIELDS = ("min_confidence", "read", "read_tokens", "max_findings")
 RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 
@@ -93,6 +93,8 @@ def _conversations(stage: StageProgress) -> dict[str, Any]:
         "running": stage.running,
         "tokens": stage.tokens,
         "cost": rounded_cost(stage.cost),
+        "tokens_left": stage.tokens_left,
+        "cost_left": rounded_cost(stage.cost_left),
         "a_minute": round(60 * stage.conversation_rate, 3),
         "mean_seconds": round(stage.mean_seconds, 3),
         "seconds_left": round(stage.seconds_left, 3),

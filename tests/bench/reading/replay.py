@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.agents.server import Body, Step
-from tests.discovering import task_of
-from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of
+from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, task_of
 from tests.proving import answers_since, gives_up, to_show, tries
 from tests.reading_files import is_reading, reported
 

@@ -15,7 +15,7 @@ from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.bench.reading.recipes import Fix, Tree, is_same_file
 
 # Stages whose tokens are those of reading; all others judge and prove.
-READING_STAGES = ("discover", "read")
+READING_STAGES = ("read",)
 # One conversation judges and proves, so its answers are those of proofs, too.
 JUDGING_STAGES = ("verify", "verify_seen", "prove")
 CONFIRMED, PROVED, NAMED = "confirmed", "proved", "named"
