@@ -232,7 +232,7 @@ def test_a_patch_is_accepted_although_the_input_then_reaches_an_error_that_stand
 
     older = next(one.older for one in result.gates if one.gate == "proof")
     assert (result.state, result.attempts) == ("fixed", 1), result.reason
-    assert "the input of the proof then reaches an older error" in gate(result)[1]
+    assert "the input of the proof then triggers an older error" in gate(result)[1]
     assert DIVISION in gate(result)[1]
     assert {(one.code, one.finding) for one in older} == {("return 100 / (digits - 1);", "")}
     # A test that does not pass is none.

@@ -20,18 +20,18 @@ NOT_LOWERED = "it is a macro whose text is not understood"
 # declare something are called, too: of calls, those count that the flow rules look at, and those of values by a name
 # that is not in capitals.
 CALL = rb"(?:\w*+(?<=free|FREE)|f?close|mem(?:cpy|move|set)|strn?c(?:py|at)|s[nw]?printf|gets|read)\s*+\([^;{}]*+;"
-OBJECT = rb"(?:\w++\s*+(?:::|->|\.)\s*+)*+"
-VALUE = rb"(?:&\s*+|\*++)?+[\w:]++(?:->\w++|\.\w++|\[[^\[\];{}()]*+\])*+"
+OBJECT = rb"(?>\w++\s*+(?:::|->|\.)\s*+)*+"
+VALUE = rb"(?>&\s*+|\*++)?+[\w:]++(?>->\w++|\.\w++|\[[^\[\];{}()]*+\])*+"
 NO_VALUE = rb"(?:void|static|int|char|long|bool|float|double|unsigned|size_t)\b"
-VALUES = rb"(?!%b)%b(?:\s*+,\s*+%b)*+" % (NO_VALUE, VALUE, VALUE)
+VALUES = rb"(?!%b)%b(?>\s*+,\s*+%b)*+" % (NO_VALUE, VALUE, VALUE)
 STATEMENT = re.compile(
     rb"""(?:[;{}]|\)\s*+[A-Za-z_]\w*+\s)\s*+(?P<statement>
       (?:if|for|while|switch)\s*+\( | (?:return|goto|delete|do|else|case)\b
-      | (?:\(\s*+void\s*+\)\s*+)?+%(object)b%(call)b | \(\s*+\w++\s*+\)\s*+\(\s*+%(values)b\s*+\)\s*+;)
+      | (?>\(\s*+void\s*+\)\s*+)?+%(object)b%(call)b | \(\s*+\w++\s*+\)\s*+\(\s*+%(values)b\s*+\)\s*+;)
     | [;{]\s*+(?P<assignment>\**+\w++(?>->\w++|\.\w++|\[[^\[\];{}]*+\])*+\s*+[-+*/%%&|^]?=(?!=)
       [^;{}(),]*+(?:\([^;{}]*+)?;)
     | ,\s*+(?P<deletion>delete\s++\w[^;{}()]*+;)
-    | [;{}]\s*+(?P<ordinary>(?:\(\s*+void\s*+\)\s*+)?+%(object)b(?=[A-Z\d_]*+[a-z]|\w*?(?:DELETE|RELEASE|DESTROY)\b)
+    | [;{}]\s*+(?P<ordinary>(?>\(\s*+void\s*+\)\s*+)?+%(object)b(?=[A-Z\d_]*+[a-z]|\w*?(?:DELETE|RELEASE|DESTROY)\b)
       (?!static_assert\b)[A-Za-z_]\w*+\s*+\(\s*+%(values)b\s*+\)\s*+;)"""
     % {b"call": CALL, b"object": OBJECT, b"values": VALUES},
     re.VERBOSE,

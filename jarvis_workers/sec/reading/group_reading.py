@@ -36,6 +36,7 @@ from jarvis_workers.sec.reading.hypotheses import (
     check,
     distinct,
     unresolved,
+    with_shared_causes,
 )
 from jarvis_workers.sec.reading.numbered_code import code_text, shown_lines
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines, outside_definitions
@@ -157,7 +158,7 @@ class GroupReading:
                 return ReadingResult(reason=early_end(stop))
         reason = None if checked.hypotheses or problems else self._instructions()
         look_at = tuple(dict.fromkeys(place for item in items for place in item.look_at))
-        return ReadingResult(checked.hypotheses, problems, checked.surplus, look_at, reason)
+        return ReadingResult(with_shared_causes(checked.hypotheses), problems, checked.surplus, look_at, reason)
 
     def _first_report(self) -> Conversation[TaskResult]:
         """Return the first report; a reader that only looks things up is asked for it once."""

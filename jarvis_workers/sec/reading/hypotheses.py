@@ -164,6 +164,20 @@ def distinct(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
     return tuple(first[key] for key in sorted(first))
 
 
+def with_shared_causes(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses, of which those at a line that others name as their cause have this cause, too."""
+    named: dict[tuple[str, int], Cause] = {}
+    for one in hypotheses:
+        if one.cause and one.cause[:2] != (one.file, one.line):
+            named.setdefault(one.cause[:2], one.cause)
+
+    def shared(one: Hypothesis) -> Hypothesis:
+        own = one.cause is None or one.cause[:2] == (one.file, one.line)
+        return one._replace(cause=named.get((one.file, one.line))) if own else one
+
+    return tuple(map(shared, hypotheses))
+
+
 def unresolved(
     problems: Sequence[ItemProblem], items: Sequence[HypothesisItem], again: CheckedItems
 ) -> Iterator[ItemProblem]:
@@ -205,8 +219,7 @@ def _hypothesis(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Hypot
     says = f"{sentence(item.description)} (reach: {item.reach}, harm: {item.severity}, {item.sure}{unplaced})"
     code = line_of(place.file, place.line).strip()
     suggestion = sentence(item.suggestion)
-    is_elsewhere = cause and cause[:2] != (place.file, place.line)
-    return Hypothesis(place.file, place.line, item.cwe, says, suggestion, code, cause if is_elsewhere else None)
+    return Hypothesis(place.file, place.line, item.cwe, says, suggestion, code, cause)
 
 
 def _cause(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Cause | None:

@@ -1,7 +1,7 @@
 """The text of files as readers see it: the deciding view with the line numbers of the file.
 
-Blank lines are left out, and so are all but the first lines of a long table of numbers. Every other line counts as read
-unless it is too long to be shown whole.
+Blank lines are left out, and so are all but the first lines of a long table of numbers or list of constants. Every
+other line counts as read unless it is too long to be shown whole.
 """
 
 import re
@@ -12,11 +12,12 @@ from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.tools.reading import LONGEST_LINE, PADDING, short_line
 
-# A line of a table: numbers and what separates them.
-NUMBERS = re.compile(
-    r"(?=.*\d)(?:[\s{}\[\](),;|&+-]|0[xX][0-9a-fA-F]+[uUlL]*|\d[\d.]*(?:[eE][+-]?\d+)?[fFuUlL]*|'\\?[^']')*"
-)
-TABLE_MIN, TABLE_SHOWN = 16, 4
+# A line of a table: numbers and what separates them, a constant and its number, or names in a list.
+NUMBER = r"-?(?:0[xX][0-9a-fA-F]+[uUlL]*|\d[\d.]*(?:[eE][+-]?\d+)?[fFuUlL]*)"
+NUMBERS = re.compile(rf"(?=.*\d)(?:[\s{{}}\[\](),;|&+-]|{NUMBER}|'\\?[^']')*")
+CONSTANT = re.compile(rf"\s*#\s*define\s+\w+\s+\(?{NUMBER}\)?\s*|\s*\w+\s*(?:=\s*{NUMBER}\s*)?,\s*|\s*\w+\(\w+\),\s*")
+# The lines that make a table or a list, without blank ones.
+TABLE_MIN, LIST_MIN, TABLE_SHOWN = 16, 60, 4
 # The mark of untrusted text and the newline of a line.
 LINE_TOKENS = 2
 
@@ -38,14 +39,19 @@ def shown_lines(file: SourceFile, first: int, last: int) -> Iterator[ShownLine]:
     lines, line = file.decided, first
     last = min(last, len(lines))
     while line <= last:
-        end = _table_end(lines, line, last)
-        if end - line < TABLE_MIN:
-            yield from _numbered(lines, line, max(end, line + 1))
+        table, end = _run(NUMBERS, lines, line, last), line
+        listed = [] if len(table) >= TABLE_MIN else _run(CONSTANT, lines, line, last)
+        if len(table) >= TABLE_MIN or len(listed) >= LIST_MIN:
+            run = table if len(table) >= TABLE_MIN else listed
+            end = run[TABLE_SHOWN]
+            yield from _numbered(lines, line, end)
+            what = "numbers" if run is table else "constants"
+            yield ShownLine(end, f"[{len(run) - TABLE_SHOWN} lines of {what} omitted]")
+            line = run[-1] + 1
         else:
-            yield from _numbered(lines, line, line + TABLE_SHOWN)
-            omitted = end - line - TABLE_SHOWN
-            yield ShownLine(line + TABLE_SHOWN, f"[{omitted} lines of numbers omitted]")
-        line = max(end, line + 1)
+            end = max([line, *table, *listed]) + 1
+            yield from _numbered(lines, line, end)
+            line = end
 
 
 def _numbered(lines: Sequence[str], first: int, end: int) -> Iterator[ShownLine]:
@@ -55,11 +61,16 @@ def _numbered(lines: Sequence[str], first: int, end: int) -> Iterator[ShownLine]
             yield ShownLine(number, f"{number}| {short_line(whole)}", len(whole) > LONGEST_LINE)
 
 
-def _table_end(lines: Sequence[str], line: int, last: int) -> int:
-    """Return the line behind the lines of numbers that begin at a line."""
-    while line <= last and NUMBERS.fullmatch(lines[line - 1][: LONGEST_LINE + 1]):
-        line += 1
-    return line
+def _run(shape: re.Pattern[str], lines: Sequence[str], line: int, last: int) -> list[int]:
+    """Return the lines of a shape from a line on, without the blank ones among them."""
+    run = list[int]()
+    for number in range(line, last + 1):
+        text = lines[number - 1]
+        if shape.fullmatch(text[: LONGEST_LINE + 1]):
+            run.append(number)
+        elif text.strip() or not run:
+            break
+    return run
 
 
 def code_text(file: SourceFile, first: int, last: int) -> str:

@@ -193,6 +193,15 @@ def test_an_item_may_name_the_line_that_a_change_mends(stated: str | None, cause
     assert "cause" not in one.description
 
 
+def test_the_line_that_others_name_as_their_cause_has_it_too() -> None:
+    code = "void f(char *d, char *s)\n{\n    get(d, s);\n    put(d, s);\n    set(d, s);\n}\n"
+    says = [(3, "get(d, s);", ""), (4, "put(d, s);", "a.c:3: no bound"), (5, "set(d, s);", "src/a.c:3: no bound")]
+    items = [{**COPIES, "line": line, "quote": quote, "cause": cause} for line, quote, cause in says]
+    result, _ = reading(report(*items), of=question(a=code))
+
+    assert [one.cause for one in result.hypotheses] == [("src/a.c", 3, "no bound")] * 3
+
+
 @pytest.mark.parametrize("stated", ["src/a.c:99: it is not measured", "gone.c:1: it is not measured", "not measured"])
 def test_a_cause_without_a_place_is_part_of_the_description(stated: str) -> None:
     (one,) = reading(report({**COPIES, "cause": stated}))[0].hypotheses

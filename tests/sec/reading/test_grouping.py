@@ -131,6 +131,15 @@ def test_readers_see_the_line_numbers_of_the_file_without_comments_and_long_tabl
     assert "[26 lines of numbers omitted]" in text
 
 
+@pytest.mark.parametrize("line", ["#define PR_{n} 0x{n}", "  PR_{n} = {n},", "  PROPERTY(PR_{n}),"])
+def test_a_long_list_of_constants_is_not_shown_and_a_short_one_is(line: str) -> None:
+    for count, shown in ((60, 4), (59, 59)):
+        listed = "\n\n".join(line.format(n=number) for number in range(count))
+        text = code_text(SourceFile("a.h", f"int a;\n{listed}\nint b;\n".encode()), 1, 2 * count + 1)
+        assert (text.count("PR_"), "[56 lines of constants omitted]" in text) == (shown, shown == 4)
+        assert text.endswith("| int b;")
+
+
 def test_the_map_does_not_change_with_the_lines_of_a_function() -> None:
     def of(body: str) -> str:
         code = f"int main(void)\n{{\n{body}}}\nstatic int (*const table[])(void) = {{ main }};\n"
