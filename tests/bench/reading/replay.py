@@ -100,7 +100,7 @@ class Replay:
         """Return an item for each recorded line that a request shows."""
         items = []
         for one in self._lines:
-            shown = re.search(rf"^.{one.line}\| *{re.escape(one.code)}$", task, re.MULTILINE)
+            shown = re.search(rf"^.{one.line}\|[ \t]*{re.escape(one.code)}$", task, re.MULTILINE)
             if shown and one.file in task and (said := self._use(one, "read")):
                 items.append({"file": one.file, "line": one.line, "quote": one.code, "cwe": one.recording.cwe, **said})
         return items
