@@ -34,7 +34,7 @@ from jarvis_workers.sec.proof.proof import INPUT, Attempt
 
 Engine = Literal["libFuzzer", "mutations"]
 # Of a slow machine: a fast one ends at this number of runs, and then with the same inputs each time.
-RUNS_PER_SECOND: Mapping[Engine, int] = {"libFuzzer": 2_000, "mutations": 25}
+RUNS_PER_SECOND: Mapping[Engine, int] = {"libFuzzer": 10_000, "mutations": 50}
 # What libFuzzer may use, of the memory of all processes.
 MEMORY_SHARE = 0.75
 CODE, STARTED = "code", "started"

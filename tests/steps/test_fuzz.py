@@ -18,7 +18,7 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.proof.proof import INPUT, STDIN, Attempt, ProofFile, ProofTarget, TreeLine
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.sec.fuzz import NO_SANDBOX, NOTHING
+from jarvis_workers.steps.sec.fuzz import NO_SANDBOX, NOTHING, UNCOMPILED
 from jarvis_workers.steps.sec.fuzz_runs import plans_of
 from jarvis_workers.steps.sec.payloads import FuzzPayload
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
@@ -214,6 +214,14 @@ def test_a_tree_without_targets_is_said_to_have_none(runs: Runs) -> None:
 
     (target,) = body["summary"]["fuzzing"]["targets"]
     assert (target["reason"], target["runs"], crashes(body)) == (NOTHING, 0, [])
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_compile_by_itself_is_named(runs: Runs) -> None:
+    body = runs.report({"label.c": LABELS, "reader.c": f'#include "missing.h"\n{READER}'})
+
+    (target,) = body["summary"]["fuzzing"]["targets"]
+    assert (target["target"], target["reason"]) == ("reader.c", UNCOMPILED)
 
 
 @pytest.mark.slow

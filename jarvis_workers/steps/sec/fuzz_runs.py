@@ -49,7 +49,8 @@ BY_FUZZING = "with an input that fuzzing made"
 WAYS_MAX = 2
 UNLISTED = "not listed, errors: {count} ({reason})"
 SILENT = "not listed, inputs at which no sanitizer stops a run by itself: {count}"
-OUTSIDE, NO_WEAKNESS = "not in the code of the tree, or in that of its tests", "of a kind without a known weakness"
+OUTSIDE = "not in the code of the tree, or in that of its tests"
+NO_WEAKNESS = "{name} shows no weakness for certain"
 TOO_MANY = f"beyond the first {CRASHES_MAX}"
 
 
@@ -165,7 +166,7 @@ class TargetFuzzing:
         code = file.raw[frame.line - 1] if file and 0 < frame.line <= len(file.raw) else ""
         candidate = candidate_of(error, frame, code, plain(self.payload.target), attempt.command)
         if candidate is None:
-            return NO_WEAKNESS
+            return NO_WEAKNESS.format(name=plain(error.name))
         own = target_of(candidate, self.index)
         proof = _proof(attempt, result, root, own)
         if proof.state != "proved":
