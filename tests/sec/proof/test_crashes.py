@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from jarvis_workers.bench.fuzz_loop import STOPPING
 from jarvis_workers.bench.mutations import INPUT_MAX, Mutator
+from jarvis_workers.bench.proof_bench import ProofLimits
+from jarvis_workers.bench.proof_run import sanitizer_options
 from jarvis_workers.sec.cwe import is_cwe
 from jarvis_workers.sec.proof.crashes import (
     ErrorRoot,
@@ -112,3 +115,10 @@ def test_mutations_are_the_same_for_the_same_number_and_never_longer_than_inputs
     assert max(map(len, inputs)) <= INPUT_MAX
     assert len(set(inputs)) > 1_500
     assert any(b"TRACK 4294967" in one or b"TRACK 2147483" in one for one in inputs)
+
+
+def test_the_loop_changes_an_option_that_programs_are_run_with() -> None:
+    options = sanitizer_options("/log", 70, ProofLimits(), 5)
+
+    assert options.count(STOPPING) == 1
+    assert options.endswith("|5")
