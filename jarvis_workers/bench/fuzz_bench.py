@@ -51,17 +51,13 @@ PROBE = f"int {FUZZ_TARGET}(const unsigned char *data, unsigned long size) {{ re
 
 @dataclass(frozen=True)
 class FuzzPlan:
-    """What is run: an attempt, one of whose files is replaced by what becomes of the seeds; `number` decides how.
-
-    Without a number of `runs`, it depends on the seconds.
-    """
+    """What is run: an attempt, one of whose files is replaced by what becomes of the seeds; `number` decides how."""
 
     attempt: Attempt
     file: str
     seeds: tuple[bytes, ...]
     seconds: int
     number: int
-    runs: int | None = None
 
 
 class FuzzedInputs(NamedTuple):
@@ -124,7 +120,7 @@ def _facts(bench: ProofBench, program: BuiltProgram, plan: FuzzPlan, engine: Eng
         "variable": sanitizer_options(str(home / LOGS), 64 + secrets.randbelow(50), bench.limits, clock),
         "input": Path(plan.file).name,
         "number": plan.number,
-        "runs": max(1, plan.seconds * RUNS_PER_SECOND[engine]) if plan.runs is None else plan.runs,
+        "runs": max(1, plan.seconds * RUNS_PER_SECOND[engine]),
         "seconds": plan.seconds,
         "hang_seconds": hang_seconds,
         "wait_seconds": 2 * hang_seconds,

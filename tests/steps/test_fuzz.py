@@ -44,11 +44,12 @@ static void step(struct label *label)
 int label_sum(const unsigned char *bytes, unsigned long size)
 {
     struct label label = {bytes, 2, 0};
+    int shift = size ? bytes[size - 1] & 63 : 0;
     if (size < 3 || bytes[0] != 'L' || bytes[1] != '1')
         return 0;
     for (unsigned long at = 2; at < size; at++)
         step(&label);
-    return label.sum;
+    return label.sum + (1 << shift);
 }
 """
 # A mutation does not get there by chance.
@@ -87,7 +88,7 @@ int main(int count, char **words)
 }
 """
 FUZZED = {"label.c": LABELS, "fuzz/label_fuzz.c": TARGET}
-PROGRAM = {"label.c": LABELS, "reader.c": READER}
+PROGRAM = {"label.c": LABELS.replace("& 63", "& 7"), "reader.c": READER}
 INPUTS = {"tests/one.lbl": b"L1abc", "tests/two.lbl": b"L2 other"}
 COPY = """\
 #include <stdio.h>
@@ -159,8 +160,9 @@ def crashes(body: dict[str, Any]) -> list[dict[str, Any]]:
 def test_an_overflow_that_nobody_named_is_a_proved_finding_of_its_own(runs: Runs) -> None:
     body = runs.report(FUZZED)
 
-    (issue,) = crashes(body)
+    issue, shift = crashes(body)
     assert (issue["file"], issue["line"], issue["status"], issue["cwe"]) == ("label.c", 7, "proved", 125)
+    assert (shift["line"], shift["status"], shift["severity"], shift["cwe"]) == (18, "proved", "low", 1335)
     assert issue["description"].startswith("heap-buffer-overflow reading 1 byte in step. ")
     assert issue["severity"] == issue["verdict_severity"]
     proof = issue["proof"]
@@ -169,8 +171,8 @@ def test_an_overflow_that_nobody_named_is_a_proved_finding_of_its_own(runs: Runs
     (source,) = proof["sources"]
     assert source["name"] == INPUT
     (target,) = body["summary"]["fuzzing"]["targets"]
-    assert (target["target"], target["errors"], target["runs"] > 0) == ("fuzz/label_fuzz.c", 1, True)
-    assert body["summary"]["by_status"] == {"proved": 1}
+    assert (target["target"], target["errors"], target["runs"] > 0) == ("fuzz/label_fuzz.c", 2, True)
+    assert body["summary"]["by_status"] == {"proved": 2}
 
 
 @pytest.mark.slow
