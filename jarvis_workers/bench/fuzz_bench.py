@@ -137,8 +137,9 @@ def _write_code(directory: Path) -> None:
 
 
 def _found(home: Path, outcome: CommandOutcome, engine: Engine) -> FuzzedInputs:
-    paths = (home / FOUND / name_of(number) for number in range(ERRORS_MAX))
-    inputs = tuple(read_untrusted(path)[:INPUT_MAX] for path in paths if path.exists())
+    names = [name_of(number) for number in range(ERRORS_MAX)] if _is_own(home / FOUND) else []
+    paths = [home / FOUND / name for name in names]
+    inputs = tuple(read_untrusted(path)[:INPUT_MAX] for path in paths if path.is_file() and not path.is_symlink())
     counts = _counts(read_untrusted(home / COUNTS))
     ended = failure_of(outcome) or str(counts.get("ended", ""))
     runs, seconds = (value if isinstance(value, int) else 0 for value in (counts.get("runs"), counts.get("seconds")))
@@ -147,6 +148,8 @@ def _found(home: Path, outcome: CommandOutcome, engine: Engine) -> FuzzedInputs:
 
 def _corpus(folder: Path) -> Iterator[bytes]:
     """Yield the smallest inputs of the corpus that libFuzzer has left."""
+    if not _is_own(folder):
+        return
     with suppress(OSError), os.scandir(folder) as entries:
         files = [entry for entry in islice(entries, LISTED_MAX) if entry.is_file(follow_symlinks=False)]
         sizes = sorted((entry.stat(follow_symlinks=False).st_size, entry.name) for entry in files)
@@ -155,9 +158,14 @@ def _corpus(folder: Path) -> Iterator[bytes]:
                 yield read_untrusted(folder / name)[:INPUT_MAX]
 
 
+def _is_own(folder: Path) -> bool:
+    """Return whether a directory was not replaced by a link to one that the program may not read."""
+    return folder.is_dir() and not folder.is_symlink()
+
+
 def _counts(text: bytes) -> dict[str, Any]:
     try:
         counts = json.loads(text[:COUNTS_MAX])
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return counts if isinstance(counts, dict) else {}

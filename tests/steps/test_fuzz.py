@@ -301,8 +301,9 @@ def test_a_program_that_waits_is_ended_and_given_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_can_neither_reach_the_network_nor_write_the_tree_nor_fake_an_error(tmp_path: Path) -> None:
+def test_a_program_can_neither_reach_the_network_nor_files_of_this_machine_nor_fake_an_error(tmp_path: Path) -> None:
     code = """\
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,18 +320,28 @@ int main(void)
         fputs("faked", file), fclose(file);
     if ((file = fopen("main.c", "wb")))
         fclose(file);
+    rename("../corpus", "../before");
+    symlink("SECRETS", "../corpus");
+    unlink("../found/0001");
+    symlink("SECRETS/0000", "../found/0001");
     file = fopen("../counts", "wb");
-    if (file)
-        fputs("{\\"runs\\": [1], \\"ended\\": 7}", file), fclose(file);
+    if (file) {
+        for (int at = 0; at < 1500; at++)
+            fputc('[', file);
+        fclose(file);
+        kill(getppid(), SIGKILL);
+    }
     return 0;
 }
 """
-    with open_hostile(tmp_path, code) as bench:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "0000").write_text("of this machine")
+    with open_hostile(tmp_path, code.replace("SECRETS", str(tmp_path / "secrets"))) as bench:
         found = Hostile(bench).fuzz(seconds=2)
         attempt = Attempt("program", "main.c", files=(ProofFile(STDIN, found.inputs[0] if found.inputs else b""),))
         runs = runner_on(bench).attempt(attempt).runs
 
-    assert set(found.inputs) <= {b"faked"}
+    assert (found.inputs, found.corpus, found.runs) == ((b"faked",), (), 0)
     assert [run.errors for run in runs] == [(), ()]
 
 

@@ -240,7 +240,7 @@ def plans_of(payload: FuzzPayload, attempts: Sequence[Attempt], seeds: Sequence[
     for (args, name), (attempt, contents) in ways:
         every = tuple(dict.fromkeys([*contents, *seeds])) or (b"",)
         text = json.dumps([payload.to_json(), args, name])
-        number = int(sha256(text.encode()).hexdigest()[:8], 16)
+        number = int(sha256(text.encode()).hexdigest()[:7], 16)
         yield FuzzPlan(replace(attempt, target=payload.target), name, every, payload.seconds // len(ways), number)
 
 
