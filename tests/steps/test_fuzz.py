@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from jarvis_workers.bench.fuzz_bench import FuzzPlan, build_fuzzer, fuzz, has_libfuzzer
-from jarvis_workers.bench.mutations import INPUT_MAX
 from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -385,13 +384,13 @@ def test_a_target_is_fuzzed_with_what_attempts_and_tests_have() -> None:
 
     (own,) = plans_of(payload, [attempt], (b"seed", b"long one"))
     plain, from_stdin = plans_of(payload, [], (b"seed",))
+    (longer,) = plans_of(replace(payload, seconds=60), [attempt], (b"seed",))
     (target,) = plans_of(FuzzPayload("fuzz_target", "f.c", 30), [], ())
 
     assert (own.attempt.target, own.attempt.args, own.file) == ("main.c", ("-x", "in"), "in")
-    assert (own.seeds, own.seconds, own.number) == ((b"long one", b"seed"), 30, own.number)
+    assert (own.seeds, own.seconds, own.number) == ((b"long one", b"seed"), 30, longer.number)
     assert [(one.attempt.args, one.file, one.seconds) for one in (plain, from_stdin)] == [
         ((INPUT,), INPUT, 15),
         ((), STDIN, 15),
     ]
     assert (target.attempt.way, target.file, target.seeds) == ("fuzz_target", INPUT, (b"",))
-    assert len(own.seeds[0]) < INPUT_MAX

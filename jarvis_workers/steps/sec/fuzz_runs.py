@@ -239,7 +239,8 @@ def plans_of(payload: FuzzPayload, attempts: Sequence[Attempt], seeds: Sequence[
     ways = list(made.items())[:WAYS_MAX]
     for (args, name), (attempt, contents) in ways:
         every = tuple(dict.fromkeys([*contents, *seeds])) or (b"",)
-        text = json.dumps([payload.to_json(), args, name])
+        # Without the seconds: a run with more of them begins with the same inputs.
+        text = json.dumps([payload.way, payload.target, args, name])
         number = int(sha256(text.encode()).hexdigest()[:7], 16)
         yield FuzzPlan(replace(attempt, target=payload.target), name, every, payload.seconds // len(ways), number)
 
