@@ -34,7 +34,7 @@ from jarvis_workers.sec.proof.proof import INPUT, Attempt
 
 Engine = Literal["libFuzzer", "mutations"]
 # Of a slow machine: a fast one ends at this number of runs, and then with the same inputs each time.
-RUNS_PER_SECOND: Mapping[Engine, int] = {"libFuzzer": 2_000, "mutations": 25}
+RUNS_PER_SECOND: Mapping[Engine, int] = {"libFuzzer": 10_000, "mutations": 50}
 # What libFuzzer may use, of the memory of all processes.
 MEMORY_SHARE = 0.75
 CODE, STARTED = "code", "started"
@@ -51,17 +51,13 @@ PROBE = f"int {FUZZ_TARGET}(const unsigned char *data, unsigned long size) {{ re
 
 @dataclass(frozen=True)
 class FuzzPlan:
-    """What is run: an attempt, one of whose files is replaced by what becomes of the seeds; `number` decides how.
-
-    Without a number of `runs`, it depends on the seconds.
-    """
+    """What is run: an attempt, one of whose files is replaced by what becomes of the seeds; `number` decides how."""
 
     attempt: Attempt
     file: str
     seeds: tuple[bytes, ...]
     seconds: int
     number: int
-    runs: int | None = None
 
 
 class FuzzedInputs(NamedTuple):
@@ -124,7 +120,7 @@ def _facts(bench: ProofBench, program: BuiltProgram, plan: FuzzPlan, engine: Eng
         "variable": sanitizer_options(str(home / LOGS), 64 + secrets.randbelow(50), bench.limits, clock),
         "input": Path(plan.file).name,
         "number": plan.number,
-        "runs": max(1, plan.seconds * RUNS_PER_SECOND[engine]) if plan.runs is None else plan.runs,
+        "runs": max(1, plan.seconds * RUNS_PER_SECOND[engine]),
         "seconds": plan.seconds,
         "hang_seconds": hang_seconds,
         "wait_seconds": 2 * hang_seconds,
@@ -141,8 +137,9 @@ def _write_code(directory: Path) -> None:
 
 
 def _found(home: Path, outcome: CommandOutcome, engine: Engine) -> FuzzedInputs:
-    paths = (home / FOUND / name_of(number) for number in range(ERRORS_MAX))
-    inputs = tuple(read_untrusted(path)[:INPUT_MAX] for path in paths if path.exists())
+    names = [name_of(number) for number in range(ERRORS_MAX)] if _is_own(home / FOUND) else []
+    paths = [home / FOUND / name for name in names]
+    inputs = tuple(read_untrusted(path)[:INPUT_MAX] for path in paths if path.is_file() and not path.is_symlink())
     counts = _counts(read_untrusted(home / COUNTS))
     ended = failure_of(outcome) or str(counts.get("ended", ""))
     runs, seconds = (value if isinstance(value, int) else 0 for value in (counts.get("runs"), counts.get("seconds")))
@@ -151,6 +148,8 @@ def _found(home: Path, outcome: CommandOutcome, engine: Engine) -> FuzzedInputs:
 
 def _corpus(folder: Path) -> Iterator[bytes]:
     """Yield the smallest inputs of the corpus that libFuzzer has left."""
+    if not _is_own(folder):
+        return
     with suppress(OSError), os.scandir(folder) as entries:
         files = [entry for entry in islice(entries, LISTED_MAX) if entry.is_file(follow_symlinks=False)]
         sizes = sorted((entry.stat(follow_symlinks=False).st_size, entry.name) for entry in files)
@@ -159,9 +158,14 @@ def _corpus(folder: Path) -> Iterator[bytes]:
                 yield read_untrusted(folder / name)[:INPUT_MAX]
 
 
+def _is_own(folder: Path) -> bool:
+    """Return whether a directory was not replaced by a link to one that the program may not read."""
+    return folder.is_dir() and not folder.is_symlink()
+
+
 def _counts(text: bytes) -> dict[str, Any]:
     try:
         counts = json.loads(text[:COUNTS_MAX])
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return counts if isinstance(counts, dict) else {}

@@ -31,15 +31,22 @@ POOL_MAX = 512
 LOG_BYTES, OUTPUT_BYTES = 1 << 16, 4096
 # Runs that wait for something else than their input, one after the other.
 WAITS_MAX = 3
-# Starts of libFuzzer in all, and without a new error.
-STARTS_MAX, STALE_MAX = 64, 12
+STARTS_MAX = 500
+# The time for a run after the first that did not end: most of the others that do not are the same.
+LATER_HANG_SECONDS, HANGS_MAX = 1, 3
+# An allocation that is too large stops the program at first; then it fails, so that what is behind it is reached.
+STOPPING, GOING_ON = "allocator_may_return_null=0", "allocator_may_return_null=1"
+ALLOCATIONS = {b"requested", b"out", b"calloc", b"oom"}
 COUNT_EVERY = 50
 # The names under which libFuzzer keeps inputs begin with these words.
-ERROR_FILES = (b"crash", b"timeout", b"oom")
+TIMEOUT = b"timeout"
+ERROR_FILES = (b"crash", TIMEOUT, b"oom")
 NUMBERS = re.compile(rb"0x[0-9a-f]+|\d+")
 REPORT = re.compile(rb"^(?:==\d+==ERROR: \w+: ([A-Za-z-]+)|[^\n]{1,400}runtime error: ([a-z -]+))[^\n]*", re.MULTILINE)
 FRAME = re.compile(rb"^\s+#\d+ 0x[0-9a-f]+\s+\(.+\+(0x[0-9a-f]+)\)", re.MULTILINE)
 FRAMES = 4
+# The report on a program that hangs (`proof_support.c`), whose stack is another in each run.
+HANG = re.compile(rb"[^\n]*unknown address 0x0*7a11\b")
 EXECUTED = re.compile(rb"^(?:stat::number_of_executed_units:\s*|#)(\d+)", re.MULTILINE)
 
 Key = tuple[bytes, ...]
@@ -67,6 +74,7 @@ def name_of(number: int) -> str:
 class _Loop:
     def __init__(self, plan: dict[str, Any]) -> None:
         self._plan, self._start = plan, time.monotonic()
+        self._variable, self._hang_seconds, self._hangs = plan["variable"], plan["hang_seconds"], 0
         self._keys = set[Key]()
         self._runs, self._errors, self._ended = 0, 0, ""
 
@@ -88,33 +96,29 @@ class _Loop:
                 self.count()
 
     def start_libfuzzer(self, seeds: list[bytes]) -> None:
-        """Start libFuzzer until the runs, the time or its chances are used up."""
-        plan, stale = self._plan, 0
+        """Start libFuzzer until the runs or the time are used up."""
+        plan = self._plan
         places = {seed: Path(CORPUS, name_of(number)) for number, seed in enumerate(seeds)}
         for seed, place in places.items():
             place.write_bytes(seed)
         for start in range(STARTS_MAX):
             left = plan["runs"] - self._runs
-            if left <= 0 or self._left() < 1 or stale == STALE_MAX or self._errors >= ERRORS_MAX:
+            if left <= 0 or self._left() < 1 or self._errors >= ERRORS_MAX:
                 return
-            before = self._errors
             words = [f"-runs={left}", f"-seed={plan['number'] + start + 1}", f"-max_total_time={int(self._left())}"]
-            words += [f"-timeout={plan['hang_seconds']}", f"-rss_limit_mb={plan['memory_mb']}", f"-max_len={INPUT_MAX}"]
+            words += [f"-timeout={self._hang_seconds}", f"-rss_limit_mb={plan['memory_mb']}", f"-max_len={INPUT_MAX}"]
             words += [f"-artifact_prefix={ARTIFACTS}/", "-print_final_stats=1", CORPUS]
             log = self._start_once([*plan["argv"], *words])
             self._runs += max((int(one) for one in EXECUTED.findall(log)), default=1)
             reported = self._reported()
-            failing_seeds = 0
             for path in sorted(Path(ARTIFACTS).iterdir()):
                 kind, content = path.name.partition("-")[0].encode(), path.read_bytes()
                 if kind in ERROR_FILES:
-                    self._keep(content, reported or {(kind,)})
+                    self._keep(content, self._of_hang() if kind == TIMEOUT else reported or {(kind,)})
                     if content in places:  # it would stop at this one each time
                         places.pop(content).unlink(missing_ok=True)
-                        failing_seeds += 1
                 path.unlink()
             self.count()
-            stale = 0 if self._errors > before or failing_seeds else stale + 1
 
     def count(self) -> None:
         """Write what is known so far: the program may end this one."""
@@ -126,7 +130,7 @@ class _Loop:
 
     def _start_once(self, argv: list[str]) -> bytes:
         with Path(OUTPUT).open("wb") as log, suppress(subprocess.TimeoutExpired):
-            _wait(_open(argv, Path(), None, log, self._plan["variable"]), self._left() + self._plan["hang_seconds"])
+            _wait(_open(argv, Path(), None, log, self._variable), self._left() + self._plan["hang_seconds"])
         with Path(OUTPUT).open("rb") as log:
             log.seek(max(0, Path(OUTPUT).stat().st_size - LOG_BYTES))
             return log.read()
@@ -142,7 +146,7 @@ class _Loop:
         (place / name).write_bytes(content)
         given = place / STDIN if (place / STDIN).is_file() else None
         with Path(OUTPUT).open("wb") as output:
-            process = _open(self._plan["argv"], place, given, output, self._plan["variable"])
+            process = _open(self._plan["argv"], place, given, output, self._variable)
             try:
                 code = _wait(process, self._plan["wait_seconds"])
             except subprocess.TimeoutExpired:
@@ -155,8 +159,19 @@ class _Loop:
         if keys <= self._keys or len(content) > INPUT_MAX or self._errors >= ERRORS_MAX:
             return
         self._keys |= keys
+        kinds = {key[0] for key in keys}
+        if TIMEOUT in kinds:
+            self._hangs += 1
+            self._hang_seconds = LATER_HANG_SECONDS
+            self._variable = f"{self._variable.rpartition('|')[0]}|{LATER_HANG_SECONDS}"
+        if kinds & ALLOCATIONS:
+            self._variable = self._variable.replace(STOPPING, GOING_ON)
         Path(FOUND, name_of(self._errors)).write_bytes(content)
         self._errors += 1
+
+    def _of_hang(self) -> set[Key]:
+        """Return what tells the next run without an end from others: of the first HANGS_MAX, some may only be slow."""
+        return {(TIMEOUT, b"%d" % min(self._hangs, HANGS_MAX - 1))}
 
     def _reported(self) -> set[Key]:
         """Return the kinds and innermost addresses of the errors in the log, which is removed."""
@@ -165,7 +180,9 @@ class _Loop:
             with path.open("rb") as log:
                 parts = re.split(rb"(?=^(?:==\d+==ERROR|[^\n]{1,400}runtime error: ))", log.read(LOG_BYTES), flags=re.M)
             for part in parts:
-                if match := REPORT.match(part):
+                if HANG.match(part):
+                    keys |= self._of_hang()
+                elif match := REPORT.match(part):
                     keys.add((match[1] or match[2], *FRAME.findall(part)[:FRAMES]))
             path.unlink()
         return keys

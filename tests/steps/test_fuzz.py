@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from jarvis_workers.bench.fuzz_bench import FuzzPlan, build_fuzzer, fuzz, has_libfuzzer
-from jarvis_workers.bench.mutations import INPUT_MAX
 from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -18,7 +17,7 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.proof.proof import INPUT, STDIN, Attempt, ProofFile, ProofTarget, TreeLine
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.sec.fuzz import NO_SANDBOX, NOTHING
+from jarvis_workers.steps.sec.fuzz import NO_SANDBOX, NOTHING, UNCOMPILED
 from jarvis_workers.steps.sec.fuzz_runs import plans_of
 from jarvis_workers.steps.sec.payloads import FuzzPayload
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
@@ -44,11 +43,12 @@ static void step(struct label *label)
 int label_sum(const unsigned char *bytes, unsigned long size)
 {
     struct label label = {bytes, 2, 0};
+    int shift = size ? bytes[size - 1] & 63 : 0;
     if (size < 3 || bytes[0] != 'L' || bytes[1] != '1')
         return 0;
     for (unsigned long at = 2; at < size; at++)
         step(&label);
-    return label.sum;
+    return label.sum + (1 << shift);
 }
 """
 # A mutation does not get there by chance.
@@ -87,7 +87,7 @@ int main(int count, char **words)
 }
 """
 FUZZED = {"label.c": LABELS, "fuzz/label_fuzz.c": TARGET}
-PROGRAM = {"label.c": LABELS, "reader.c": READER}
+PROGRAM = {"label.c": LABELS.replace("& 63", "& 7"), "reader.c": READER}
 INPUTS = {"tests/one.lbl": b"L1abc", "tests/two.lbl": b"L2 other"}
 COPY = """\
 #include <stdio.h>
@@ -159,8 +159,9 @@ def crashes(body: dict[str, Any]) -> list[dict[str, Any]]:
 def test_an_overflow_that_nobody_named_is_a_proved_finding_of_its_own(runs: Runs) -> None:
     body = runs.report(FUZZED)
 
-    (issue,) = crashes(body)
+    issue, shift = crashes(body)
     assert (issue["file"], issue["line"], issue["status"], issue["cwe"]) == ("label.c", 7, "proved", 125)
+    assert (shift["line"], shift["status"], shift["severity"], shift["cwe"]) == (18, "proved", "low", 1335)
     assert issue["description"].startswith("heap-buffer-overflow reading 1 byte in step. ")
     assert issue["severity"] == issue["verdict_severity"]
     proof = issue["proof"]
@@ -169,8 +170,8 @@ def test_an_overflow_that_nobody_named_is_a_proved_finding_of_its_own(runs: Runs
     (source,) = proof["sources"]
     assert source["name"] == INPUT
     (target,) = body["summary"]["fuzzing"]["targets"]
-    assert (target["target"], target["errors"], target["runs"] > 0) == ("fuzz/label_fuzz.c", 1, True)
-    assert body["summary"]["by_status"] == {"proved": 1}
+    assert (target["target"], target["errors"], target["runs"] > 0) == ("fuzz/label_fuzz.c", 2, True)
+    assert body["summary"]["by_status"] == {"proved": 2}
 
 
 @pytest.mark.slow
@@ -214,6 +215,14 @@ def test_a_tree_without_targets_is_said_to_have_none(runs: Runs) -> None:
 
     (target,) = body["summary"]["fuzzing"]["targets"]
     assert (target["reason"], target["runs"], crashes(body)) == (NOTHING, 0, [])
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_compile_by_itself_is_named(runs: Runs) -> None:
+    body = runs.report({"label.c": LABELS, "reader.c": f'#include "missing.h"\n{READER}'})
+
+    (target,) = body["summary"]["fuzzing"]["targets"]
+    assert (target["target"], target["reason"]) == ("reader.c", UNCOMPILED)
 
 
 @pytest.mark.slow
@@ -291,8 +300,9 @@ def test_a_program_that_waits_is_ended_and_given_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_can_neither_reach_the_network_nor_write_the_tree_nor_fake_an_error(tmp_path: Path) -> None:
+def test_a_program_can_neither_reach_the_network_nor_files_of_this_machine_nor_fake_an_error(tmp_path: Path) -> None:
     code = """\
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,18 +319,28 @@ int main(void)
         fputs("faked", file), fclose(file);
     if ((file = fopen("main.c", "wb")))
         fclose(file);
+    rename("../corpus", "../before");
+    symlink("SECRETS", "../corpus");
+    unlink("../found/0001");
+    symlink("SECRETS/0000", "../found/0001");
     file = fopen("../counts", "wb");
-    if (file)
-        fputs("{\\"runs\\": [1], \\"ended\\": 7}", file), fclose(file);
+    if (file) {
+        for (int at = 0; at < 1500; at++)
+            fputc('[', file);
+        fclose(file);
+        kill(getppid(), SIGKILL);
+    }
     return 0;
 }
 """
-    with open_hostile(tmp_path, code) as bench:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "0000").write_text("of this machine")
+    with open_hostile(tmp_path, code.replace("SECRETS", str(tmp_path / "secrets"))) as bench:
         found = Hostile(bench).fuzz(seconds=2)
         attempt = Attempt("program", "main.c", files=(ProofFile(STDIN, found.inputs[0] if found.inputs else b""),))
         runs = runner_on(bench).attempt(attempt).runs
 
-    assert set(found.inputs) <= {b"faked"}
+    assert (found.inputs, found.corpus, found.runs) == ((b"faked",), (), 0)
     assert [run.errors for run in runs] == [(), ()]
 
 
@@ -364,13 +384,13 @@ def test_a_target_is_fuzzed_with_what_attempts_and_tests_have() -> None:
 
     (own,) = plans_of(payload, [attempt], (b"seed", b"long one"))
     plain, from_stdin = plans_of(payload, [], (b"seed",))
+    (longer,) = plans_of(replace(payload, seconds=60), [attempt], (b"seed",))
     (target,) = plans_of(FuzzPayload("fuzz_target", "f.c", 30), [], ())
 
     assert (own.attempt.target, own.attempt.args, own.file) == ("main.c", ("-x", "in"), "in")
-    assert (own.seeds, own.seconds, own.number) == ((b"long one", b"seed"), 30, own.number)
+    assert (own.seeds, own.seconds, own.number) == ((b"long one", b"seed"), 30, longer.number)
     assert [(one.attempt.args, one.file, one.seconds) for one in (plain, from_stdin)] == [
         ((INPUT,), INPUT, 15),
         ((), STDIN, 15),
     ]
     assert (target.attempt.way, target.file, target.seeds) == ("fuzz_target", INPUT, (b"",))
-    assert len(own.seeds[0]) < INPUT_MAX

@@ -11,6 +11,13 @@ from jarvis_workers.sec.proof.proof import HANG, SanitizerError, StackFrame
 
 ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
 NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
+# The names that AddressSanitizer gives to some errors in its summary alone, by how their messages begin.
+SUMMARIES = {
+    "requested allocation size": "allocation-size-too-big",
+    "calloc parameters overflow": "calloc-overflow",
+    "out of memory": "out-of-memory",
+    "allocator is out of memory": "out-of-memory",
+}
 ACCESS = re.compile(r"^(READ|WRITE) of size \d+|signal is caused by a (READ|WRITE) memory access")
 FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+\s+\((.+)\+(0x[0-9a-f]+)\)")
 REGION = re.compile(r"\d+-byte region \[(0x[0-9a-f]+),(0x[0-9a-f]+)\)")
@@ -96,6 +103,8 @@ def _name(line: str) -> str:
     if match := RUNTIME.match(line):
         return re.sub(r"0x[0-9a-f]+", "0x…", match[1])
     error = ERROR.match(line)
+    if error and (found := next((name for text, name in SUMMARIES.items() if error[2].startswith(text)), "")):
+        return found
     name = NAME.match(error[2]) if error else None
     return name[1].removeprefix("attempting ") if name else "error"
 

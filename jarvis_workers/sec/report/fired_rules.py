@@ -79,7 +79,8 @@ def rule_texts(issue: Issue, say: Words = ENGLISH) -> tuple[str, str]:
     if issue.pattern not in WITHOUT_RULE:
         return issue.description, issue.suggestion
     name = weakness_name(issue.cwe) if issue.cwe else say("A defect")
-    return say(FUZZED if issue.pattern == FUZZ_CRASH else DESCRIPTION, name=name), say(SUGGESTION)
+    description = say(FUZZED, name=name) if issue.pattern == FUZZ_CRASH else say(DESCRIPTION, name=name)
+    return description, say(SUGGESTION)
 
 
 def _is_configured(issue: Issue) -> bool:

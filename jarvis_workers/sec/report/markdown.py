@@ -31,6 +31,7 @@ from jarvis_workers.sec.report.verdicts import (
     WORDS,
     capital,
     counts,
+    fuzzed_targets,
     has_verdicts,
     lead,
     model_usage_facts,
@@ -73,6 +74,8 @@ def _verdict(summary: Summary, run: Part, say: Words) -> Iterator[str]:
     if has_verdicts(summary):
         first, rest = lead(summary, say)
         yield f"**{first}** {rest}"
+        if targets := fuzzed_targets(summary, say):
+            yield say("Fuzzing: {targets}.", targets=prose("; ".join(targets)))
         yield from (f"> **{what}** {prose(means)}" for what, means in warnings(summary, say))
     else:
         yield _fired(summary, run, say)

@@ -29,6 +29,7 @@ from jarvis_workers.sec.report.verdicts import (
     REAL,
     WORDS,
     counts,
+    fuzzed_targets,
     has_verdicts,
     listed_findings,
     urgency,
@@ -222,6 +223,8 @@ def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say
     yield from _by_rule(body.issues, summary, say)
     yield from _set_aside(summary, options, say)
     yield from _unproved(body.issues, say)
+    if targets := fuzzed_targets(summary, say):
+        yield (Span(say("Fuzzing: {targets}.", targets=plain("; ".join(targets)))),)
     yield from _alarms(summary, options, say)
     yield _total(summary, run, say)
 

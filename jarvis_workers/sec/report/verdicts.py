@@ -7,7 +7,7 @@ a report, so that it never suggests that the code is safe.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
+from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
@@ -131,8 +131,6 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
         sentences.append(_discovery(summary.discovery, say))
     if summary.reading:
         sentences.append(_reading(summary.reading, say))
-    if summary.fuzzing:
-        sentences.append(_fuzzing(summary.fuzzing, say))
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
     if escalation := summary.escalation:
@@ -164,13 +162,12 @@ def _reading(reading: ReadingOutcome, say: Words) -> str:
     return say(text, **numbers, conversations=say.count(reading.groups, "conversation"))
 
 
-def _fuzzing(fuzzing: FuzzingOutcome, say: Words) -> str:
-    targets = say("; ").join(_target(one, say) for one in fuzzing.targets)
-    return say("Fuzzing: {targets}.", targets=targets)
+def fuzzed_targets(summary: Summary, say: Words = ENGLISH) -> list[str]:
+    """Return how long each target was fuzzed, or why it was not; names and reasons are untrusted."""
+    return [_fuzzed_target(one, say) for one in summary.fuzzing.targets] if summary.fuzzing else []
 
 
-def _target(one: FuzzedTarget, say: Words) -> str:
-    """Return how long a target was fuzzed, or why it was not."""
+def _fuzzed_target(one: FuzzedTarget, say: Words) -> str:
     if not one.engine:
         return say("{target} was not fuzzed, because {reason}", target=one.target, reason=one.reason)
     text = say(

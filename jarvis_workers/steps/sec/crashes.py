@@ -64,8 +64,9 @@ def plan(run: Run, blobs: Blobs) -> Iterator[NewJob]:
 
 def number_crashes(session: "Session", run: Run) -> None:
     """Merge the errors that are the same defect, and number the others after all candidates."""
-    candidates.merge(session, run.id, FUZZ_CRASH, {})
-    merge_reports(session, run, candidates.of_rule(session, run.id, FUZZ_CRASH), ())
+    if found := candidates.of_rule(session, run.id, FUZZ_CRASH):
+        candidates.merge(session, run.id, FUZZ_CRASH, {})
+        merge_reports(session, run, found, ())
 
 
 def load(session: "Session", run: Run, _: Claimed) -> CrashWork:

@@ -5,6 +5,7 @@ the run.  No model is asked.  What is found is numbered, and joined with the fin
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -50,6 +51,10 @@ TARGETS_MAX, ATTEMPTS_MAX = 6, 8
 LEAST_SECONDS = 5
 FUZZED_KINDS = ("program", "fuzz_target")
 LABEL_LENGTH = 160
+# Of what is left out, so many are named.
+NAMED_MAX = 20
+ENTRY = re.compile(rb"\b(?:%b|main)\s*\(" % FUZZ_TARGET.encode())
+UNCOMPILED = "it does not compile by itself; give the command of the build (--build)"
 NO_SANDBOX = "this machine has no sandbox to run it in"
 NOTHING = "the tree has no fuzz target, and no program that could be built"
 LEFT_OUT = f"not among the first targets: a run fuzzes at most {TARGETS_MAX}, each for at least {LEAST_SECONDS} seconds"
@@ -119,13 +124,15 @@ def _planned(work: FuzzWork, bench: ProofBench, blobs: Blobs) -> Commit:
     """Return the jobs of the targets, and say which are left out."""
     targets = targets_of(bench, work.proofs, blobs)
     most = min(TARGETS_MAX, max(1, work.options.fuzz_seconds // LEAST_SECONDS))
-    left_out = tuple(FuzzedTarget(plain(one.name), reason=LEFT_OUT) for one in targets[most:])
+    left_out = [FuzzedTarget(plain(one.name), reason=LEFT_OUT) for one in targets[most:][:NAMED_MAX]]
+    left_out += [FuzzedTarget(plain(name), reason=UNCOMPILED) for name in _uncompiled(bench)[:NAMED_MAX]]
     if not targets:
-        return _not_fuzzed(work, NOTHING, blobs)
+        nothing = FuzzedTarget(NO_TARGETS, reason=NOTHING)
+        return _commit(FuzzRecord(tuple(left_out) or (nothing,)), blobs)
     seconds = work.options.fuzz_seconds // len(targets[:most])
     payloads = [FuzzPayload(one.way, one.name, seconds, one.attempts) for one in targets[:most]]
     children = tuple(_job(work.snapshot_id, one, plain(one.target)[-LABEL_LENGTH:]) for one in payloads)
-    return _commit(FuzzRecord(left_out), blobs)._replace(children=children)
+    return _commit(FuzzRecord(tuple(left_out)), blobs)._replace(children=children)
 
 
 def targets_of(bench: ProofBench, found: Sequence[NewProof], blobs: Blobs) -> list[FuzzTarget]:
@@ -143,6 +150,13 @@ def targets_of(bench: ProofBench, found: Sequence[NewProof], blobs: Blobs) -> li
             blobs_of_it = [*attempts[way, name], *(attempts[way, ""] if len(names) == 1 else [])]
             targets.append(FuzzTarget(way, name, tuple(dict.fromkeys(blobs_of_it))[:ATTEMPTS_MAX]))
     return sorted(targets, key=lambda one: (one.way != "fuzz_target", not one.attempts))
+
+
+def _uncompiled(bench: ProofBench) -> list[str]:
+    """Return the files that have a fuzz target or a program, and did not compile by themselves."""
+    compiled = {one.path for one in bench.compiled.objects}
+    missing = (file for path, file in bench.compiled.sources.items() if path not in compiled)
+    return [file for file in missing if ENTRY.search(bench.source(file))]
 
 
 def _programs(bench: ProofBench) -> list[str]:

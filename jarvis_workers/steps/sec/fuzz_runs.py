@@ -44,12 +44,16 @@ from jarvis_workers.store.values import NewProof
 # Each is linked twice and run up to this often.
 MINIMISING_RUNS = 60
 CRASHES_MAX = 10
+# The rest of the time is for mutations, with a process for each: libFuzzer ends at each error and each endless loop, so
+# that it gets nowhere in code with many, and it goes on after what UndefinedBehaviorSanitizer reports.
+LIBFUZZER_SHARE = 2 / 3
 BY_FUZZING = "with an input that fuzzing made"
 # A program is called in so many ways, which share its time.
 WAYS_MAX = 2
 UNLISTED = "not listed, errors: {count} ({reason})"
 SILENT = "not listed, inputs at which no sanitizer stops a run by itself: {count}"
-OUTSIDE, NO_WEAKNESS = "not in the code of the tree, or in that of its tests", "of a kind without a known weakness"
+OUTSIDE = "not in the code of the tree, or in that of its tests"
+NO_WEAKNESS = "{name} shows no weakness for certain"
 TOO_MANY = f"beyond the first {CRASHES_MAX}"
 
 
@@ -81,21 +85,23 @@ class TargetFuzzing:
         """Fuzz, and judge. Raises HostExhausted."""
         attempts = [Attempt.from_json(json.loads(self.blobs.read(one))) for one in self.payload.attempts]
         plans = list(plans_of(self.payload, attempts, self.seeds))
-        done, name = list[FuzzedInputs](), plain(self.payload.target)
+        found, reasons = list[FuzzedInputs](), list[str]()
         for plan in plans:
-            fuzzed = self._fuzz(plan)
-            if isinstance(fuzzed, str):
-                return FuzzRecord((FuzzedTarget(name, reason=fuzzed),))
-            done.append(fuzzed)
-            for content in fuzzed.inputs:
-                self._judge(with_content(plan.attempt, plan.file, content))
+            for fuzzed in self._fuzz(plan):
+                if isinstance(fuzzed, str):
+                    reasons.append(fuzzed)
+                    continue
+                found.append(fuzzed)
+                reasons += [fuzzed.ended] if fuzzed.ended else []
+                for content in fuzzed.inputs:
+                    self._judge(with_content(plan.attempt, plan.file, content))
         outcome = FuzzedTarget(
-            name,
-            engine=done[0].engine,
-            runs=sum(one.runs for one in done),
-            seconds=sum(one.seconds for one in done),
+            plain(self.payload.target),
+            engine=" and ".join(dict.fromkeys(one.engine for one in found)),
+            runs=sum(one.runs for one in found),
+            seconds=sum(one.seconds for one in found),
             errors=len(self._settled | self._unlisted.keys()),
-            reason="; ".join(dict.fromkeys([*(one.ended for one in done if one.ended), *self._gaps()])),
+            reason="; ".join(dict.fromkeys([*reasons, *self._gaps()])),
         )
         return FuzzRecord((outcome,), tuple(self.crashes))
 
@@ -106,19 +112,22 @@ class TargetFuzzing:
         if self._silent:
             yield SILENT.format(count=self._silent)
 
-    def _fuzz(self, plan: FuzzPlan) -> FuzzedInputs | str:
-        """Return what fuzzing with libFuzzer has found, or that with mutations without it; or why there is none."""
-        program = self._runner(plan.attempt).build(plan.attempt)
-        if program.problem:
-            return program.problem
-        found = self._libfuzzer(plan) if plan.attempt.way == "fuzz_target" and has_libfuzzer(self.bench) else None
+    def _fuzz(self, plan: FuzzPlan) -> Iterator[FuzzedInputs | str]:
+        """Yield what libFuzzer finds, if clang has it, then what mutations find; or why nothing can be fuzzed."""
+        runner = self._runner(plan.attempt)
+        if problem := runner.build(plan.attempt).problem:
+            yield problem
+            return
+        if plan.attempt.way == "fuzz_target" and has_libfuzzer(self.bench):
+            share = max(1, int(plan.seconds * LIBFUZZER_SHARE))
+            if found := self._libfuzzer(replace(plan, seconds=share)):
+                yield found
+                seeds = tuple(dict.fromkeys([*found.corpus, *plan.seeds]))
+                plan = replace(plan, seeds=seeds, seconds=max(1, plan.seconds - share))
+        program = runner.build(plan.attempt)
         with self.runtime.script_slots:
-            if found is None:
-                return fuzz(self.bench, program, plan, "mutations")
-            # It goes on after what UndefinedBehaviorSanitizer reports.
-            plan = replace(plan, seeds=found.corpus, runs=len(found.corpus))
-            again = fuzz(self.bench, program, plan, "mutations")
-        return found._replace(inputs=found.inputs + again.inputs, seconds=found.seconds + again.seconds)
+            mutated = fuzz(self.bench, program, plan, "mutations")
+        yield mutated
 
     def _libfuzzer(self, plan: FuzzPlan) -> FuzzedInputs | None:
         """Return what libFuzzer has found, None if clang does not compile the target."""
@@ -165,7 +174,7 @@ class TargetFuzzing:
         code = file.raw[frame.line - 1] if file and 0 < frame.line <= len(file.raw) else ""
         candidate = candidate_of(error, frame, code, plain(self.payload.target), attempt.command)
         if candidate is None:
-            return NO_WEAKNESS
+            return NO_WEAKNESS.format(name=plain(error.name))
         own = target_of(candidate, self.index)
         proof = _proof(attempt, result, root, own)
         if proof.state != "proved":
@@ -230,8 +239,9 @@ def plans_of(payload: FuzzPayload, attempts: Sequence[Attempt], seeds: Sequence[
     ways = list(made.items())[:WAYS_MAX]
     for (args, name), (attempt, contents) in ways:
         every = tuple(dict.fromkeys([*contents, *seeds])) or (b"",)
-        text = json.dumps([payload.to_json(), args, name])
-        number = int(sha256(text.encode()).hexdigest()[:8], 16)
+        # Without the seconds: a run with more of them begins with the same inputs.
+        text = json.dumps([payload.way, payload.target, args, name])
+        number = int(sha256(text.encode()).hexdigest()[:7], 16)
         yield FuzzPlan(replace(attempt, target=payload.target), name, every, payload.seconds // len(ways), number)
 
 

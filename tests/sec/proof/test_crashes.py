@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from jarvis_workers.bench.fuzz_loop import STOPPING
 from jarvis_workers.bench.mutations import INPUT_MAX, Mutator
+from jarvis_workers.bench.proof_bench import ProofLimits
+from jarvis_workers.bench.proof_run import sanitizer_options
 from jarvis_workers.sec.cwe import is_cwe
 from jarvis_workers.sec.proof.crashes import (
     ErrorRoot,
@@ -14,6 +17,7 @@ from jarvis_workers.sec.proof.crashes import (
     tree_frame,
 )
 from jarvis_workers.sec.proof.proof import HANG, ProofRun, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.sanitizer_log import read_log
 from jarvis_workers.sec.proof.weaknesses import SHOWN, WEAKNESSES, fits, weakness_of
 
 COPY = StackFrame("memcpy", "", 0, "system")
@@ -39,6 +43,21 @@ def test_each_error_that_shows_weaknesses_has_one_that_it_shows(name: str) -> No
 def test_a_read_from_the_null_page_is_a_null_dereference() -> None:
     assert weakness_of("SEGV", "READ", is_null=True) == 476
     assert weakness_of("SEGV", "READ") == 125
+
+
+@pytest.mark.parametrize(
+    ("message", "cwe"),
+    [
+        ("requested allocation size 0xfffffffffffffff0 (0x7f0 after adjustments) exceeds maximum supported size", 789),
+        ("calloc parameters overflow: count * size (-1 * 8) cannot be represented in type size_t", 190),
+        ("out of memory: allocator is trying to allocate 0x100000000 bytes", 789),
+        ("attempting double-free on 0x602000000010 in thread T0:", 415),
+    ],
+)
+def test_errors_of_the_allocator_are_read_by_their_names(message: str, cwe: int) -> None:
+    (error,) = read_log(f"==7==ERROR: AddressSanitizer: {message}\n    #0 0x1 (p+0x1)\n", lambda _: [PARSE])
+
+    assert fits(error.name, cwe) and weakness_of(error.name, error.access) == cwe
 
 
 def test_the_title_of_an_error_says_what_happens_where() -> None:
@@ -96,3 +115,10 @@ def test_mutations_are_the_same_for_the_same_number_and_never_longer_than_inputs
     assert max(map(len, inputs)) <= INPUT_MAX
     assert len(set(inputs)) > 1_500
     assert any(b"TRACK 4294967" in one or b"TRACK 2147483" in one for one in inputs)
+
+
+def test_the_loop_changes_an_option_that_programs_are_run_with() -> None:
+    options = sanitizer_options("/log", 70, ProofLimits(), 5)
+
+    assert options.count(STOPPING) == 1
+    assert options.endswith("|5")

@@ -12,7 +12,7 @@ from jarvis_workers.sec import report
 from jarvis_workers.sec.depth import RULES_ONLY
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import no_findings
-from jarvis_workers.sec.report.fired_rules import DESCRIPTION, SUGGESTION
+from jarvis_workers.sec.report.fired_rules import DESCRIPTION, FUZZED, SUGGESTION
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.scope_notes import ALTERED, NARROWED
@@ -57,7 +57,7 @@ NAMED = [
 NAMED += [*PROOF_STATES.values(), *PROOF_KINDS.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
 NAMED += [said for facts, run in product(SUMMARIES, RUNS) for said in no_findings(facts, run)] + [NARROWED, ALTERED]
-NAMED += [DESCRIPTION, SUGGESTION]
+NAMED += [DESCRIPTION, FUZZED, SUGGESTION]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint", "Root cause"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values(), RULES_ONLY]
