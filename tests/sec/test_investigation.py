@@ -106,7 +106,8 @@ def test_a_risk_is_shown_in_the_same_conversation_and_the_proof_ends_it() -> Non
     assert (verdict.status, proof.state, proof.attempts) == ("confirmed", "proved", 1)
     assert talk.last_message(1).startswith("Show candidate 1 by execution, with run_proof; there are 3 attempts.")
     assert "src/main.c#main" in talk.last_message(1)
-    assert "strcpy" not in talk.last_message(1)
+    assert "run_proof builds and runs one attempt, twice" in talk.last_message(1)
+    assert "strcpy(d" not in talk.last_message(1)
     assert talk.machine.opened == 1
 
 
@@ -287,6 +288,6 @@ def test_conversations_that_run_nothing_are_not_told_of_attempts() -> None:
     talk = Talk(report(item(1)), report(item(1)), needs_proof=lambda *_: False, question={"second_look": True})
     first, second = (str(request.messages[0].content) for request in talk.platform.requests)
 
-    assert "run_proof builds and runs one attempt" in first
+    assert "after it, you are\nasked to show the risks" in first
     assert "run_proof" not in second
     assert "no_proof" not in second

@@ -1,8 +1,9 @@
 """Execution in the first conversation of a verification: to find out, and to show what the model calls a risk.
 
 The bench is opened before the first attempt, or when something is to be shown, by a tool that the model cannot call: a
-conversation without either costs no build.  A proof decides, whatever the report says; a failed attempt decides
-nothing, and dismisses nothing.
+conversation without either costs no build.  The rules of attempts come with the request to show something, since each
+request repeats what was sent before.  A proof decides, whatever the report says; a failed attempt decides nothing, and
+dismisses nothing.
 """
 
 import json
@@ -86,12 +87,6 @@ class Investigation:
     _bench: BenchState | None = None
     _withdrawn: dict[int, str] = field(default_factory=dict)
 
-    @property
-    def prompt(self) -> dict[str, Any]:
-        """The facts for the system prompt."""
-        rules = fill_from(proving.PROMPTS, "attempts", built=self.built)
-        return {"rules": rules, "attempts": self.ledger.most}
-
     def limits(self, limits: AgentLimits) -> AgentLimits:
         """Return the limits of a conversation with attempts."""
         return replace(limits, tool_calls=max(limits.tool_calls, 2 * self.ledger.calls_max))
@@ -153,6 +148,7 @@ class Investigation:
             attempts=self.ledger.most,
             most=CALLS_MAX if RUN_PROOF in agent.readers else 1,
             targets=agent.guard.admit(targets) if targets else "",
+            rules=fill_from(proving.PROMPTS, "attempts", built=self.built),
             language=agent.about.language,
         )
 
