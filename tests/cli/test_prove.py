@@ -181,7 +181,7 @@ TWO = """\
 int main(void)
 {
     static char line[512];
-    char name[16], title[8];
+    char name[16] = "", title[8] = "";
     if (!fgets(line, sizeof line, stdin))
         return 1;
     if (line[0] == 'n')

@@ -61,7 +61,11 @@ class Talk:
         candidates, needs_proof = about.pop("candidates", (found(),)), about.pop("needs_proof", lambda *_: True)
         ready = prepared(*candidates, **about.pop("question", {}))
         places = [TreeLine("src/a.c", one.line) for one in candidates]
-        aims = {n: ProofAim(self.machine, (ProofTarget(place, 787, 5, 16),)) for n, place in enumerate(places, 1)}
+        cwes = about.pop("cwes", (787,) * len(places))
+        aims = {
+            number: ProofAim(self.machine, (ProofTarget(place, cwe, 5, 16),))
+            for number, (place, cwe) in enumerate(zip(places, cwes, strict=True), 1)
+        }
         self.ledger = AttemptLedger(dict.fromkeys(aims, 1), about.pop("attempts", 3))
         opening = bench_tool(self.machine.state)
         self.platform = Scripted(*replies)
@@ -72,7 +76,9 @@ class Talk:
             profiles=(profile, profile, profile),
             marks=MARKS,
             limits=AgentLimits(**about),
-            investigation=Investigation(self.ledger, run_proof_of(aims), opening, needs_proof),
+            investigation=Investigation(
+                self.ledger, run_proof_of(aims), opening, needs_proof, places=dict(enumerate(places, 1))
+            ),
         )
         world = AgentWorld(self.platform, verification.agent.tools.plus(opening))
         self.verdicts: list[Verdict] = drive(verification.run(), world)
@@ -106,7 +112,9 @@ def test_a_risk_is_shown_in_the_same_conversation_and_the_proof_ends_it() -> Non
     assert (verdict.status, proof.state, proof.attempts) == ("confirmed", "proved", 1)
     assert talk.last_message(1).startswith("Show candidate 1 by execution, with run_proof; there are 3 attempts.")
     assert "src/main.c#main" in talk.last_message(1)
-    assert "strcpy" not in talk.last_message(1)
+    assert "run_proof builds and runs one attempt, twice" in talk.platform.requests[1].messages[0].content
+    assert "run_proof builds and runs" not in talk.platform.requests[0].messages[0].content
+    assert "strcpy(d" not in talk.last_message(1)
     assert talk.machine.opened == 1
 
 
@@ -180,6 +188,22 @@ def test_an_error_near_another_candidate_proves_only_the_one_that_it_was_made_fo
     talk = Talk(report(item(1), item(2)), attempt(COPY - 1, 1), gives_up, candidates=NEIGHBOURS)
 
     assert [proof.state for proof in talk.proofs] == ["proved", "failed"]
+
+
+def test_candidates_at_one_place_share_attempts_and_each_is_judged_by_itself() -> None:
+    here = (found(), found(pattern="atoi_family", confidence=0.7))
+    alike = Talk(report(item(1), item(2)), attempt(COPY, 1), candidates=here)
+    other = Talk(report(item(1), item(2)), attempt(COPY, 1), candidates=here, cwes=(787, 690))
+    failing = Talk(report(item(1), item(2)), attempt("", 1), report(item(1, no_proof="no")), candidates=here)
+
+    assert [proof.state for proof in alike.proofs] == ["proved", "proved"]
+    assert other.proofs[1].reason == (
+        "the proof of another finding at this place does not show it: heap-buffer-overflow in copy_it src/a.c:8: "
+        "this does not show a weakness of class CWE-690"
+    )
+    assert [proof.reason for proof in failing.proofs] == ["no", "no"]
+    assert all(talk.ledger.is_over(2) for talk in (alike, other, failing))
+    assert "Show candidate 1 by execution" in alike.last_message(1)
 
 
 def test_a_candidate_with_an_attempt_is_not_asked_for_again() -> None:
@@ -287,6 +311,6 @@ def test_conversations_that_run_nothing_are_not_told_of_attempts() -> None:
     talk = Talk(report(item(1)), report(item(1)), needs_proof=lambda *_: False, question={"second_look": True})
     first, second = (str(request.messages[0].content) for request in talk.platform.requests)
 
-    assert "run_proof builds and runs one attempt" in first
+    assert "after it, you are\nasked to show the risks" in first
     assert "run_proof" not in second
     assert "no_proof" not in second

@@ -1,12 +1,13 @@
 """Execution in the first conversation of a verification: to find out, and to show what the model calls a risk.
 
 The bench is opened before the first attempt, or when something is to be shown, by a tool that the model cannot call: a
-conversation without either costs no build.  A proof decides, whatever the report says; a failed attempt decides
-nothing, and dismisses nothing.
+conversation without either costs no build.  To show something, the conversation goes on with another system prompt, the
+rules of attempts: each request repeats it, and that of a verdict is longer than most code.  A proof decides, whatever
+the report says; a failed attempt decides nothing, and dismisses nothing.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,7 +75,8 @@ def bench_tool(state: Callable[[], BenchState]) -> Tool:
 class Investigation:
     """The attempts of a conversation; `needs_proof` says whether a candidate with this verdict is to be shown.
 
-    `tool` is that of the model, `opening` opens the bench. The code was `built` by a command of the user.
+    `tool` is that of the model, `opening` opens the bench. The code was `built` by a command of the user. Of candidates
+    at one of the `places`, the first is to be shown.
     """
 
     ledger: AttemptLedger
@@ -82,15 +84,10 @@ class Investigation:
     opening: Tool
     needs_proof: Callable[[int, Verdict], bool]
     built: bool = False
+    places: Mapping[int, Hashable] = field(default_factory=dict)
     stopped: list[str] = field(default_factory=list)
     _bench: BenchState | None = None
     _withdrawn: dict[int, str] = field(default_factory=dict)
-
-    @property
-    def prompt(self) -> dict[str, Any]:
-        """The facts for the system prompt."""
-        rules = fill_from(proving.PROMPTS, "attempts", built=self.built)
-        return {"rules": rules, "attempts": self.ledger.most}
 
     def limits(self, limits: AgentLimits) -> AgentLimits:
         """Return the limits of a conversation with attempts."""
@@ -105,10 +102,24 @@ class Investigation:
         goal = [number for number, verdict in answers.verdicts(None).items() if self._is_open(number, verdict)]
         if goal:
             yield from self._open_bench()
-        goal = [number for number in goal if not self.ledger.is_settled(number)]
-        if not goal:
-            return
+        leaders = dict[Hashable, int]()
+        for number in (one for one in goal if not self.ledger.is_settled(one)):
+            leaders.setdefault(self.places.get(number, number), number)
+        if leaders:
+            yield from self._show(list(leaders.values()), agent, answers, calls)
+        for number in goal:
+            leader = leaders.get(self.places.get(number, number), number)
+            if leader != number:
+                self.ledger.follow(number, leader)
+
+    def _show(
+        self, goal: Sequence[int], agent: Agent, answers: VerdictCollector, calls: ToolCalls
+    ) -> Conversation[None]:
         self.ledger.goal = frozenset(goal)
+        rules = fill_from(proving.PROMPTS, "attempts", built=self.built)
+        system = fill_from(PROMPTS, "show_system", rules=rules, language=agent.about.language)
+        agent.about = replace(agent.about, system_prompt=system)
+        agent.session.set_system(agent.system_prompt())
         try:
             result: TaskResult = yield from self.run(calls.record(run_task(agent, self._task(agent, goal))))
             self._take(answers, goal, result.report)

@@ -42,14 +42,12 @@ from jarvis_workers.sec.judge.verdict import (
     Verdict,
     VerdictCollector,
 )
-from jarvis_workers.sec.judge.worked_examples import EXAMPLES
+from jarvis_workers.sec.judge.worked_examples import EXAMPLES, ONE_OF_EACH_VERDICT
 from jarvis_workers.tools.reading import LONGEST_LINE
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
-# The facts for the system prompt of a conversation that runs no attempt.
-NOTHING_RUN = {"attempts": 0, "rules": ""}
 # Of defects that one job sees beside its candidates; a report holds fewer, if it is not meant to be endless.
 OTHERS_MAX = 50
 ROLES: Mapping[Language, Mapping[Role, str]] = {
@@ -265,9 +263,10 @@ class Verification:
     ) -> Agent:
         language = self._prepared.cluster.language
         tools = tools.plus(investigation.tool) if investigation else tools
-        examples = [example.text(language) for example in EXAMPLES]
+        # Each request to show something repeats the prompt.
+        examples = [one.text(language) for one in (ONE_OF_EACH_VERDICT if investigation else EXAMPLES)]
         facts: dict[str, Any] = {"tools": tools.names, "examples": examples, "notes": self._prepared.cluster.notes}
-        facts |= investigation.prompt if investigation else NOTHING_RUN
+        facts["attempts"] = investigation.ledger.most if investigation else 0
         system = fill_from(PROMPTS, "verify_system", language=language, **facts)
         about = Definition(
             system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated

@@ -168,3 +168,4 @@ EXAMPLES = (
         },
     ),
 )
+ONE_OF_EACH_VERDICT = tuple({one.answer["verdict"]: one for one in reversed(EXAMPLES)}.values())

@@ -60,7 +60,9 @@ class AttemptLedger:
         """Perform an effect; the report on an attempt is kept, and the model gets only its text."""
         if not isinstance(want, RunTool) or want.name != RUN_PROOF:
             return (yield want)
-        number = self.number_of(want)
+        only, *others = self._places
+        # The tool has checked its arguments.
+        number = int(want.arguments["candidate"]) if others else only
         if refusal := self._refusal(number):
             return ToolOutcome("error", stderr=refusal)
         answer = yield want
@@ -72,11 +74,6 @@ class AttemptLedger:
         if self.goal and all(map(self.is_settled, self.goal)):
             raise AttemptsEnded
         return answer
-
-    def number_of(self, want: RunTool) -> int:
-        """Return for which number an attempt is made; the tool has checked its arguments."""
-        first, *others = self._places
-        return int(want.arguments["candidate"]) if others else first
 
     def is_proved(self, number: int) -> bool:
         """Return whether the finding in question is proved, not only reproduced."""
@@ -109,11 +106,18 @@ class AttemptLedger:
             self._reasons[number] = short_reason(reason) or self._reasons.get(number) or NO_ATTEMPT
             self._given_up.add(number)
 
+    def follow(self, number: int, leader: int) -> None:
+        """Record that attempts for another number are those for this one, too, which is at the same place."""
+        self._given_up.add(number)
+        if not self.is_proved(leader):
+            self._reasons.setdefault(number, self._reasons.get(leader) or NO_ATTEMPT)
+
     def proofs_of(self, number: int) -> Iterator[Proof]:
         """Yield the proof of each finding, or why there is none."""
         for place in self._places[number]:
             found = self._best.get(place)
-            if found is None and place in self._misfits:
+            has_own = number in self._reasons and not self.is_proved(number)
+            if found is None and place in self._misfits and not has_own:
                 found = Proof("failed", reason=short_reason(f"{ANOTHER}: {self._misfits[place]}"))
             found = found or Proof("failed", reason=self._failure(number))
             yield replace(found, attempts=self._ran[number] or int(found.attempt is not None))
@@ -129,9 +133,8 @@ class AttemptLedger:
             best = self._best.get(place)
             if proof.state != "failed" and (best is None or (proof.state, best.state) == ("proved", "reproduced")):
                 self._best[place] = proof
-        places = self._places[number]
-        if report.proofs and report.proofs[places[0]].state != "failed":
-            failed = [(place, report.proofs[place]) for place in places if report.proofs[place].state == "failed"]
+        if report.proofs and report.proofs[self._places[number][0]].state != "failed":
+            failed = (one for one in enumerate(report.proofs) if one[1].state == "failed")
             self._misfits |= {place: proof.reason for place, proof in failed}
         also = [one for one in self._places if self.is_proved(one) and one not in (number, *before)]
         texts = [report.text, *(f"It also proves candidate {one}." for one in also)]

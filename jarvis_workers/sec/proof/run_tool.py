@@ -182,12 +182,14 @@ def report_for(number: int, attempt: Attempt, result: AttemptResult, aims: Mappi
     """Judge the runs of an attempt to show a candidate, for each finding of all candidates by itself.
 
     An error at the very line of a candidate that it fits is that of this candidate. It would also be near enough to
-    show others in the same function. One at no such line can only show the candidate that the attempt was made for.
+    show others in the same function. One at no such line can only show the candidate that the attempt was made for,
+    and others at its place.
     """
     shown = {one: [_Shown.of(attempt, result, target) for target in aim.targets] for one, aim in aims.items()}
     owners = [one for one, those in shown.items() if any(each.is_at_sink for each in those)]
     why = f"the error is that of candidate {', '.join(map(str, owners))}" if owners else "the attempt is for another"
-    for one in shown.keys() - set(owners or [number]):
+    here = [one for one, aim in aims.items() if aim.targets[0].sink == aims[number].targets[0].sink]
+    for one in shown.keys() - set(owners or here):
         shown[one] = [each.elsewhere(why) for each in shown[one]]
     first = sum(len(those) for one, those in shown.items() if one < number)
     return _report([each for one in aims for each in shown[one]], first, result)

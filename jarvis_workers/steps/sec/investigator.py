@@ -8,6 +8,7 @@ from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.proof import ProofTarget
 from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof_of
+from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_selection import VerdictRating, may_be_asked, why_not_asked
 from jarvis_workers.steps.sec.prove import entry_points, target_of
@@ -55,4 +56,7 @@ def investigation_of(
         bench_tool(state),
         needs_proof,
         built=options.proof_build is not None,
+        places={
+            number: defect_of(those[0]).sink or (those[0].file, those[0].line) for number, those in members.items()
+        },
     )
