@@ -17,12 +17,21 @@ from jarvis_workers.source.lex import with_punctuators
 
 __all__ = ["is_cpp", "model"]
 
-# Each alternative begins with a literal byte, so that the regex engine can search for it at full speed.
+# Each alternative begins with a literal byte, so that the regex engine can search for it at full speed. All words of
+# C++ are names in C: of tags (`struct new x;`), functions (`int catch(const char *s)`), bit-fields and operands
+# (`private : 3`, `a ? private : b`, `template < 3`), or the end of one (`struct pid_namespace {`).
 CPP = re.compile(
     rb"""
-      class\s++\w++[^;(){}=]{0,200}\{ | template\s*+< | namespace\s++\w*+\s*+\{ | using\s++namespace\b | ::(?<=\w::)~?\w
-    | new(?<=[=(,\s]new)\s++\w[\w:<>]*+\s*+[\[(;] | delete(?<=[;{}\s]delete)\s*+(?>\[\s*+\]\s*+)?+\w++\s*+;
-    | _cast\s*+< | public\s*+: | private\s*+: | protected\s*+: | catch\s*+\(\s*+(?:const|\.\.\.|\w++\s*+&)
+      class(?<=\bclass)\s++\w++[^;(){}=]{0,200}\{ | namespace(?<=\bnamespace)(?<!struct\snamespace)\s*+\w*+\s*+\{
+    | template(?<=\btemplate)\s*+<\s*+(?:> | (?:typename|class|template|auto|bool|int|unsigned|char)\b
+      | (?!sizeof\b)[\w:]++\s++\w)
+    | using(?<=\busing)\s++namespace\b | ::(?<=\w::)~?\w
+    | new(?<=[=(,\s]new)(?<!struct\snew)\s++\w[\w:<>]*+\s*+[\[(;]
+    | delete(?<=[;{}\s]delete)(?<!struct\sdelete)\s*+(?>\[\s*+\]\s*+)?+\w++\s*+;
+    | _cast(?:(?<=static_cast)|(?<=dynamic_cast)|(?<=reinterpret_cast)|(?<=const_cast))\s*+<
+    | p(?:ublic|rivate|rotected)(?:(?<=[;{}\s]public)|(?<=[;{}\s]private)|(?<=[;{}\s]protected))
+      (?:(?<!\?\spublic)(?<!\?\sprivate)(?<!\?\sprotected))\s*+:(?!\s*+\w++\s*+[;,])
+    | catch(?<=[};\s]catch)(?<!\w\scatch)(?<!\*\scatch)\s*+\(\s*+(?:const|\.\.\.|\w++\s*+&)
     | include[ \t]*+<\w++>
     """,
     re.VERBOSE,
