@@ -4,14 +4,14 @@ Only the selected functions are parsed, each by itself; regular expressions read
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
-from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, skipped_parts, unread_code
+from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, partly_read, skipped_parts, unread_code
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import with_punctuators
 
@@ -53,19 +53,19 @@ def model(
     """Return the summary of a file from its `c_text` and its masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
-    never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
-    whether it was parsed as C++; "unsearched" is the offset behind which functions were not searched, or None;
-    "unread" is code that is not lowered: name, line, reason and text.
+    never returns; "included" are the names of the headers that it includes itself, without directories; "cpp": whether
+    it was parsed as C++; "unsearched": the offset behind which functions were not searched, or None; "unread": code
+    that is not lowered, by name, line, reason and text.
     """
     content = with_punctuators(content, text)
-    is_in_cpp = is_cpp(text) if cpp is None else cpp
+    is_in_cpp, searched = is_cpp(text) if cpp is None else cpp, functions(text, language)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=_names_of(defines)), is_in_cpp)
-    searched = functions(text, language)
     code = blanked(text, source.branches.blank(0, len(text)))
     locations = places(text, code, searched)
     outside = Outside(source, locations.outside, header=header, defines=defines)
     bodies, others, unread = _lowered(source, locations.functions, outside, is_selected)
     unread += unread_code(source, code, locations.functions, outside.opaque)
+    _mark_partial(bodies, partly_read(source, locations.functions, unread))
     return {
         "functions": bodies,
         "others": others,
@@ -78,7 +78,7 @@ def model(
         "included": _included(source),
         "cpp": is_in_cpp,
         "unsearched": searched.unsearched,
-        "unread": [[*rest, code.decode("latin-1")] for *rest, code in unread],
+        "unread": [[*one[:3], one.code.decode("latin-1")] for one in unread],
     }
 
 
@@ -116,6 +116,13 @@ def _lowered(
         (excluded if source.branches.is_excluded(first) else bodies).append(lowered)
     bodies = excluded + bodies
     return bodies, sorted(others.difference(one["name"] for one in bodies)), unread
+
+
+def _mark_partial(bodies: Sequence[dict[str, Any]], names: Collection[str]) -> None:
+    """Mark the functions of these names, and those that cannot be lowered, as read in part."""
+    for one in bodies:
+        if "gap" in one or one["name"] in names:
+            one["partial"] = True
 
 
 def _twins(source: ParsedSource, found: Sequence[FunctionPlace]) -> set[str]:
