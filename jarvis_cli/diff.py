@@ -31,7 +31,8 @@ Examples:
 \b
 Findings are matched by file, rule and code, not by line. A finding that was dismissed or suppressed in A but not in B
 counts as new for --fail-on. A finding in a file that B did not check is "not checked", never "fixed"; with --fail-on,
-the exit code is 3 if B was not checked in full. Of two conversions (jarvis c2rust), functions are compared: a function
+the exit code is 3 if B was not checked in full. Scans of two directories without a common file have different scopes:
+nothing in them can be compared. Of two conversions (jarvis c2rust), functions are compared: a function
 is worse if its state or proof fell.
 """
 LAST = "last"
