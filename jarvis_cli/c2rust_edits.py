@@ -17,7 +17,7 @@ def check_edited_crate(path: Path | None, crate_dir: Path | None, where: str | N
     """Check the functions of a crate that were edited, and print the result; return the exit code."""
     settings = project_settings(where, None, detach=False)
     place = find_crate(crate_dir, path or Path())
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         with display(quiet) as screen:
             checked = check_crate(settings, store, place, path, screen.tell)
         if not quiet:

@@ -31,7 +31,7 @@ COMMIT_LETTERS = 12
 def accept(named: str, *, force: bool) -> int:
     """Bring the change of a run into the current branch."""
     settings, top = _here()
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         blobs = wiring.blobs_of(settings)
         run = find_code_run(store, named, top)
         with lock_repository(require_change(store, blobs, run).repository().top, settings.data_dir):
@@ -43,7 +43,7 @@ def accept(named: str, *, force: bool) -> int:
 def reject(named: str, *, force: bool) -> int:
     """Drop the change of a run."""
     settings, top = _here()
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         blobs = wiring.blobs_of(settings)
         run = find_code_run(store, named, top)
         with lock_repository(require_change(store, blobs, run).repository().top, settings.data_dir):
@@ -55,7 +55,7 @@ def reject(named: str, *, force: bool) -> int:
 def diff(named: str, *, full: bool) -> int:
     """Print the change of a run."""
     settings, top = _here()
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         blobs = wiring.blobs_of(settings)
         change = require_change(store, blobs, find_code_run(store, named, top))
         if full:
@@ -71,7 +71,7 @@ def list_changes(*, as_json: bool) -> int:
     settings, top = _here()
     if top is None:
         raise UsageError(f"{plain(str(Path.cwd()))} is not in a git repository")
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         rows = code_rows(store, wiring.blobs_of(settings), top)
     if as_json:
         document = [{**row._asdict(), "run": row.run.id, "created_at": row.run.created_at} for row in rows]

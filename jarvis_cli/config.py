@@ -149,7 +149,8 @@ def trust(
     It holds until they change. The programs are MCP servers, callbacks, the central repository with its tools, and the
     gate of `jarvis code`; the servers are those of models and of the search, the results store, the broker, the blob
     store and the webhook, on whatever machine they are. data_dir brings results along, c2rust.tool_chains lets builds
-    read directories, sec.notes tells models whom to trust, and web.* says who may use the web interface.
+    read directories, rules.paths and settings of c2rust may read files elsewhere, sec.notes tells models whom to trust,
+    and web.* says who may use the web interface.
     """
     from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
 

@@ -27,7 +27,7 @@ def diff_conversions(before: "Run", after: "Run", *, form: str, file: Path | Non
     if fail_on not in (None, WORSE):
         raise UsageError(f"--fail-on {fail_on} is for findings; for two conversions use --fail-on {WORSE}")
     settings = load_settings(directory=Path.cwd())
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         sides = compare_runs(store, wiring.blobs_of(settings), before, after)
     write_report(CONVERSION_DIFFERENCE_FORMS[form](sides, words_of_run(after)), file)
     return exits.DONE if fail_on is None else _judged(sides, after.state)

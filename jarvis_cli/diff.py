@@ -31,7 +31,8 @@ Examples:
 \b
 Findings are matched by file, rule and code, not by line. A finding that was dismissed or suppressed in A but not in B
 counts as new for --fail-on. A finding in a file that B did not check is "not checked", never "fixed"; with --fail-on,
-the exit code is 3 if B was not checked in full. Of two conversions (jarvis c2rust), functions are compared: a function
+the exit code is 3 if B was not checked in full. Scans of two directories without a common file have different scopes:
+nothing in them can be compared. Of two conversions (jarvis c2rust), functions are compared: a function
 is worse if its state or proof fell.
 """
 LAST = "last"
@@ -105,7 +106,7 @@ def _conversions(before: str, after: str) -> "tuple[Run, Run] | None":
     from jarvis_workers.service.c2rust.conversion_results import is_conversion  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    with wiring.store_of(load_settings(directory=Path.cwd())) as store:
+    with wiring.store_of(load_settings(directory=Path.cwd()), create=False) as store:
         found = [runs.find_run(store, one) if RUN_NAME.fullmatch(one) else None for one in (before, after)]
     converted = [one is not None and is_conversion(one) for one in found]
     # Beside a scan or a report file, "last" is the last scan.
@@ -131,5 +132,5 @@ def _report(named: str) -> "ReportSide":
     if not RUN_NAME.fullmatch(named):
         return report_of_file(named)
     settings = load_settings(directory=Path.cwd())
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         return report_of_run(store, wiring.blobs_of(settings), scan_runs.find_scan(store, named))

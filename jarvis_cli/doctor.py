@@ -52,9 +52,13 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     def probe_store() -> str:
         if is_current_store(settings):
             return f"{settings.effective_store_url}{CURRENT}"
-        from jarvis_workers.service.wiring import store_of  # noqa: PLC0415  (the database libraries are slow to import)
+        # The database libraries are slow to import.
+        from jarvis_workers.service.wiring import schema_status_of, store_of  # noqa: PLC0415
 
-        with store_of(settings) as store:
+        status = schema_status_of(settings)
+        if status.state == "missing" and status.where.startswith("sqlite"):
+            return f"{status.where}: no results store yet; the first run creates it"
+        with store_of(settings, create=False) as store:
             return f"{store.where}{CURRENT}"
 
     absent = missing_extras(settings)
@@ -86,7 +90,7 @@ def _examine_cluster(settings: Settings) -> list[Check]:
     from jarvis_workers.service.wiring import store_of  # noqa: PLC0415
 
     try:
-        with store_of(settings) as store:
+        with store_of(settings, create=False) as store:
             return remote.examine(settings, store)
     except BrokerRefused as error:
         return [Check("broker", "fail", str(error), REFUSED_REMEDY)]

@@ -1,5 +1,5 @@
 """Ask a person before a settings file of the current directory starts programs, names servers or files for code
-and results, sends keys, or tells models whom to trust.
+and results, sends keys, reads files elsewhere, or tells models whom to trust.
 
 The directory may be a clone of somebody else's repository: without an approval, these settings have no effect.
 """
@@ -16,6 +16,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
+from jarvis_workers.settings.sources import PREFIX
 from jarvis_workers.settings.trust import (
     ADDRESSES,
     DATA_DIRECTORY,
@@ -23,6 +24,7 @@ from jarvis_workers.settings.trust import (
     MODELS,
     NOTES,
     PROGRAMS,
+    READ_PATHS,
     SERVER_ADDRESSES,
     WEB_ACCESS,
     decide,
@@ -30,16 +32,16 @@ from jarvis_workers.settings.trust import (
     trust_notice,
 )
 
-EVERY = (*PROGRAMS, *MODEL_SERVERS, *ADDRESSES)
+EVERY = (*PROGRAMS, *MODEL_SERVERS, *ADDRESSES, *READ_PATHS)
 # Without these, a worker would take no jobs, or ask other models.
 OF_WORKERS = (MODELS, DATA_DIRECTORY, *SERVER_ADDRESSES)
 # By what a command uses, see `app`.
 USED: Mapping[str, Sequence[str]] = {
     "none": (),
-    "servers": ADDRESSES,
+    "servers": (*ADDRESSES, "rules.paths"),
     "conversations": (
         *("agent.after_tool_call_cb_dirs", "central_repo", "central_tools", "c2rust.tool_chains"),
-        *(NOTES, MODELS, *ADDRESSES),
+        *(NOTES, MODELS, *ADDRESSES, *READ_PATHS),
     ),
     "agents": EVERY,
 }
@@ -59,8 +61,10 @@ def approve_programs(*, ask: bool = True, names: Sequence[str] = EVERY, required
         used = [setting for setting in values if setting in names]
         if used and not (ask and _is_approved(directory / name)):
             notice = trust_notice(name, used)
-            if set(used) & set(required):
-                raise UsageError(notice)
+            if missing := [setting for setting in used if setting in required]:
+                variables = " and ".join(f"{PREFIX}{setting.upper().replace('.', '__')}" for setting in missing)
+                without = f"without {' and '.join(missing)}, no worker starts"
+                raise UsageError(f"{notice} as the user of the worker, or set {variables}: {without}")
             write_line(notice)
 
 
@@ -70,6 +74,7 @@ def _effects(names: Collection[str]) -> str:
         (PROGRAMS, "start programs"),
         (MODEL_SERVERS, "send code and keys to servers"),
         (ADDRESSES, "name servers or files for code and results"),
+        (READ_PATHS, "read files elsewhere"),
         ((NOTES,), "tell models whom to trust"),
         (WEB_ACCESS, "let others in"),
     )

@@ -57,7 +57,7 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         blobs = wiring.blobs_of(settings)
         found, issue = find_issue(store, blobs, identifier, run, with_proof=True)
         root = Path(path) if path is not None else Path(os.fsdecode(found.root_raw))

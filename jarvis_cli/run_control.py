@@ -46,7 +46,7 @@ from jarvis_workers.store.values import Run
 
 def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:
     """Wait for a run to end, at most `timeout` seconds; return the exit code of the run."""
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         target_run = runs.find_run(store, run)
         _check_broker(settings, target_run)
         with display(quiet) as screen, follow(screen, store) as show_all:
@@ -109,7 +109,7 @@ def _check_broker(settings: Settings, run: Run) -> None:
 
 def cancel(settings: Settings, run: str) -> int:
     """Cancel a run."""
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         ended = runs.cancel(store, runs.find_run(store, run), settings.lease_seconds)
     typer.echo(f"run {ended.id} is {ended.state}", err=True)
     return exits.DONE
@@ -138,7 +138,7 @@ def retry(settings: Settings, run: str, delivery: Delivery, budget: str | None, 
 def _go_on(
     settings: Settings, run: str, delivery: Delivery, quiet: bool, take_up: Callable[[Store, Run, str], None]
 ) -> int:
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         target_run = runs.find_run(store, run)
         delivery = _as_started(target_run, delivery)
         with display(quiet) as screen:

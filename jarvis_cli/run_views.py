@@ -69,7 +69,7 @@ SHOWN = (
 
 def show(settings: Settings, run: str, *, as_json: bool) -> int:
     """Print the state of a run, its stages, and the suggested next command."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         target_run = runs.find_run(store, run)
         part = reports.run_part(store, target_run) | {
             "abandoned": runs.is_abandoned(store, target_run, settings.lease_seconds)
@@ -116,7 +116,7 @@ def _show_continuation(run: Run, *, abandoned: bool) -> None:
 
 def label(settings: Settings, run: str, text: str) -> int:
     """Set the label of a run."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         target_run = runs.find_run(store, run)
         runs.set_label(store, target_run, text)
     name = " ".join(text.split())
@@ -139,7 +139,7 @@ def _show_conversations(talks: Sequence[tuple[int, str, str]], part: Mapping[str
 
 def report(settings: Settings, run: str, delivery: Delivery) -> int:
     """Write the report of a run, or the answer of an agent."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         target_run = runs.find_run(store, run)
         blobs = wiring.blobs_of(settings)
         if target_run.kind in agent_output.KINDS:
@@ -176,7 +176,7 @@ def _report_writer(run: Run) -> Callable[[Store, Blobs, Run, Delivery], int] | N
 
 def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> int:
     """Print a conversation."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         records = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
     if as_json:
         typer.echo(json.dumps(records, indent=2))
@@ -192,7 +192,7 @@ def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> in
 
 def export(settings: Settings, run: str, directory: Path | None) -> int:
     """Write the files of a run."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         target_run = runs.find_run(store, run)
         if target_run.kind in agent_output.KINDS:
             raise UsageError(
@@ -244,7 +244,7 @@ def _exported(store: Store, blobs: Blobs, run: Run, directory: Path | None) -> l
 def prune(settings: Settings, names: Sequence[str], older_than: float | None, *, cache: bool, answers: bool) -> int:
     """Delete ended runs, unreferenced blobs and, on request, caches."""
     age = ANSWER_DAYS if older_than is None else older_than
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         store.deadline.lift_execution_limit()
         runs.check_clocks(store, time.time())
         target_run = [runs.find_run(store, name) for name in names]

@@ -72,7 +72,7 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=False)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         found = find_issue(store, wiring.blobs_of(settings), named, options.run)
     request = discussion_request(settings, kind, found, text, options.group, language_of(options.lang))
     run_options = replace(request.options, **target.run_options)

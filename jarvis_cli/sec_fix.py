@@ -25,11 +25,11 @@ def fix_findings(options: FixCommandOptions) -> int:
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     labels = parse_labels(options.label or ())
     model_name(settings, options.group)
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=False) as store:
         scanned = find_judged_run(store, options.run)
 
     def request(_: SourceTree, executor: str, screen: Display) -> RunRequest[FixInput]:
-        with wiring.store_of(settings, tell=write_line) as store:
+        with wiring.store_of(settings, tell=write_line, create=False) as store:
             tell = _no_line if options.quiet else screen.tell
             made = fix_request(settings, store, _blobs(settings), scanned, _choice(options), executor, tell)
         return deliver_as(replace(made, labels={**labels, **made.labels}), target)

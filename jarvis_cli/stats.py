@@ -18,7 +18,7 @@ With rules.learned or --learned, a scan uses it for rules with {JUDGED_MIN} verd
 
 def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:
     """Return the statistics of these rules, those with the most verdicts first."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         records = records_of(store, rules)
     if form == "json":
         return json.dumps([record.as_json() for record in records], indent=2)

@@ -110,7 +110,7 @@ def triage(
 
     criteria = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
     marks = list(_marks(mark or [], reason or []))
-    with triage_actions.open_context(run) as place:
+    with triage_actions.open_context(run, create=bool(import_)) as place:
         commands: dict[str, Callable[[], int]] = {
             "--import": lambda: triage_actions.import_file(place, import_ or ""),
             "--export": lambda: triage_actions.export_file(place, export or ""),

@@ -71,10 +71,10 @@ class TriageContext:
 
 
 @contextmanager
-def open_context(run: str | None) -> Iterator[TriageContext]:
-    """Open the store of this directory's settings, and find the run."""
+def open_context(run: str | None, *, create: bool) -> Iterator[TriageContext]:
+    """Open the store of this directory's settings, which a command may `create`, and find the run."""
     settings = load_settings(directory=Path.cwd())
-    with wiring.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line, create=create) as store:
         yield TriageContext(store, wiring.blobs_of(settings), None if run is None else find_scan(store, run))
 
 

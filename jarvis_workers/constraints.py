@@ -73,3 +73,9 @@ def percent_error(address: str) -> str | None:
 
 def _shown(value: object) -> object:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else value
+
+
+def located(wrong: "ErrorDetails") -> str:
+    """Return the message of an error of pydantic, after its place if it has one."""
+    place = ".".join(map(str, wrong["loc"]))
+    return f"{place}: {wrong['msg']}" if place else str(wrong["msg"])

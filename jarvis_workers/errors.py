@@ -45,6 +45,11 @@ class JarvisError(Exception):
     """An error message for users: what is wrong, where, and how to fix it."""
 
 
+def clause(message: str) -> str:
+    """Return the first line of a message, such as one of another program, so that a sentence can go on behind it."""
+    return message.strip().partition("\n")[0].rstrip(" .:;,")
+
+
 class UsageError(JarvisError):
     """The request is invalid: a wrong path, option or id.
 
@@ -52,7 +57,7 @@ class UsageError(JarvisError):
     """
 
     def __init__(self, fact: str, advice: str = "") -> None:
-        super().__init__(f"{fact}; {advice}" if advice else fact)
+        super().__init__(f"{fact.rstrip('.')}; {advice}" if advice else fact)
         self.fact = fact
 
 

@@ -29,10 +29,11 @@ Listener = Callable[..., Any]
 
 
 class EventBus:
-    """The listeners of each event."""
+    """The listeners of each event; `failed` is called with a line about each exception of one."""
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[str], None] = lambda _: None) -> None:
         self._listeners: dict[str, list[Listener]] = {}
+        self._failed = failed
 
     def subscribe(self, event: str, callback: Listener) -> None:
         self._listeners.setdefault(event, []).append(callback)
@@ -49,4 +50,4 @@ class EventBus:
     def emit(self, event: str, **payload: Any) -> None:
         """Call all listeners of an event; a listener added during the call gets only later events."""
         for callback in tuple(self._listeners.get(event, ())):
-            call_isolated(callback, f"a listener of {event}", **payload)
+            call_isolated(callback, f"a listener of {event}", self._failed, **payload)

@@ -36,12 +36,13 @@ def call_foreign(function: Callable[..., Any], what: str, *args: Any, **named: A
         raise ForeignError(f"{what} failed: {type(error).__name__}: {error}") from error
 
 
-def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
-    """Call user-defined code; warn of its exception and return None."""
+def call_isolated(function: Callable[..., Any], what: str, failed: Callable[[str], None], /, **named: Any) -> Any:
+    """Call user-defined code; of its exception, warn, call `failed` with a line about it, and return None."""
     try:
         return call_foreign(function, what, **named)
     except ForeignError as error:
         warning("plugin failed", says=str(error))
+        failed(str(error))
         return None
 
 
@@ -61,9 +62,10 @@ class LeftOutFiles:
         self.add(f"{path}: {why}")
 
     def add(self, line: str) -> None:
-        """Add a line, unless there are too many already."""
-        if len(self.lines) < LEFT_OUT_MAX:
-            self.lines.append(plain(line)[:LEFT_OUT_CHARACTERS])
+        """Add a line, unless it is there, or there are too many already."""
+        shown = plain(line)[:LEFT_OUT_CHARACTERS]
+        if shown not in self.lines and len(self.lines) < LEFT_OUT_MAX:
+            self.lines.append(shown)
 
 
 def load_files(directories: Iterable[Path], leave_out: LeaveOut = leave_out) -> Iterator[tuple[Path, ModuleType]]:

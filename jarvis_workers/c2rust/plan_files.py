@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.crate_layout import CratePlan
 from jarvis_workers.c2rust.signature_answer import PlannedParameter
+from jarvis_workers.constraints import located
 from jarvis_workers.errors import UsageError
 from jarvis_workers.reprs import short
 from jarvis_workers.yamlloader import UniqueKeys
@@ -99,5 +100,4 @@ def _function(row: Any) -> tuple[str, tuple[PassedParameter, ...] | None]:
 
 def _first(error: ValidationError) -> str:
     wrong = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(map(str, wrong["loc"]))
-    return f"{place}: {wrong['msg']}" if place else wrong["msg"]
+    return located(wrong)

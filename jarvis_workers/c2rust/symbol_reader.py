@@ -14,6 +14,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.c2rust.library_replacement import LibraryReplacement
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
+from jarvis_workers.constraints import located
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, leaves_the_root, listing, plain, shown
 from jarvis_workers.source.clang.unit import Category, CParameter, Extent, Language, ReferenceKind
@@ -121,8 +122,7 @@ def _parsed(text: str, place: str) -> SymbolLine:
     try:
         line = SymbolLine.model_validate({name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise UsageError(f"{place}: {located(error.errors()[0])}") from error
     path = from_shown(line.file)
     if path and not path.startswith(b"/") and leaves_the_root(path):
         raise UsageError(f"{place}: file: {line.file!r} is not below the project root")

@@ -38,7 +38,7 @@ OpenScripts = Callable[[Path], SandboxedScripts | None]
 class JobConversation:
     """An open conversation, created by `AgentRuntime.open`; `profiles` are those of its model groups.
 
-    `left_out` collects the files and servers of users that this process cannot use.
+    `left_out` collects the files and servers of users that this process cannot use, and callbacks that failed.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class JobConversation:
         `about` identifies the conversation; a transcript with a different identity is not resumed.  The `hidden` tools
         are run by the conversation itself; the model cannot call them.
         """
-        bus, start = EventBus(), {**about, "tools": list(agent.tools.names)}
+        bus, start = EventBus(self.left_out.add), {**about, "tools": list(agent.tools.names)}
         for listener in self._setup.listeners:
             bus.subscribe(AFTER_TOOL_CALL, listener)
         observer = self._setup.observer

@@ -6,7 +6,7 @@ Answers, their usage and the transcript lines go to the store in one transaction
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from jarvis_workers.agent.group_commit import Journal
@@ -18,7 +18,7 @@ from jarvis_workers.conversations.platform_stack import PlatformStack
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.script_sandbox import SandboxedScripts
 from jarvis_workers.conversations.store_adapters import StoredAnswers, StoredLog, save_items
-from jarvis_workers.errors import StepFailed
+from jarvis_workers.errors import StepFailed, StoreError
 from jarvis_workers.platforms.answer_cache import AnswerStore
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Profile
@@ -29,13 +29,16 @@ from jarvis_workers.sandbox.limits import SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import Sandbox, best_tier
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
-from jarvis_workers.store import transcripts
+from jarvis_workers.store import events, transcripts
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.events import LEFT_OUT
 from jarvis_workers.store.transcripts import Item
 from jarvis_workers.store.values import Claimed
 
 # Concurrent scripts beyond one per core, since scripts also wait for I/O.
 EXTRA_SCRIPTS = 4
+# The lines about files of users that one process records, of all runs together.
+RECORDED_MAX = 10_000
 
 
 class AgentRuntime:
@@ -51,6 +54,7 @@ class AgentRuntime:
         self._starter = Starter() if self.tier != Tier.C else None
         self._script_slots = threading.BoundedSemaphore((os.cpu_count() or 1) + EXTRA_SCRIPTS)
         self._closing = threading.Event()
+        self._recorded = set[tuple[str, str]]()
         with store.write() as session:
             self._secret = transcripts.secret(session)
         self.budgets = BudgetLedger(store, self._closing)
@@ -89,6 +93,7 @@ class AgentRuntime:
             log, marks = StoredLog(self.journal, job, lines), self.marks(about)
             talk = JobConversation(log, marks, stack, self.setup, self._open_scripts, resources)
             talk.platform = self.platform_of(job, stack)
+            resources.callback(self._record_left_out, job.run_id, talk.left_out.lines)
             yield talk
 
     def platform_of(self, job: Claimed, stack: PlatformStack) -> Platform:
@@ -126,6 +131,15 @@ class AgentRuntime:
     def script_slots(self) -> threading.BoundedSemaphore:
         """The slots that limit the concurrent commands of this process."""
         return self._script_slots
+
+    def _record_left_out(self, run_id: str, lines: Sequence[str]) -> None:
+        """Record in the history of a run which files of users this process could not use."""
+        news = [line for line in lines if (run_id, line) not in self._recorded]
+        if not news or len(self._recorded) > RECORDED_MAX:
+            return
+        with suppress(StoreError), self.store.write() as session:
+            events.record(session, run_id, LEFT_OUT, lines=news)
+        self._recorded.update((run_id, line) for line in news)
 
     def _group(self, group: str) -> ModelGroup:
         model_group = self.setup.groups.get(group)

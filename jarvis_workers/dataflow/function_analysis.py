@@ -45,7 +45,8 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> str | None:
     if machine.pruned:
         machine.doubt_proofs(function.line, function.end)
     dangling(finished)
-    for one in finished:
+    # What is not read may release what is left.
+    for one in finished if not function.partial else ():
         leaks(one, function.end)
     return None
 

@@ -5,7 +5,7 @@ equal paths merge, and if too many reach a point, a few are kept.  A function ma
 beyond that is not analyzed, which can hide a finding but never cause one, and the function is named.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow import ir
@@ -19,7 +19,7 @@ from jarvis_workers.dataflow.extents import carry_extents
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
 from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
-from jarvis_workers.dataflow.pointers import RETURNS_NULL
+from jarvis_workers.dataflow.pointers import RETURNS_NULL, escape, escape_inside
 from jarvis_workers.dataflow.side_effects import forget_outputs
 from jarvis_workers.dataflow.tainting import EFFECTS_DEEP, reaches_effects
 from jarvis_workers.dataflow.termination import ends_program
@@ -235,16 +235,28 @@ def _inside(target: Callee, call: ir.CallExpr, values: list[Value], this: Value,
     inner.call_line = line if frame.call_line is None else frame.call_line
     bind(path, call, values, inner)
     path.returned = ANY
-    entered = path.trail
+    entered, earlier = path.trail, {*path.objects} if function.partial else set[str]()
     finished = follow_body(path)
     path.frame = frame
     for one in finished:
+        if function.partial:
+            _hand_to_unread(one, earlier, (this, *values))
         forget_frame(one, inner)
         one.frame = frame
         carry_extents(one, call, inner)
         if one.trail is entered:
             one.trail = before
     return finished
+
+
+def _hand_to_unread(path: PathState, earlier: Collection[str], values: Sequence[Value]) -> None:
+    """Treat what a callee makes or gets as kept by it, if not all of its code was read."""
+    for value in values:
+        escape(path, value)
+        if value.target:
+            escape_inside(path, value.target)
+    for key in path.objects.keys() - earlier:
+        path.objects[key] = path.objects[key]._replace(lost=True)
 
 
 def follow_body(path: PathState) -> list[PathState]:

@@ -53,6 +53,11 @@ def place_quietly(path: PathState, e: ir.Expression) -> Place | None:
     return place
 
 
+def is_this(path: PathState, e: ir.Expression) -> bool:
+    """Return whether an expression is the object of a method; in C, a variable may have its name."""
+    return e == THIS and "this" not in path.frame.types and "this" not in path.machine.globals
+
+
 def place_of_variable(path: PathState, name: str) -> Place:
     frame = path.frame
     local = frame.types.get(name)
@@ -79,7 +84,7 @@ def _place_of_assigned(path: PathState, e: ir.AssignExpr) -> Place | None:
 
 
 def _place_of_member(path: PathState, e: ir.ArrowExpr) -> Place | None:
-    if e.base == THIS:
+    if is_this(path, e.base):
         this = path.frame.this.target
         return (this, "." + e.member) if this else None
     cell = _through(path, e.base, None)

@@ -13,7 +13,7 @@ from jarvis_workers.dataflow.ir.expr import (
     SizeofExpr,
 )
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, GlobalVariable
-from jarvis_workers.dataflow.lvalues import place_of, place_of_variable, set_or_reported
+from jarvis_workers.dataflow.lvalues import is_this, place_of, place_of_variable, set_or_reported
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import CONSTANTS, is_in_units
@@ -29,7 +29,7 @@ SOME_SIZE = Value((1, None))
 def _variable(path: PathState, e: NameExpr) -> Value:
     name, frame = e.name, path.frame
     local = frame.types.get(name)
-    if local is None or name == "this":
+    if local is None:
         return _not_local(path, e)
     place = local.place if name not in frame.references else place_of_variable(path, name)
     if local.is_array and place[1] == "" and place[0] in path.objects:
@@ -40,7 +40,7 @@ def _variable(path: PathState, e: NameExpr) -> Value:
 
 def _not_local(path: PathState, e: NameExpr) -> Value:
     name = e.name
-    if name == "this":
+    if is_this(path, e):
         return path.frame.this
     constant = _constant(path, e)
     if constant is not None:

@@ -13,7 +13,7 @@ from redis.exceptions import (
 from redis.sentinel import MasterNotFoundError
 
 from jarvis_workers.dispatch.broker_address import SETTING
-from jarvis_workers.errors import BrokerRefused, BrokerUnavailable
+from jarvis_workers.errors import BrokerRefused, BrokerUnavailable, clause
 
 UNTRUSTED_MARK = "certificate verify failed"
 IS_IT_RUNNING = "is Redis running? see"
@@ -51,10 +51,8 @@ PASSING: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
 def broker_error(error: Exception, where: str) -> BrokerUnavailable:
     """Return the error of an exchange with Redis, in one line with what to do; a BrokerRefused if it will last."""
     chain = list(_causes(error))
-    lines = str(error).strip().splitlines()
     # Behind the name of the master are the clients of redis-py, as Python writes them.
-    first = lines[0].partition(" : <redis.")[0] if lines else type(error).__name__
-    says = f"{where}: {first}"
+    says = f"{where}: {clause(str(error).partition(' : <redis.')[0]) or type(error).__name__}"
     if UNTRUSTED_MARK in str(error):
         return BrokerUnavailable(f"{says}; check ssl_ca_certs and the host name in {SETTING}")
     if remedy := _by_class(BY_CLASS, chain) or _by_mark(chain):

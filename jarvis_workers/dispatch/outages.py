@@ -13,6 +13,7 @@ from jarvis_workers.errors import (
     StoreFull,
     StoreRejected,
     StoreUnavailable,
+    clause,
 )
 
 # The errors that pass, or concern the data of one run; all others end the process by name.
@@ -35,5 +36,5 @@ class Outages:
         except TOLERATED as problem:
             if type(problem) not in self.away:
                 says = str(problem) if isinstance(problem, JarvisError) else f"{type(problem).__name__}: {problem}"
-                self._tell(f"{says.removesuffix(': ')}; {self._meanwhile}")
+                self._tell(f"{clause(says)}; {self._meanwhile}")
             self.away.add(type(problem))

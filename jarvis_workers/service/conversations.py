@@ -12,7 +12,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.write_report import list_issues
-from jarvis_workers.store import artifacts, jobs, transcripts, verdicts
+from jarvis_workers.store import artifacts, events, jobs, transcripts, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.runs import Run
@@ -41,9 +41,12 @@ def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:
 
 
 def left_out_files(store: Store, blobs: Blobs, run: Run) -> list[str]:
-    """Return a line for each file and server of a user that the agent's run could not use."""
+    """Return a line for each file and server of a user that a run could not use, or that failed."""
     answer = read_answer(store, blobs, run) or {}
-    return list(answer.get("run", {}).get("left_out", ()))
+    with store.read() as session:
+        recorded = [event for event in events.read(session, run.id) if event["name"] == events.LEFT_OUT]
+    lines = [*answer.get("run", {}).get("left_out", ()), *(line for event in recorded for line in event["lines"])]
+    return list(dict.fromkeys(lines))
 
 
 def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:

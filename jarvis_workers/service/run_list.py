@@ -46,7 +46,7 @@ def _through_the_store(settings: Settings, limit: int, labels: Filters) -> list[
     from jarvis_workers.service.wiring import store_of  # noqa: PLC0415  (the database libraries are slow to import)
     from jarvis_workers.store.runs import fetch_mappings  # noqa: PLC0415
 
-    with store_of(settings) as store, store.read() as session:
+    with store_of(settings, create=False) as store, store.read() as session:
         return newest_listed(
             lambda statement, values: fetch_mappings(session, statement, values),
             store.dialect,

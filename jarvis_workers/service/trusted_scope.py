@@ -7,16 +7,14 @@ narrows, compared with its base, is recorded, so that it does not pass the gate 
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.errors import SettingsError, UsageError
 from jarvis_workers.paths import listing, plain, shown
+from jarvis_workers.service.base_revision import Base, Bases, read_bases
 from jarvis_workers.service.scan_request import selection_of
-from jarvis_workers.service.sources import DEFAULT_BOUNDS
 from jarvis_workers.service.unscanned_sources import ScanPaths, unscanned_sources
 from jarvis_workers.service.written_ignore_files import written_ignore_files
 from jarvis_workers.settings import TOML_FILE, TRUSTED_CONFIG, YAML_FILE, ScopeNotes, Settings, load_settings
@@ -31,11 +29,10 @@ SERVICES = (
     *("TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID"),
 )
 UNSET = ("", "0", "false", "no", "off")
-# https://docs.github.com/en/actions/reference/variables-reference, https://docs.gitlab.com/ci/variables/predefined_variables/
-GITHUB_BRANCH = "GITHUB_BASE_REF"
-GITLAB_COMMIT, GITLAB_BRANCH = "CI_MERGE_REQUEST_DIFF_BASE_SHA", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
-COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 NO_BASE = f"no base revision can be read here; to use them, set {TRUSTED_CONFIG}"
+ALTERS = "this change alters what is scanned"
+OLDER = "older than its target branch; merge that"
+BEHIND = "the target branch scans more than this change, and decides"
 TEMPORARY = "jarvis-scope"
 NAMES_MAX = 10
 # As Linux itself follows.
@@ -44,14 +41,6 @@ LINKS_MAX = 40
 
 # A scan of the whole directory.
 WHOLE = ScanPaths()
-
-
-class Base(NamedTuple):
-    """The settings of the base revision, and the entries that the change adds, edits or deletes, from the top."""
-
-    settings: Settings
-    changed: Mapping[bytes, git.Change]
-    revision: git.Borrowed
 
 
 class WayTo(NamedTuple):
@@ -93,18 +82,29 @@ def load_scan_settings(
             ignored = [name for name in narrowed_settings(settings, unset) if _differs(name, settings, trusted)]
             settings = with_values_of(trusted, settings)
             return settings.with_scope(_without(ignored, trusted, directory, f"{TRUSTED_CONFIG} decides"))
-        if base := _read_base(flags, directory, environ, place):
-            narrowed = narrowed_settings(settings, base.settings)
-            settings = with_values_of(base.settings, settings, narrowed)
-            files = sorted(
-                {*_altered_files(base, directory, named, scan), *_unscanned(base, directory, scan, settings)}
-            )
-            altered = (*narrowed, *map(shown, files))
-            names = plain(listing(altered, NAMES_MAX))
-            notice = f"this change alters what is scanned: {names}; its base decides" if altered else None
-            return settings.with_scope(ScopeNotes(altered, notice))
+        if bases := read_bases(flags, directory, environ, place):
+            return _compared(settings, bases, directory, named, scan)
         ignored = [*narrowed_settings(settings, unset)]
         return with_values_of(unset, settings, ignored).with_scope(_without(ignored, unset, directory, NO_BASE))
+
+
+def _compared(settings: Settings, bases: Bases, directory: Path, named: Sequence[str], scan: ScanPaths) -> Settings:
+    """Return the settings without what the change narrows, and with what its target branch has widened meanwhile."""
+    narrowed = dict.fromkeys(name for base in bases.left for name in narrowed_settings(settings, base.settings))
+    for base in bases.left:
+        settings = with_values_of(base.settings, settings, narrowed_settings(settings, base.settings))
+    behind: tuple[str, ...] = ()
+    if tip := bases.tip:
+        behind = narrowed_settings(settings, tip.settings)
+        settings = with_values_of(tip.settings, settings, behind)
+    files = set[bytes]()
+    for base in bases.left:
+        files.update(_altered_files(base, directory, named, scan), _unscanned(base, directory, scan, settings))
+    older = set(_altered_files(tip, directory, named, scan)) - files if tip else set[bytes]()
+    altered = (*narrowed, *map(shown, sorted(files)), *(f"{shown(file)} ({OLDER})" for file in sorted(older)))
+    notices = [f"{ALTERS}: {plain(listing(altered, NAMES_MAX))}; its base decides"] if altered else []
+    notices += [f"{BEHIND}: {', '.join(behind)}"] if behind else []
+    return settings.with_scope(ScopeNotes(altered, "; ".join(notices) or None))
 
 
 def _differs(name: str, settings: Settings, trusted: Settings) -> bool:
@@ -119,42 +119,6 @@ def _without(ignored: Sequence[str], trusted: Settings, directory: Path, why: st
         ignored = [*ignored, JARVIS_IGNORE]
     says = f"what narrows the scan in this checkout has no effect ({why}): {', '.join(ignored)}"
     return ScopeNotes(notice=says if ignored else None, reads_jarvisignore=reads)
-
-
-def _read_base(flags: Mapping[str, object], directory: Path, environ: Mapping[str, str], place: Path) -> Base | None:
-    """Return the base of the change under test, or None if there is none or it cannot be read."""
-    revision = _base_revision(environ)
-    if revision is None:
-        return None
-    files, repository = place / "files", place / "repository"
-    files.mkdir()
-    repository.mkdir()
-    try:
-        borrowed = git.borrow(directory, revision, repository, environ, DEFAULT_BOUNDS)
-        commit = git.merge_base(borrowed)
-        inside = directory.resolve().relative_to(borrowed.top.resolve())
-        for name in (YAML_FILE, TOML_FILE):
-            content = git.file_at(borrowed, commit, os.fsencode(inside / name))
-            if content is not None:
-                (files / name).write_bytes(content)
-        settings = load_settings(flags, environ=environ, directory=files)
-        changes = git.changes_since(borrowed, commit)
-    except (UsageError, SettingsError, ValueError):
-        return None
-    return Base(settings, changes, borrowed._replace(commit=commit))
-
-
-def _base_revision(environ: Mapping[str, str]) -> str | None:
-    """Return the revision into which the change is to be merged, from the variables of a pull or merge request."""
-    if branch := environ.get(GITHUB_BRANCH):
-        return f"refs/remotes/origin/{branch}"
-    commit = environ.get(GITLAB_COMMIT, "")
-    if COMMIT.fullmatch(commit):
-        return commit
-    # The branches of a fork belong to the author of the change.
-    is_own = environ.get("CI_PROJECT_ID") == environ.get("CI_MERGE_REQUEST_PROJECT_ID")
-    branch = environ.get(GITLAB_BRANCH)
-    return f"refs/remotes/origin/{branch}" if branch and is_own else None
 
 
 def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Iterator[bytes]:

@@ -1,18 +1,21 @@
 """Sources that a change takes out of its own scan without deleting them.
 
 A change may delete code.  But code that the scan of the base would read, and that is moved to where this scan does not
-look (`vendor`, an ignored directory), whether its file goes, stays empty or includes it from there, or whose place is
-now a link or a submodule, would pass the gate unseen.  Both revisions are walked with the same selection, the base in a
-checkout of its own, and changed files are compared by their statements.
+look (`vendor`, an ignored directory, a submodule) or to test code, whose findings count for less, whether its file
+goes, stays empty or includes it from there, or whose place is now a link or a submodule, would pass the gate unseen.
+Both revisions are walked with the same selection, the base in a checkout of its own, and changed files are compared by
+their statements.
 """
 
 import os
+import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.service.moved_code import Statements, code_of, code_of_all, is_moved
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.service.targets import target_of
@@ -83,26 +86,36 @@ def unscanned_sources(
     below = _below(scan, directory, top)
     if not sources or not below.paths:
         return []
-    moves = _Moves(base, changed, sources, below.files(top, selection))
-    suspects = {path: path for path in moves.sources()}
+    scanned, submodules = below.files(top, selection), _submodule_files(top, changed)
+    code = {path for path in sources if not is_test(path)}
+    every = (
+        _Moves(base, changed, code, _without_tests(scanned), submodules),
+        _Moves(base, changed, sources - code, scanned, submodules),
+    )
+    suspects = {path: path for moves in every for path in moves.sources()}
     if suspects and (included := below.included(top, selection)):
-        suspects = {path: path for path in moves.sources(included)}
+        reached = (_without_tests(included), included)
+        suspects = {path: path for moves, found in zip(every, reached, strict=True) for path in moves.sources(found)}
+    not_compared = frozenset[bytes]().union(*(moves.not_compared for moves in every))
     for path in sources:
         for one in () if changed[path].is_file else _with_parents(path):
             if one in changed and changed[one].redirects:
                 suspects[path] = one
     if not suspects:
-        return sorted(moves.not_compared)
+        return sorted(not_compared)
     try:
         git.check_out(base)
     except UsageError:
-        return sorted({*suspects.values(), *moves.not_compared})
+        return sorted({*suspects.values(), *not_compared})
     scanned = below.files(base.place.resolve(), selection)
-    return sorted({*(suspects[path] for path in suspects.keys() & scanned), *moves.not_compared})
+    return sorted({*(suspects[path] for path in suspects.keys() & scanned), *not_compared})
 
 
 class _Moves:
-    """The code that `sources` lose to files that are not scanned; `scanned` are all that are now."""
+    """The code that `sources` lose to files that are not scanned; `scanned` are all that are now.
+
+    `submodules` are the files of submodules with a new commit; what they had before is not known.
+    """
 
     def __init__(
         self,
@@ -110,26 +123,31 @@ class _Moves:
         changed: Mapping[bytes, git.Change],
         sources: Collection[bytes],
         scanned: Collection[bytes],
+        submodules: Mapping[bytes, bytes | None],
     ) -> None:
         files = {path: one for path, one in changed.items() if one.is_file}
         self._lost = {path: changed[path] for path in sources if path in scanned or path not in files}
         self._scanned = {path: files[path] for path in files.keys() & scanned}
         self._others = {path: one for path, one in files.items() if path not in scanned} if self._lost else {}
+        self._submodules = {path: one for path, one in submodules.items() if path not in scanned} if self._lost else {}
         self._contents: Mapping[bytes, bytes] = {}
-        if self._others:
+        if self._others or self._submodules:
             self._contents = _contents(base, {*self._lost.values(), *self._scanned.values()})
             self._contents |= _contents(base, {*self._others.values()})
         self.not_compared = {path for path, one in self._others.items() if one.new not in self._contents}
+        self.not_compared.update(path for path, content in self._submodules.items() if content is None)
 
     def sources(self, included: Collection[bytes] = ()) -> Iterator[bytes]:
         """Yield the sources, where some of the other files are scanned because sources include them."""
         others = {path: one for path, one in self._others.items() if path not in included}
+        submodules = {path: one for path, one in self._submodules.items() if path not in included}
         self.not_compared -= set(included)
-        if not others:
+        if not others and not submodules:
             return
         reached = {path: one for path, one in self._others.items() if path in included}
         after = code_of_all(self._code(path, one.new) for path, one in (self._scanned | reached).items())
-        elsewhere = code_of_all(self._code(path, one.new) - self._code(path, one.old) for path, one in others.items())
+        gained = [self._code(path, one.new) - self._code(path, one.old) for path, one in others.items()]
+        elsewhere = code_of_all([*gained, *(code_of(path, content or b"") for path, content in submodules.items())])
         before = {path: self._code(path, one.old) for path, one in self._lost.items()}
         if not any(is_moved(code, after, code) for code in before.values()):
             self.not_compared = set()
@@ -148,6 +166,35 @@ def _contents(base: git.Borrowed, changes: Collection[git.Change]) -> dict[bytes
         return git.contents(base, sorted(names), COMPARED_BYTES)
     except UsageError:
         return {}
+
+
+def _submodule_files(top: Path, changed: Mapping[bytes, git.Change]) -> dict[bytes, bytes | None]:
+    """Return the contents of the files of submodules with a new commit, the smallest up to COMPARED_BYTES in sum.
+
+    The content of others is None, and so is that of a submodule itself that is not checked out.
+    """
+    found, sizes = dict[bytes, bytes | None](), list[tuple[int, Path]]()
+    for path in (path for path, one in changed.items() if one.after == git.SUBMODULE):
+        files = [*_regular_files(top / os.fsdecode(path))]
+        sizes += [(file.lstat().st_size, file) for file in files]
+        if not files:
+            found[path] = None
+    left = COMPARED_BYTES
+    for size, file in sorted(sizes):
+        left -= size
+        found[os.fsencode(file.relative_to(top))] = file.read_bytes() if left >= 0 else None
+    return found
+
+
+def _regular_files(directory: Path) -> Iterator[Path]:
+    for place, directories, files in os.walk(directory):
+        directories[:] = [name for name in directories if name != ".git"]
+        paths = (Path(place, name) for name in files if name != ".git")
+        yield from (path for path in paths if stat.S_ISREG(path.lstat().st_mode))
+
+
+def _without_tests(paths: Collection[bytes]) -> frozenset[bytes]:
+    return frozenset(path for path in paths if not is_test(path))
 
 
 def _walked(root: Path, selection: Selection) -> Iterator[bytes]:

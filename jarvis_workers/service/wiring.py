@@ -31,6 +31,7 @@ from jarvis_workers.service.scan_request import resources_of as resources_of
 from jarvis_workers.service.scan_request import scan_options_of as scan_options_of
 from jarvis_workers.service.scan_request import selection_of as selection_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.settings.schema import default_data_dir
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.store import workers
@@ -63,13 +64,23 @@ def shared_blobs_of(settings: Settings) -> Blobs:
     return blobs
 
 
+def has_default_store(settings: Settings) -> bool:
+    """Return whether no setting says where the results store is."""
+    return settings.store_url is None and settings.data_dir == default_data_dir()
+
+
 @contextmanager
 def store_of(
-    settings: Settings, connections: int = CONNECTIONS, *, tell: Callable[[str], None] | None = None
+    settings: Settings,
+    connections: int = CONNECTIONS,
+    *,
+    tell: Callable[[str], None] | None = None,
+    create: bool = True,
 ) -> Iterator[Store]:
     """Open the results store, and close it at exit. With `tell`, wait for other writers of a SQLite store.
 
-    Waits for a database that does not respond for `store.start_seconds`.
+    Waits for a database that does not respond for `store.start_seconds`. Without `create`, for what needs a run that is
+    there, a missing SQLite store is refused, since its place may be wrong, unless it is in the place of the default.
     """
     open_it = partial(
         open_store,
@@ -77,6 +88,7 @@ def store_of(
         connections=connections,
         statement_seconds=settings.store.statement_seconds,
         lock_wait=LockWait(patience_seconds=PATIENCE_SECONDS, tell=tell) if tell else None,
+        create=create or has_default_store(settings),
     )
     store = retry_store(open_it, patience_seconds=settings.store.start_seconds)
     try:

@@ -87,7 +87,7 @@ def read_layers(
         Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(yaml))), yaml), file=yaml),
         Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(toml))))),
     ]
-    restricted = [restricted_values(layer.values) for layer in found]
+    restricted = [restricted_values(layer.values, directory) for layer in found]
     return own + [
         layer if not names or is_trusted(path, environ) else layer.without(names)
         for layer, names, path in zip(found, restricted, (yaml, toml), strict=True)

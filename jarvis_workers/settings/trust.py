@@ -1,5 +1,5 @@
-"""Decisions of a person on settings files that start programs, send code, results or keys to servers, or tell models
-whom to trust: the current directory may be a clone of someone else's.
+"""Decisions of a person on settings files that start programs, send code, results or keys to servers, read files
+elsewhere, or tell models whom to trust: the current directory may be a clone of someone else's.
 
 As with direnv, a decision holds for one path with one content. It is stored in the data directory of the user, never in
 one that the file itself sets. No address is exempt, also not one of this machine, where any user and any service may
@@ -8,7 +8,8 @@ listen. A file of root is trusted by other users: an administrator has put it th
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,6 +35,11 @@ WEB_ACCESS = (
     *(f"web.{name}" for name in ("user_header", "groups_header", "editor_groups", "viewer_groups")),
 )
 RESTRICTED = (*PROGRAMS, NOTES, *ADDRESSES, *MODEL_SERVERS, *WEB_ACCESS)
+# The settings that name files to read, or have arguments that do: they need trust if one is outside of the directory.
+READ_PATHS = ("rules.paths", "c2rust.args", "c2rust.clang_headers", "c2rust.vendor")
+# What stands before a path in an argument of a compiler, and between words; an absolute path in a word.
+OPTION = re.compile(r"-(?:I|isystem|iquote|idirafter|iprefix|isysroot|include|imacros)|--\w[\w-]*=")
+SEPARATOR, PARTS, ABSOLUTE = re.compile(r"[\s,]+"), re.compile(r"[/=]"), re.compile(r"^~|(?<![\w.+%-])/")
 DATA_DIR = "JARVIS_DATA_DIR"
 FILE_BYTES = 4_000_000
 FOLDER = "trusted"
@@ -65,9 +71,30 @@ def decide(file: Path, environ: Mapping[str, str], *, trusted: bool) -> None:
         raise SettingsError(f"the decision on {plain(file.name)} cannot be stored: {says}") from error
 
 
-def restricted_values(values: Mapping[str, object]) -> dict[str, object]:
-    """Return those of the settings of a file, by full name, that need trust."""
-    return {name: values[name] for name in RESTRICTED if values.get(name)}
+def restricted_values(values: Mapping[str, object], directory: Path) -> dict[str, object]:
+    """Return those of the settings of a file in a directory, by full name, that need trust."""
+    names = [*RESTRICTED, *(name for name in READ_PATHS if any(_lead_out(_words(values.get(name)), directory)))]
+    return {name: values[name] for name in names if values.get(name)}
+
+
+def _words(value: object) -> Iterator[str]:
+    for one in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(one, str):
+            yield from filter(None, (one, *SEPARATOR.split(one)))
+
+
+def _lead_out(words: Iterator[str], directory: Path) -> Iterator[bool]:
+    """Yield whether a word has a path that leads out of the directory, also by a link or by one to a rule file."""
+    here = directory.resolve()
+    for word in words:
+        path = OPTION.sub("", word, count=1) if OPTION.match(word) else word
+        is_path = not path.startswith("-") and "=" not in path
+        yield ABSOLUTE.search(path) is not None or (not is_path and os.pardir in PARTS.split(path))
+        try:
+            place = here / path
+            yield not all(one.resolve().is_relative_to(here) for one in (place, *place.glob("*.y*ml")))
+        except (OSError, ValueError):
+            yield True
 
 
 def trust_notice(file: str, names: Collection[str]) -> str:

@@ -24,6 +24,8 @@ NO_NAMES = frozenset(
     b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec explicit _Pragma __pragma"
     b" _Alignas typeof __typeof__ __typeof asm __asm__ __asm const".split()
 )
+# Of these, the words of C++ that are names in C.
+OF_CPP = frozenset(b"noexcept throw alignas decltype requires explicit".split())
 CONTROL = frozenset(b"if for while switch do else return".split())
 # What stands before the name of a type, or of a macro for an attribute of one.
 KINDS = (b"struct", b"class", b"union", b"enum")
@@ -51,7 +53,9 @@ def function_head(text: bytes, start: int, place: int) -> Head | None:
         return None
     if plain := PLAIN_HEAD.fullmatch(text, start, place):
         name = plain["name"]
-        if name in CONTROL or name in NO_NAMES or _names_type(text, start, plain.start("name")):
+        if name in CONTROL or _names_type(text, start, plain.start("name")):
+            return None
+        if name in NO_NAMES and not (name in OF_CPP and TYPED.search(text, start, plain.start("name"))):
             return None
         if text.find(b"operator", start, place) < 0:
             return name, plain.start("name"), plain.span("given")

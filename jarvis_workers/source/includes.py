@@ -41,8 +41,8 @@ NAME_MACRO = re.compile(
 )
 
 # `include!("name")` and `#[path = "name"]`; `#[cfg_attr(target_os = "linux", path = "name")]`, after any condition; a
-# macro in place of the name. Comments are blanked before.
-RUST_NAME = rb"""(?:"((?>[^"\\]|\\.){1,1000}+)"|r(\#*+)"(.{1,1000}?)"\2|([A-Za-z_]\w{0,999}+)\s*+!)"""
+# macro in place of the name, or a parameter of one (`include!($file)`). Comments are blanked before.
+RUST_NAME = rb"""(?:"((?>[^"\\]|\\.){1,1000}+)"|r(\#*+)"(.{1,1000}?)"\2|(\$\w{1,999}+|[A-Za-z_]\w{0,999}+(?=\s*+!)))"""
 RUST_INCLUDE = re.compile(rb"(?:\binclude\s*+!\s*+[(\[{]|\#!?\s*+\[\s*+path\s*+=)\s*+" + RUST_NAME, re.DOTALL)
 RUST_CONDITIONAL = re.compile(
     rb"""\#!?\s*+\[\s*+cfg_attr\s*+\((?>[^\]"]|"(?>[^"\\]|\\.){0,1000}+"){0,5000}+""", re.DOTALL

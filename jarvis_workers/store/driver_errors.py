@@ -4,7 +4,7 @@ import resource
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 
-from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreRejected, StoreUnavailable
+from jarvis_workers.errors import StoreError, StoreFull, StoreRefused, StoreRejected, StoreUnavailable, clause
 from jarvis_workers.store.lockwait import BUSY_SECONDS
 from jarvis_workers.store.refusals import NO_PERMISSION, SHARED_ADVICE, SHARED_STATEMENTS, answered, refusal
 
@@ -27,7 +27,7 @@ CLOSED_MARKS = ("readonly database", "unable to open database file")
 
 def store_error(error: DBAPIError, where: str) -> StoreError:
     """Convert a driver error to a StoreError with a one-line message."""
-    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    text = clause(str(error.orig)) or type(error.orig).__name__
     sqlstate = getattr(error.orig, "sqlstate", None) or ""
     if sqlstate == DISK_FULL or any(mark in text.lower() for mark in FULL_MARKS):
         return StoreFull(f"{where}: cannot write: {text}; {_room(text)} or set JARVIS_STORE_URL to another location")

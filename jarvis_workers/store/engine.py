@@ -42,6 +42,7 @@ from jarvis_workers.store.driver_errors import TEMPORARY, store_error
 from jarvis_workers.store.lockwait import LockWait
 from jarvis_workers.store.schema import KEEP_IDLE, check_schema
 from jarvis_workers.store.sql import present
+from jarvis_workers.store.sqlite_file import check_store_file
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 2
@@ -134,19 +135,20 @@ def open_store(
     durable: bool = False,
     statement_seconds: float = STATEMENT_SECONDS,
     lock_wait: LockWait | None = None,
+    create: bool = True,
 ) -> Store:
-    """Open the store at `url` and check its schema; a SQLite store is created and migrated.
+    """Open the store at `url` and check its schema; a SQLite store is migrated and, with `create`, created.
 
     At most `connections` connections to PostgreSQL are opened, on demand, and are kept open. With `durable`, commits
     survive a power loss on SQLite too, as they always do on PostgreSQL. StoreUnavailable is raised if PostgreSQL does
     not answer for `statement_seconds`, or if a SQLite store is locked for longer than `lock_wait` allows.
 
-    Raises StoreError for an invalid address, a network file system or an incompatible schema, StoreUnavailable if there
-    is no response, and StoreFull if the store is not writable.
+    Raises StoreError for an invalid address, a network file system, a database of another program or an incompatible
+    schema, StoreUnavailable if there is no response, and StoreFull if the store is not writable.
     """
     address = database_address(url)
     if address.get_backend_name() == "sqlite":
-        _prepare_file(address)
+        _prepare_file(address, create=create)
     deadline, lock_wait = Deadline(statement_seconds), lock_wait or LockWait()
     if migrate:
         deadline.lift_execution_limit()
@@ -208,11 +210,12 @@ def database_address(url: str) -> URL:
     return address
 
 
-def _prepare_file(address: URL) -> None:
+def _prepare_file(address: URL, *, create: bool) -> None:
     if not address.database or address.database == ":memory:":
         raise StoreError("JARVIS_STORE_URL: the store must be a file, as in sqlite:////path/file.db")
     if "\0" in address.database:
         raise StoreError("JARVIS_STORE_URL: a file name has no null character (%00)")
+    check_store_file(Path(address.database), redact(address.render_as_string()), create=create)
     folder = Path(address.database).absolute().parent
     try:
         make_private_directory(folder)

@@ -9,6 +9,9 @@ from sqlmodel import Session
 from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import EVENT
 
+# Of files of users that a process could not use: `lines` about them.
+LEFT_OUT = "left out"
+
 
 def record(session: Session, run_id: str, name: str, stage: str | None = None, **facts: Any) -> None:
     """Record an event at the current time."""

@@ -12,6 +12,7 @@ from jarvis_workers.store.engine import database_address, make_engine
 from jarvis_workers.store.lockwait import LockWait
 from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.schema import stored_revision
+from jarvis_workers.store.sqlite_file import check_store_file
 
 SchemaState = Literal["current", "outdated", "missing", "newer"]
 
@@ -47,6 +48,8 @@ def schema_status(url: str, statement_seconds: float = STATEMENT_SECONDS) -> Sch
     program = REVISIONS[-1]
     if address.get_backend_name() == "sqlite" and not Path(address.database or "").is_file():
         return SchemaStatus(where, None, program)
+    if address.get_backend_name() == "sqlite":
+        check_store_file(Path(address.database or ""), where, create=True)
     engine = make_engine(address, 1, Deadline(statement_seconds), LockWait())
     try:
         with engine.execution_options(jarvis_mode="read").connect() as connection:

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
+from jarvis_workers.store.sqlite_file import foreign_tables
 
 SCHEME = "sqlite:///"
 BUSY_SECONDS = 1
@@ -32,7 +33,7 @@ def open_direct(url: str, *, write: bool = False) -> Iterator[sqlite3.Connection
 
 def _connect(url: str, mode: str) -> sqlite3.Connection | None:
     path = Path(url.removeprefix(SCHEME))
-    if not url.startswith(SCHEME) or set(url) & set("?%") or not path.is_file():
+    if not url.startswith(SCHEME) or set(url) & set("?%") or not path.is_file() or foreign_tables(path):
         return None
     try:
         address = f"file:{quote(str(path.absolute()))}?mode={mode}"

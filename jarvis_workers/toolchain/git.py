@@ -169,12 +169,23 @@ def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
     return dict(zip(output[1::3], output[2::3], strict=False))
 
 
-def merge_base(borrowed: Borrowed) -> str:
-    """Return the common ancestor of the commit and the checked-out commit. Raises UsageError if there is none."""
+def merge_bases(borrowed: Borrowed) -> list[str]:
+    """Return the best common ancestors of the commit and the checked-out commit. Raises UsageError if there is none."""
     if borrowed.head is None:
         raise UsageError("nothing is checked out")
-    command = ["-C", str(borrowed.place), "merge-base", borrowed.commit, borrowed.head]
-    return _git(command, borrowed.environ).decode().strip()
+    command = ["-C", str(borrowed.place), "merge-base", "--all", borrowed.commit, borrowed.head]
+    return _git(command, borrowed.environ).decode().split()
+
+
+def commit_of(borrowed: Borrowed, revision: str) -> str | None:
+    """Return the commit of a revision of the repository of the working tree; None if there is none."""
+    return _commit(["-C", str(borrowed.top), "rev-parse"], revision, borrowed.environ)
+
+
+def has_ancestors(borrowed: Borrowed, commit: str, ancestors: Collection[str]) -> bool:
+    """Return whether all of these commits are ancestors of a commit. Raises UsageError if one is missing."""
+    independent = ["-C", str(borrowed.place), "merge-base", "--independent", commit, *ancestors]
+    return _git(independent, borrowed.environ).decode().split() == [commit]
 
 
 class Change(NamedTuple):

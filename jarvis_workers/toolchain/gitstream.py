@@ -15,7 +15,7 @@ from itertools import takewhile
 from types import TracebackType
 from typing import IO, Self
 
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import UsageError, clause
 from jarvis_workers.paths import listing, plain
 
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
@@ -120,7 +120,7 @@ def _reason(lines: Sequence[str]) -> str:
     for number, line in enumerate(lines):
         if line.startswith(("fatal:", "error:")):
             files = [plain(file.strip()) for file in takewhile(lambda below: below[:1].isspace(), lines[number + 1 :])]
-            return f"{line} {listing(files, NAMES_MAX)}" if files and line.endswith(":") else line
+            return f"{line} {listing(files, NAMES_MAX)}" if files and line.endswith(":") else clause(line)
     return ""
 
 

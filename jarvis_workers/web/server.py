@@ -38,7 +38,7 @@ def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Ca
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
     token = token_urlsafe(32)
     sign_in, api_tokens = sign_in_of(settings.web, token, current_user())
-    with wiring.store_of(settings, THREADS) as store:
+    with wiring.store_of(settings, THREADS, create=False) as store:
         background = BackgroundRuns(settings, store)
         world = WebContext(
             settings=settings,

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,9 @@ from jarvis_workers.store import runs, workers
 COPY = "void f(char *a, char *b) { strcpy(a, optarg); }\n"
 SYSTEM = 'int g(char *s) { return system(s) + sscanf(s, "%s", s); }\n'
 UNSAFE = "fn f(p: *const u8) -> u8 { unsafe { *p } }\n"
+
+# Two messages that were joined with the punctuation of both.
+JOINED = re.compile(r"""[\w)"'][.:;,] ?;|: ?:\s|\w\.\.(?:\s|$)""", re.MULTILINE)
 
 DROP_FROM_BOUNDING_SET = 24
 READS_AND_WRITES_ANYTHING = (1, 2)
@@ -59,6 +63,7 @@ class Ended:
         assert self.err.count("\n") == 1, self.err
         assert "Traceback" not in self.err
         assert "internal error" not in self.err
+        assert not JOINED.search(self.err), self.err
         return self.err.rstrip("\n")
 
 

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from jarvis_workers.sec.report.diff_formats import DIFFERENT_SCOPES
 from tests.cli.commands import COPY, SYSTEM
+
+NO_COMMON = "tree, without a common file"
 
 
 @pytest.fixture
@@ -169,6 +172,39 @@ def test_a_run_that_lists_only_what_was_new_is_not_compared(jarvis, tree):
 
     assert ended.code == 2
     assert ended.line.endswith("lists only findings new to its own baseline; compare runs without --baseline")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fail_on", ["low", None])
+def test_scans_of_trees_without_a_common_file_are_told_apart(jarvis, tree, fail_on):
+    other = jarvis.tree("other", {"x.c": COPY, "y.c": "int a;\n"})
+    first, second = scan(jarvis, tree), scan(jarvis, other)
+    options = ("--fail-on", fail_on) if fail_on else ()
+
+    ended = jarvis("runs", "diff", first, second, *options)
+    back = jarvis("runs", "diff", second, first, "--format", "json")
+
+    says = f"{DIFFERENT_SCOPES} {NO_COMMON}: {tree} -> {other}"
+    assert ended.out.splitlines()[0] == says and ended.code == (1 if fail_on else 0)
+    assert json.loads(back.out)["different_scopes"] == [f"{NO_COMMON}: {other} -> {tree}"]
+
+
+def test_a_tree_without_findings_beside_another_tree_is_not_a_tree_in_which_all_is_fixed(jarvis, tree):
+    other = jarvis.tree("other", {"y.c": "int a;\n"})
+
+    ended = jarvis("runs", "diff", scan(jarvis, tree), scan(jarvis, other), "--fail-on", "high")
+
+    assert ended.code == 3 and "the scans have different scopes: tree, without a common file" in ended.err, ended
+
+
+@pytest.mark.slow
+def test_two_versions_in_two_directories_are_compared_with_a_note(jarvis, tree):
+    newer = jarvis.tree("newer", {"a.c": "int a;\n", "lib/b.c": SYSTEM})
+    found = diff(jarvis, scan(jarvis, tree), scan(jarvis, newer))
+
+    assert (found["summary"]["new"], found["summary"]["fixed"] > 0) == (0, True)
+    assert found["notes"] == [f"the scans are of different directories: {tree} -> {newer}"]
+    assert found["different_scopes"] == []
 
 
 def test_help_shows_how(jarvis):

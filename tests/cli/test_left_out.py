@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers import telemetry
 from jarvis_workers.service.assistant.definitions import predefined_tasks
-from tests.agents.server import ModelServer, says
+from tests.agents.server import ModelServer, calls, says
 from tests.cli.commands import Jarvis
 from tests.settings_files import write_settings
 
@@ -95,6 +95,45 @@ def test_a_task_tells_them_too_and_so_does_its_report(place: Jarvis, name: str) 
     for line in (told[0], listed, *answer["run"]["left_out"]):
         assert file.name in line and cause in line
     assert len(answer["run"]["left_out"]) == 1
+
+
+JOBS = {
+    "sec": ("sec", "agent", "src", "-g", "m", "-q"),
+    "c2rust": ("c2rust", "lib-replace", "-p", "src", "-g", "m", "-q"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("domain", JOBS)
+@pytest.mark.parametrize("name", ["home/.jarvis/models/b.py", "place/callbacks/a.py", "place/callbacks/b.py"])
+def test_jobs_of_every_domain_record_what_they_left_out(place: Jarvis, domain: str, name: str) -> None:
+    content, cause = BROKEN[name]
+    file = place.place.parent / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+    place.tree("src", {"a.c": 'void g(char *a) { char b[8]; strcpy(b, a); }\nint main(void) { g(""); return 0; }\n'})
+    with ModelServer(forever=says("I do not know.")) as server:
+        configure(place, server)
+        if domain == "c2rust":
+            assert place("c2rust", "scan", "-p", "src", "-q").code == 0
+        ended = place(*JOBS[domain])
+
+    assert "Traceback" not in ended.err and server.requests, ended.err
+    (listed,) = [line for line in place("runs", "show", "last").out.splitlines() if line.startswith("left out ")]
+    assert file.name in listed and cause in listed
+
+
+def test_a_callback_that_fails_is_in_the_report(place: Jarvis) -> None:
+    place.tree("callbacks", {"a.py": "def after_tool_call_cb(agent):\n    raise ValueError('no such table')\n"})
+    call = calls("read_code", path="a.c")
+    with ModelServer(call, call, says("done")) as server:
+        configure(place, server)
+        ended = place("agent", "-T", "x", "-p", "src", "-q", "--format", "json")
+
+    assert ended.code == 0, ended.err
+    (line,) = json.loads(ended.out)["answer"]["run"]["left_out"]
+    assert line == "a listener of AFTER_TOOL_CALL failed: ValueError: no such table"
+    assert f"left out      {line}\n" in place("runs", "show", "last").out
 
 
 @pytest.mark.parametrize("name", ["data/tasks.yaml", "place/.jarvis/tasks.yaml"])

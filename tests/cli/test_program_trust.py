@@ -5,15 +5,17 @@ import os
 import shutil
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Literal, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
 
 from jarvis_workers import service
 from jarvis_workers.settings import load_settings, untrusted_programs
-from jarvis_workers.settings.schema import WebSettings
-from jarvis_workers.settings.sources import setting_names
-from jarvis_workers.settings.trust import RESTRICTED, SERVER_ADDRESSES, decide
+from jarvis_workers.settings.schema import FrozenSettings, Settings, WebSettings
+from jarvis_workers.settings.trust import READ_PATHS, RESTRICTED, SERVER_ADDRESSES, WEB_ACCESS, decide
 from tests.agents.server import ModelServer, says
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.terminal import ENTER, at_terminal
@@ -205,18 +207,110 @@ def test_a_file_of_root_is_trusted_by_other_users(tmp_path: Path, monkeypatch: p
 
 
 GATEWAY = {"model": "m", "base_url": "https://models.example/v1", "api_key_env": "SOME_SECRET"}
-# Settings without servers, keys and programs: those of the scan, of reports and of limits.
-NEEDS_NO_TRUST = (
-    *("where", "processes", "lease_seconds", "tick_seconds", "resend_seconds", "log_level", "non_interactive"),
-    *("tool_group", "tool_groups", "tool_reminder_rounds", "model_group"),
-    *("scan.*", "rules.*", "cache.*", "report.*", "store.*", "agent.*", "c2rust.*", "code.*"),
+# Settings with text that names no server, key, program or file, and what it is instead.
+NEEDS_NO_TRUST = {
+    "scan.extensions": "suffixes",
+    "scan.exclude_dirs": "names of directories that are left out",
+    "rules.disable": "rules",
+    "rules.enable_only": "rules",
+    "rules.categories": "categories",
+    "rules.severity": "rules",
+    "report.source_url": "a link that a reader may follow; nothing is sent there",
+    "agent.budget": "an amount",
+    "c2rust.allowed_crates": "crates that a person then fetches by --fetch-crates, or has vendored",
+    "tool_group": "a group of tools",
+    "tool_groups": "groups of tools that the user has",
+    "model_group": "a group of models that the user has",
+}
+
+
+def settings_with_text(holder: type[BaseModel], section: str = "") -> Iterator[str]:
+    """Yield the settings that may hold more than numbers, truth values and a choice of given words."""
+    for name, one in holder.model_fields.items():
+        if isinstance(one.annotation, type) and issubclass(one.annotation, FrozenSettings):
+            yield from settings_with_text(one.annotation, f"{name}.")
+        elif has_text(one.annotation):
+            yield f"{section}{name}"
+
+
+def has_text(kind: object) -> bool:
+    if get_origin(kind) is Annotated:
+        return has_text(get_args(kind)[0])
+    if get_origin(kind) is Literal or kind in (int, float, bool, type(None), ...):
+        return False
+    return any(map(has_text, get_args(kind))) if get_args(kind) else True
+
+
+def test_each_setting_with_text_has_chosen_whether_it_needs_trust() -> None:
+    assert sorted([*RESTRICTED, *READ_PATHS, *NEEDS_NO_TRUST]) == sorted({*settings_with_text(Settings), *WEB_ACCESS})
+
+
+WITHIN = [
+    ("rules.paths", ["own", "own/a.yaml", "./own", "gone", "linked/../own"]),
+    ("rules.paths", "own, own/a.yaml"),
+    ("c2rust.args", ["-Iinclude", "-I", "include", "-DX=a/b", "-DY=~0u", "-std=c99", "-include", "own/a.h", "-O2"]),
+    ("c2rust.args", "-Iinclude -DX -isystem include/sys --sysroot=include"),
+    ("c2rust.clang_headers", "include"),
+    ("c2rust.vendor", "vendor"),
+]
+OUTSIDE = [
+    *(("rules.paths", [path]) for path in ("/etc/rules.yaml", "../rules", "own/../../x", "~/rules", "~other/rules")),
+    *(
+        ("rules.paths", path)
+        for path in ("own,/etc/rules.yaml", ["own", "elsewhere"], ["elsewhere/a.yaml"], ["linked"])
+    ),
+    *(
+        ("c2rust.args", [path])
+        for path in ("-I/etc", "-I../x", "-isystem/etc", "--sysroot=/", "-Wp,-I/etc", "-Ielsewhere", "-O2 -Ielsewhere")
+    ),
+    *(
+        ("c2rust.args", path)
+        for path in ("-include /etc/passwd", "-I .. -DX", ["-I", "/etc"], ["-include", "../x.h"], "-DX=../x")
+    ),
+    *(("c2rust.args", path) for path in (["--include=/etc/x"], ["-idirafter", "own/../.."], ["-Iinclude", "@/etc/x"])),
+    *((name, path) for name in ("c2rust.clang_headers", "c2rust.vendor") for path in ("/x", "..", "~/x", "elsewhere")),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "needed"), [*((*one, False) for one in WITHIN), *((*one, True) for one in OUTSIDE)], ids=str
 )
+def test_a_setting_that_reads_files_outside_of_the_directory_needs_trust(
+    tmp_path: Path, name: str, value: object, needed: bool
+) -> None:
+    own, clone = {"JARVIS_DATA_DIR": str(tmp_path / "own")}, tmp_path / "clone"
+    (clone / "own").mkdir(parents=True)
+    (clone / "elsewhere").symlink_to("/etc")
+    (clone / "linked").mkdir()
+    (clone / "linked" / "a.yaml").symlink_to(tmp_path / "private.yaml")
+    section, _, last = name.partition(".")
+    (clone / "jarvis.yaml").write_text(json.dumps({section: {last: value}}))
+    untrusted = untrusted_programs(clone, own)
+    decide(clone / "jarvis.yaml", own, trusted=True)
+
+    assert untrusted == ({"jarvis.yaml": {name: value}} if needed else {})
+    assert untrusted_programs(clone, own) == {}
 
 
-def test_each_setting_that_names_a_server_a_program_or_who_may_enter_needs_trust() -> None:
-    rest = [name for name in setting_names() if name not in RESTRICTED]
+@pytest.mark.parametrize(
+    ("settings", "command"),
+    [
+        ({"rules": {"paths": ["../secret.yaml"]}}, ("sec", "fast", "src")),
+        ({"c2rust": {"args": ["-include", "../secret.h"]}}, ("c2rust", "scan", "-p", "src")),
+    ],
+    ids=["rules", "arguments"],
+)
+def test_a_clone_has_no_file_elsewhere_read(
+    jarvis: Jarvis, settings: dict[str, dict[str, object]], command: tuple[str, ...]
+) -> None:
+    jarvis.tree(".", {"src/a.c": "int f(int a) { return a; }\n", "jarvis.yaml": json.dumps(settings)})
+    for name in ("secret.yaml", "secret.h"):
+        (jarvis.place.parent / name).write_text("the secret of a user\n")
+    ended = jarvis(*command, "-q")
 
-    assert [name for name in rest if not {name, f"{name.partition('.')[0]}.*"} & {*NEEDS_NO_TRUST}] == []
+    (section, one), *_ = settings.items()
+    assert ended.code == 0 and "secret" not in ended.out + ended.err, ended
+    assert SAYS.format(file="jarvis.yaml", have=f"{section}.{next(iter(one))} has") in ended.err
 
 
 MODELS_OF_A_CLONE = [
@@ -378,7 +472,9 @@ def test_a_worker_does_not_start_without_what_an_untrusted_file_sets(jarvis: Jar
     ended = jarvis("worker", "start")
     name = setting.partition(":")[0]
 
-    assert (ended.code, ended.err) == (2, SAYS.format(file="jarvis.yaml", have=f"{name} and search.key_env have"))
+    says = SAYS.format(file="jarvis.yaml", have=f"{name} and search.key_env have").rstrip("\n")
+    remedy = f" as the user of the worker, or set JARVIS_{name.upper()}: without {name}, no worker starts\n"
+    assert (ended.code, ended.err) == (2, says + remedy)
 
 
 def test_what_a_variable_sets_needs_no_trust(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:

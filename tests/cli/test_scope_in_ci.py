@@ -147,6 +147,96 @@ def test_a_base_that_has_moved_on_is_compared_where_the_change_left_it(project: 
     assert project.scan(PULL_REQUEST, "--fail-on", "high", "-q").code == 0
 
 
+# A commit of main whose settings narrowed the scan, and the next one, which mended them.
+NARROW = {
+    "report.min_confidence": {"jarvis.yaml": "report: {min_confidence: 1.0}\n"},
+    "scan.exclude_dirs": {"jarvis.yaml": "scan: {exclude_dirs: [src, generated]}\n"},
+    "rules.severity": {"jarvis.yaml": "rules: {severity: {unsafe_api: low}}\n"},
+}
+WIDE = {"jarvis.yaml": "processes: 1\n"}
+FOUR_IN_FILE = {"jarvis.yaml": FOUR["rules.severity"]}
+
+
+def leave_at_a_narrow_commit(project: Project, narrow: Mapping[str, str], wide: Mapping[str, str | None]) -> str:
+    """Begin a change at a commit of main that the next one mends; return the commit."""
+    before = project.change({**SOURCES, **narrow}, {"a.c": ""})
+    git(project.origin, "checkout", "-q", "main")
+    commit(project.origin, wide)
+    return before
+
+
+@pytest.mark.parametrize("setting", NARROW)
+def test_the_tip_of_the_target_branch_decides_if_the_merge_base_was_narrower(project: Project, setting: str) -> None:
+    leave_at_a_narrow_commit(project, NARROW[setting], WIDE)
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high")
+
+    assert done.code == 1 and "2 findings at or above high" in done.err, done
+    assert f"the target branch scans more than this change, and decides: {setting}" in done.err
+
+
+@pytest.mark.parametrize("tip", ["branch", "commit"])
+def test_the_tip_decides_in_gitlab_too(project: Project, tip: str) -> None:
+    before = leave_at_a_narrow_commit(project, NARROW["rules.severity"], WIDE)
+    after = git(project.origin, "rev-parse", "main")
+    environ = {"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": before}
+    if tip == "branch":
+        environ |= {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}
+    else:
+        git(project.origin, "checkout", "-q", "change")
+        git(project.origin, "merge", "-q", "-s", "ours", "-m", "merged, but for the settings", after)
+        environ |= {"CI_MERGE_REQUEST_TARGET_BRANCH_SHA": after}
+    project.check_out()
+
+    done = project.scan(environ, "--fail-on", "high")
+
+    assert done.code == 1 and "2 findings at or above high" in done.err, done
+
+
+def test_a_tip_that_is_older_than_the_merge_base_does_not_count(project: Project) -> None:
+    """The checkouts of GitLab's runners are used again, with the branches of earlier jobs."""
+    before = project.change(CLEAN, {"a.c": ""})
+    git(project.origin, "checkout", "-q", "main")
+    after = commit(project.origin, {"jarvis.yaml": FOUR["rules.severity"]})
+    git(project.origin, "checkout", "-q", "change")
+    git(project.origin, "rebase", "-q", "main")
+    place = project.check_out()
+    git(place, "update-ref", "refs/remotes/origin/main", before)
+    branch = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": after}
+
+    assert project.scan({"GITLAB_CI": "true", **branch}, "--fail-on", "high", "-q") == Ended(0, "", "")
+
+
+def test_all_merge_bases_count(project: Project) -> None:
+    commit(project.origin, SOURCES)
+    git(project.origin, "checkout", "-q", "-b", "narrow")
+    narrow = commit(project.origin, FOUR_IN_FILE)
+    git(project.origin, "checkout", "-q", "main")
+    other = commit(project.origin, {"other.c": ""})
+    git(project.origin, "merge", "-q", "-m", "narrow", narrow)
+    git(project.origin, "checkout", "-q", "-b", "change", other)
+    git(project.origin, "merge", "-q", "-m", "crossed", narrow)
+    assert len(git(project.origin, "merge-base", "--all", "main", "change").split()) == 2
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high")
+
+    assert done.code == 3 and "this change alters what is scanned: rules.severity" in done.err, done
+
+
+@pytest.mark.parametrize("file", [".jarvisignore", "src/.jarvisignore"])
+def test_an_ignore_file_that_the_target_branch_has_mended_is_reported(project: Project, file: str) -> None:
+    project.change({**CLEAN, "src/copy.c": COPY, file: "copy.c\n"}, {"a.c": ""})
+    git(project.origin, "checkout", "-q", "main")
+    commit(project.origin, {file: None})
+    project.check_out()
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done.code == 3 and f"{ALTERS}{file} (older than its target branch; merge that)" in done.err, done
+
+
 def test_gitlab_names_the_base_by_its_commit(project: Project) -> None:
     base = project.change(SOURCES, {"jarvis.yaml": FOUR["report.min_confidence"]})
     project.check_out()
@@ -465,6 +555,11 @@ def test_a_link_to_the_scanned_directory_that_is_redirected_or_removed_is_report
         (["--exclude", "tests"], "src/body.c", "tests/body.c", "src/body.c"),
         (["--include", "src"], "src/body.c", "lib/body.c", "src/body.c"),
         (["lib", "src"], "src/body.c", "other/body.c", "src/body.c"),
+        ([], "src/body.c", "tests/body.c", "src/body.c"),
+        ([], "src", "examples/src", "src/body.c, src/more.c"),
+        ([], "src/body.c", "src/test_body.c", "src/body.c"),
+        ([], "tests/old.c", "docs/old.c", None),
+        ([], "tests/old.c", "vendor/old.c", "tests/old.c"),
         ([], "src/body.c", "other/body.c", None),
         ([], "gen1", "gen2", None),
         ([], "vendor/body.c", "vendor/other.c", None),
@@ -475,7 +570,8 @@ def test_a_link_to_the_scanned_directory_that_is_redirected_or_removed_is_report
 def test_a_source_that_is_moved_to_where_the_scan_does_not_look_is_reported(
     project: Project, where: list[str], old: str, new: str, named: str | None
 ) -> None:
-    project.change({**IGNORED, "vendor/body.c": BODY.upper()}, {"new.c": ""})
+    tests = "".join(f"int test{number}(void) {{ return {number}; }}\n" for number in range(9))
+    project.change({**IGNORED, "vendor/body.c": BODY.upper(), "tests/old.c": tests}, {"new.c": ""})
     move(project.origin, old, new)
     project.check_out()
 
@@ -654,6 +750,29 @@ def test_the_new_commit_of_a_submodule_brings_deciding_files(
 
     assert done.code == (3 if named else 0), done
     assert named is None or f"{ALTERS}{named}" in done.err, done
+
+
+@pytest.mark.parametrize(
+    ("place", "checked_out", "named"),
+    [("vendor/lib", True, "src/a.c"), ("lib", True, None), ("lib", False, "lib"), ("tests/lib", True, "src/a.c")],
+)
+def test_code_that_is_moved_into_a_submodule_which_is_not_scanned_is_reported(
+    project: Project, tmp_path: Path, place: str, checked_out: bool, named: str | None
+) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    commit(library, {"a.c": "int a;\n"})
+    git(project.origin, "submodule", "--quiet", "add", f"file://{library}", place)
+    project.change(OLD, {"new.c": ""})
+    commit(library, {"moved.c": LONG})
+    git(project.origin / place, "pull", "-q")
+    commit(project.origin, {"src/a.c": None})
+    project.check_out(*(["--recurse-submodules"] if checked_out else []))
+
+    done = project.scan(PULL_REQUEST, "--fail-on", "high", "-q")
+
+    assert done == (Ended(3, "", f"jarvis: {ALTERS}{named}\n") if named else Ended(0, "", ""))
 
 
 def test_outside_of_ci_nothing_changes(project: Project) -> None:

@@ -12,6 +12,7 @@ from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.errors import BrokerRefused, BrokerUnavailable
 from jarvis_workers.ratelimit.policy import ModelKey, RateLimitPolicy
+from tests.cli.commands import JOINED
 from tests.servers import Redis, free_port, redis_server
 from tests.service.redis_user import acl_line
 
@@ -41,7 +42,7 @@ def refusal(url: str, action: Callable[[Notifier], object]) -> str:
         notifier.close()
     said = str(problem.value)
     assert said.endswith("JARVIS_BROKER_URL")
-    assert not any(hidden in said for hidden in ("\n", "running?", PASSWORD))
+    assert not any(hidden in said for hidden in ("\n", "running?", PASSWORD)) and not JOINED.search(said)
     return said
 
 
@@ -128,6 +129,15 @@ def test_a_refusal_after_an_outage_is_told_again() -> None:
         with outages.tolerated():
             raise problem
     assert said == ["away; waiting", "no; waiting"]
+
+
+def test_a_server_that_is_away_is_one_sentence() -> None:
+    notifier = Notifier(f"redis://127.0.0.1:{free_port()}/0")
+    for action in ACTIONS.values():
+        with pytest.raises(BrokerUnavailable) as problem:
+            action(notifier)
+        assert "; is Redis running? see" in str(problem.value) and not JOINED.search(str(problem.value))
+    notifier.close()
 
 
 def test_a_master_that_no_sentinel_knows_is_a_short_line() -> None:

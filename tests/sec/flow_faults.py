@@ -47,7 +47,6 @@ FAULTS: dict[str, str] = {
     "flow_integer_underflow.c:below_the_least": UNSEEN,
     "flow_integer_underflow.c:down_at_the_end": UNSEEN,
     "flow_integer_underflow.c:only_an_upper_bound": "an upper bound check counts as a lower bound check",
-    "flow_memory_leak.c:flush_left": "a brace in the first column ends the function, and the rest is skipped",
     "flow_memory_leak.c:result_dropped": "a leak is reported in the allocating callee, not in its caller",
     "flow_mismatched_free.cpp:row_from_callee": CALLER_UNSEEN,
     "flow_mismatched_free.cpp:~Shelf": CALLER_UNSEEN,

@@ -16,6 +16,7 @@ READ = {
     "a K&R definition with a callback": f"int f(a)\nint (*a)();\n{{ {TWICE} }}\n",
     "a default argument of a template": f"template <class T = int> int f(T a) {{ {TWICE} }}\n",
 }
+LEAK = "flow_memory_leak"
 OUTSIDE = "code outside of functions"
 NO_FUNCTION = "the parser finds no function around it"
 MACRO = "it is a macro whose text is not understood"
@@ -199,3 +200,33 @@ def test_a_function_with_several_unread_parts_is_named_once() -> None:
     lines = "".join(f"    each(n, [](int m) {{ {TWICE} }});\n" for _ in range(3))
 
     assert [gap.line for gap in result_of(f"int f(int n)\n{{\n{lines}    return n;\n}}\n").gaps] == [1]
+
+
+HEAD = "int f(int n)\n{\n    char *p = malloc(4); if (!p) return 0; p[0] = n;\n"
+# The release of `p` is not read.
+RELEASED_UNREAD = {
+    "a statement expression": HEAD + "    return ({ free(p); 1; });\n}\n",
+    "a block as an argument of a macro": HEAD + "    LOCKED(n, { free(p); });\n    return 1;\n}\n",
+    "a macro": "#define DONE ({ free(p); 1; })\n" + HEAD + "    return DONE;\n}\n",
+    "a macro with parameters": "#define DONE() ({ free(p); 1; })\n" + HEAD + "    return DONE();\n}\n",
+    "an included file": HEAD + '#include "release.inc"\n    return 1;\n}\n',
+    "a closing brace too many": HEAD + "    if (n) {\n        n++;\n    }}\n    free(p);\n    return 1;\n}\n",
+    "a closing brace in the first column": HEAD + "    if (n)\n{\n    n++;\n}\n    free(p);\n    return 1;\n}\n",
+    "a lambda": HEAD + "    run([&]() { free(p); });\n    return 1;\n}\n",
+    "a callee": "static int g(char *p) { return ({ free(p); 1; }); }\n" + HEAD + "    return g(p);\n}\n",
+    "a callee that releases what it makes": (
+        "static int g(int n) { char *p = malloc(4); return ({ free(p); 1; }); }\n"
+        "int f(int n)\n{\n    char *q = malloc(4);\n    free(q);\n    return g(n);\n}\n"
+    ),
+}
+
+
+def test_what_is_read_leaks() -> None:
+    assert [hit.pattern for hit in result_of(HEAD + "    return 1;\n}\n").hits] == [LEAK]
+
+
+@pytest.mark.parametrize("form", RELEASED_UNREAD)
+def test_what_may_be_released_in_code_that_is_not_read_is_no_leak(form: str) -> None:
+    found = result_of(RELEASED_UNREAD[form])
+
+    assert LEAK not in [hit.pattern for hit in found.hits]

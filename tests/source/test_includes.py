@@ -103,6 +103,28 @@ def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('include!("a.txt")', ["a.txt"]),
+        ('include![r"a\\b"]; core::include!{r##"a"#b"##}', ["a\\b", 'a"#b']),
+        ('include!("a\\u{2e}t\\x78t\\\\\\"")', ['a.txt\\"']),
+        ('#[path="a.rs"] mod a; #! [ path = "b.rs" ]', ["a.rs", "b.rs"]),
+        ('#[cfg_attr(a, cfg_attr(b, path = "a.txt"))] mod a;', ["a.txt"]),
+        ('#[cfg_attr(a, path = "a.txt")] #[cfg_attr(b, path = "b.txt")] mod a;', ["a.txt", "b.txt"]),
+        ("include!(concat!(A, B)); #[path = env!(C)] mod a;", ["concat!", "env!"]),
+        ('macro_rules! m { ($f:expr) => { include!($f); } }\nm!("a.txt");', ["$f!"]),
+        ('include_str!("a.txt"); include_bytes!("b"); fn include() {}', []),
+        ('// include!("a.txt")\n/* #[path = "b"] */', []),
+        ("", []),
+    ],
+)
+def test_what_rust_code_includes(text: str, named: list[str]) -> None:
+    found = rust_included_names(text.encode()).names
+
+    assert sorted(f"{one.name.decode()}{'!' * one.macro}" for one in found) == sorted(named)
+
+
+@pytest.mark.parametrize(
     "piece", ['#[cfg_attr(\\"', '#[cfg_attr(a, path = "', 'include!("\\"', "include!(/*", "include!(//include!(\n"]
 )
 def test_hostile_rust_is_read_in_linear_time(piece: str) -> None:

@@ -1,6 +1,7 @@
 """The clock of the database is set: what is due is claimed, who is dead is recovered, nobody is blamed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +9,9 @@ from hypothesis import strategies as st
 from sqlalchemy import ColumnElement
 
 from jarvis_workers.pipeline.controller import Controller
+from jarvis_workers.service.health.process_identity import has_ended, this_worker
+from jarvis_workers.service.runs import is_abandoned
+from jarvis_workers.service.webhook import RECENT_SECONDS
 from jarvis_workers.store import (
     budgets,
     clock_steps,
@@ -15,6 +19,7 @@ from jarvis_workers.store import (
     dispatching,
     jobs,
     leases,
+    metric_queries,
     notifications,
     runs,
     workers,
@@ -23,7 +28,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.sql import stop_clock
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.store.workers import WorkerFacts
-from tests.store.arrange import add_planned_run, claim, commit, enrol, event_names, job_rows, run_now, states
+from tests.store.arrange import add_planned_run, add_run, claim, commit, enrol, event_names, job_rows, run_now, states
 from tests.store.clocks import FakeClock, SteppedClock
 from tests.store.conftest import DATABASES
 
@@ -241,6 +246,85 @@ def test_the_second_end_of_a_run_is_notified_though_the_clock_was_set_back(store
         pending = notifications.pending(session, 86400.0)
         assert pending
         assert pending.id == run
+
+
+@pytest.mark.parametrize("seconds", EACH_STEP)
+def test_the_end_of_a_run_is_notified_whatever_step_follows_it(
+    store: Store, clock: SteppedClock, seconds: float
+) -> None:
+    run = add_planned_run(store, scans=0)
+    with store.write() as session:
+        runs.finish(session, run, "done")
+    clock.step(seconds)
+    clock.advance(TICK_SECONDS)
+    with store.write() as session:
+        pending = notifications.pending(session, RECENT_SECONDS)
+        assert pending
+        notifications.record(session, pending.id, "delivered")
+        assert (pending.id, notifications.pending(session, RECENT_SECONDS)) == (run, None)
+
+
+@pytest.mark.parametrize("seconds", EACH_STEP)
+def test_the_lease_of_a_sender_that_died_is_free_after_its_length(
+    store: Store, clock: SteppedClock, seconds: float
+) -> None:
+    with store.write() as session:
+        assert leases.take(session, "webhook", "dead", LEASE_SECONDS)
+    clock.step(seconds)
+
+    def take() -> bool:
+        with store.write() as session:
+            return leases.take(session, "webhook", "next", LEASE_SECONDS)
+
+    assert seconds_until(store, clock, [], take) <= LEASE_SECONDS + TICK_SECONDS
+
+
+@pytest.mark.parametrize("seconds", EACH_STEP)
+def test_metrics_are_true_again_after_two_ticks(store: Store, clock: SteppedClock, seconds: float) -> None:
+    run = add_planned_run(store, scans=2, executor="cluster")
+    elected = controller(store, "a", clock)
+    elected.tick()
+    heartbeat(store, "w")
+    assert take_one(store, run, "w")
+    clock.step(seconds)
+    for _ in range(2):
+        elected.tick()
+        heartbeat(store, "w")
+        clock.advance(TICK_SECONDS)
+
+    with store.read() as session:
+        scan = next(one for one in metric_queries.queue_depths(session) if one.queue == "scan")
+        living = next(one for one in metric_queries.worker_counts(session, LEASE_SECONDS) if one.queue == "scan")
+        assert (scan.waiting, scan.running, living.workers) == (1, 1, 1)
+        assert 0.0 <= scan.oldest_seconds <= max(0.0, seconds) + 2 * TICK_SECONDS
+        assert (metric_queries.expired_leases(session), metric_queries.controller_seconds(session)) == (0, 0.0)
+
+
+@pytest.mark.parametrize("seconds", EACH_STEP)
+def test_a_process_is_known_to_live_or_to_have_ended_whatever_the_clock_says(
+    store: Store, clock: SteppedClock, seconds: float
+) -> None:
+    """Processes are identified by their start since the boot, which no clock of a database changes."""
+    with store.write() as session:
+        workers.touch(session, mine := this_worker("mine", 1))
+        workers.touch(session, replace(mine, id="dead", pid=2**22 + 1))
+    clock.step(seconds)
+    with store.read() as session:
+        found = [workers.find(session, one, LEASE_SECONDS) for one in (mine.id, "dead")]
+    assert [one is not None and has_ended(one[0]) for one in found] == [False, True]
+
+
+@pytest.mark.parametrize("seconds", EACH_STEP)
+def test_the_run_of_a_living_command_is_not_abandoned_after_its_next_heartbeat(
+    store: Store, clock: SteppedClock, seconds: float
+) -> None:
+    mine = this_worker("mine", 1)
+    run = add_run(store, executor=f"local:{mine.id}")
+    for _ in range(2):
+        with store.write() as session:
+            workers.touch(session, mine)
+        assert not is_abandoned(store, run_now(store, run), LEASE_SECONDS)
+        clock.step(seconds)
 
 
 def test_what_others_renew_while_a_controller_recovers_is_not_in_the_future(

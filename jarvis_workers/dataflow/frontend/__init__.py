@@ -4,25 +4,34 @@ Only the selected functions are parsed, each by itself; regular expressions read
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
-from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, skipped_parts, unread_code
+from jarvis_workers.dataflow.frontend.unread_code import UnreadCode, partly_read, skipped_parts, unread_code
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import with_punctuators
 
 __all__ = ["is_cpp", "model"]
 
-# Each alternative begins with a literal byte, so that the regex engine can search for it at full speed.
+# Each alternative begins with a literal byte, so that the regex engine can search for it at full speed. All words of
+# C++ are names in C: of tags (`struct new x;`), functions (`int catch(const char *s)`), bit-fields and operands
+# (`private : 3`, `a ? private : b`, `template < 3`), or the end of one (`struct pid_namespace {`).
 CPP = re.compile(
     rb"""
-      class\s++\w++[^;(){}=]{0,200}\{ | template\s*+< | namespace\s++\w*+\s*+\{ | using\s++namespace\b | ::(?<=\w::)~?\w
-    | new(?<=[=(,\s]new)\s++\w[\w:<>]*+\s*+[\[(;] | delete(?<=[;{}\s]delete)\s*+(?>\[\s*+\]\s*+)?+\w++\s*+;
-    | _cast\s*+< | public\s*+: | private\s*+: | protected\s*+: | catch\s*+\(\s*+(?:const|\.\.\.|\w++\s*+&)
+      class(?<=\bclass)\s++\w++[^;(){}=]{0,200}\{ | namespace(?<=\bnamespace)(?<!struct\snamespace)\s*+\w*+\s*+\{
+    | template(?<=\btemplate)\s*+<\s*+(?:> | (?:typename|class|template|auto|bool|int|unsigned|char)\b
+      | (?!sizeof\b)[\w:]++\s++\w)
+    | using(?<=\busing)\s++namespace\b | ::(?<=\w::)~?\w
+    | new(?<=[=(,\s]new)(?<!struct\snew)\s++\w[\w:<>]*+\s*+[\[(;]
+    | delete(?<=[;{}\s]delete)(?<!struct\sdelete)\s*+(?>\[\s*+\]\s*+)?+\w++\s*+;
+    | _cast(?:(?<=static_cast)|(?<=dynamic_cast)|(?<=reinterpret_cast)|(?<=const_cast))\s*+<
+    | p(?:ublic|rivate|rotected)(?:(?<=[;{}\s]public)|(?<=[;{}\s]private)|(?<=[;{}\s]protected))
+      (?:(?<!\?\spublic)(?<!\?\sprivate)(?<!\?\sprotected))\s*+:(?!\s*+\w++\s*+[;,])
+    | catch(?<=[};\s]catch)(?<!\w\scatch)(?<!\*\scatch)\s*+\(\s*+(?:const|\.\.\.|\w++\s*+&)
     | include[ \t]*+<\w++>
     """,
     re.VERBOSE,
@@ -44,19 +53,19 @@ def model(
     """Return the summary of a file from its `c_text` and its masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
-    never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
-    whether it was parsed as C++; "unsearched" is the offset behind which functions were not searched, or None;
-    "unread" is code that is not lowered: name, line, reason and text.
+    never returns; "included" are the names of the headers that it includes itself, without directories; "cpp": whether
+    it was parsed as C++; "unsearched": the offset behind which functions were not searched, or None; "unread": code
+    that is not lowered, by name, line, reason and text.
     """
     content = with_punctuators(content, text)
-    is_in_cpp = is_cpp(text) if cpp is None else cpp
+    is_in_cpp, searched = is_cpp(text) if cpp is None else cpp, functions(text, language)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=_names_of(defines)), is_in_cpp)
-    searched = functions(text, language)
     code = blanked(text, source.branches.blank(0, len(text)))
     locations = places(text, code, searched)
     outside = Outside(source, locations.outside, header=header, defines=defines)
     bodies, others, unread = _lowered(source, locations.functions, outside, is_selected)
     unread += unread_code(source, code, locations.functions, outside.opaque)
+    _mark_partial(bodies, partly_read(source, locations.functions, unread))
     return {
         "functions": bodies,
         "others": others,
@@ -69,7 +78,7 @@ def model(
         "included": _included(source),
         "cpp": is_in_cpp,
         "unsearched": searched.unsearched,
-        "unread": [[*rest, code.decode("latin-1")] for *rest, code in unread],
+        "unread": [[*one[:3], one.code.decode("latin-1")] for one in unread],
     }
 
 
@@ -107,6 +116,13 @@ def _lowered(
         (excluded if source.branches.is_excluded(first) else bodies).append(lowered)
     bodies = excluded + bodies
     return bodies, sorted(others.difference(one["name"] for one in bodies)), unread
+
+
+def _mark_partial(bodies: Sequence[dict[str, Any]], names: Collection[str]) -> None:
+    """Mark the functions of these names, and those that cannot be lowered, as read in part."""
+    for one in bodies:
+        if "gap" in one or one["name"] in names:
+            one["partial"] = True
 
 
 def _twins(source: ParsedSource, found: Sequence[FunctionPlace]) -> set[str]:

@@ -16,6 +16,8 @@ from jarvis_workers.dataflow.frontend.places import FunctionPlace
 OUTSIDE = "code outside of functions"
 NO_FUNCTION = "the parser finds no function around it"
 NOT_LOWERED = "it is a macro whose text is not understood"
+# Code of their own: the variables that a lambda names are handed to it, and a local class has none of the function.
+APART = ("lambda", "local class")
 # Statements that are no declarations, behind another one, a brace, or a macro that stands for a brace. Macros that
 # declare something are called, too: of calls, those count that the flow rules look at, and those of values by a name
 # that is not in capitals.
@@ -51,12 +53,16 @@ NAME, WORD = re.compile(rb"\s*+(\w+)"), re.compile(rb"\w++")
 
 
 class UnreadCode(NamedTuple):
-    """Code that is not lowered: the function that it is in or OUTSIDE, the line of this, the reason, and the text."""
+    """Code that is not lowered: the function that it is in or OUTSIDE, the line of this, the reason, and the text.
+
+    `hides_from` is the function that this code may be a part of.
+    """
 
     name: str
     line: int
     reason: str
     code: bytes
+    hides_from: str = ""
 
 
 def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[UnreadCode]:
@@ -66,7 +72,7 @@ def skipped_parts(lowered: Mapping[str, Any], reading: Reading) -> Iterator[Unre
         reason = f"its {what} in line {line} is not analyzed"
         is_part = what in (UNPARSED, NO_SEMICOLON) and hides_release(reading.source, start, end)
         code = reading.source if is_part else reading.source[start:end]
-        yield UnreadCode(lowered["name"], lowered["line"], reason, code)
+        yield UnreadCode(lowered["name"], lowered["line"], reason, code, "" if what in APART else lowered["name"])
 
 
 def unread_code(
@@ -91,16 +97,28 @@ def stray_code(code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCo
         if one is not None and code.count(b"{", before, behind - 1) > code.count(b"}", before, behind - 1):
             line, at = line + code.count(b"\n", at, one.start), one.start
             last = line + code.count(b"\n", at, behind)
-            yield UnreadCode(
-                name_of(one), line, f"its braces do not match: it seems to end in line {last}", code[before:start]
-            )
+            reason = f"its braces do not match: it seems to end in line {last}"
+            yield UnreadCode(name_of(one), line, reason, code[before:start], name_of(one))
             continue
         statement = STATEMENT.search(code, max(0, behind - 1), start)
         if statement is not None:
             since = statement.start(statement.lastgroup or 0)
             line, at = line + code.count(b"\n", at, since), since
             is_rest = code.count(b"}", behind, start) > code.count(b"{", behind, start)
-            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[before if is_rest else behind : start])
+            name = name_of(one) if one is not None and is_rest else ""
+            yield UnreadCode(OUTSIDE, line, NO_FUNCTION, code[before if is_rest else behind : start], name)
+
+
+def partly_read(source: ParsedSource, functions: list[FunctionPlace], unread: list[UnreadCode]) -> set[str]:
+    """Return the names of the functions that are not lowered as a whole, or use a macro that is not."""
+    names = {one.hides_from for one in unread}
+    macros = {one.name.encode("latin-1") for one in unread if one.reason == NOT_LOWERED}
+    if macros:
+        for place in functions:
+            first, last = place.function.body
+            if not macros.isdisjoint(WORD.findall(source.text, first, last)):
+                names.add(name_of(place))
+    return names
 
 
 def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
@@ -118,7 +136,7 @@ def included_parts(source: ParsedSource, functions: list[FunctionPlace]) -> Iter
         line, at = line + source.text.count(b"\n", at, function.start), function.start
         first, last = function.function.body
         reason = f"it includes {file[1].decode('latin-1') if file[1] else 'a file'}"
-        yield UnreadCode(name_of(function), line, reason, source.text[first:last])
+        yield UnreadCode(name_of(function), line, reason, source.text[first:last], name_of(function))
 
 
 def with_half_blocks(source: ParsedSource, code: bytes, functions: list[FunctionPlace]) -> Iterator[UnreadCode]:
@@ -138,7 +156,7 @@ def with_half_blocks(source: ParsedSource, code: bytes, functions: list[Function
             continue
         line, at = line + code.count(b"\n", at, place.start), place.start
         reason = f"its macro {macro.decode('latin-1')} opens or closes a block"
-        yield UnreadCode(name_of(place), line, reason, code[first:last])
+        yield UnreadCode(name_of(place), line, reason, code[first:last], name_of(place))
 
 
 def opaque_macros(source: ParsedSource, names: set[str]) -> Iterator[UnreadCode]:

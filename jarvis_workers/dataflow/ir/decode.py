@@ -52,6 +52,7 @@ def function(stored: Mapping[str, Any]) -> LoweredFunction:
         tuple([Parameter(name, kind, _nodes(dims)) for name, kind, dims in stored["params"]]),
         tuple([Initializer(name, _nodes(args)) for name, args in stored["init"]]),
         _nodes(stored["body"]),
+        stored.get("partial", False),
     )
 
 

@@ -175,7 +175,7 @@ class Initializer(NamedTuple):
 
 
 class LoweredFunction(NamedTuple):
-    """A function; a method is named `class::method`."""
+    """A function; a method is named `class::method`. Of a `partial` one, the front end has not read all code."""
 
     name: str
     line: int
@@ -183,6 +183,7 @@ class LoweredFunction(NamedTuple):
     params: tuple[Parameter, ...]
     init: tuple[Initializer, ...]
     body: tuple[Statement, ...]
+    partial: bool = False
 
 
 class GlobalVariable(NamedTuple):

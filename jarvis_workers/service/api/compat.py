@@ -79,7 +79,7 @@ def run_security_analysis(
 def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
     """Return the report of a scan as JSON and as Markdown; `run_id` is an id, a prefix of an id, or "last"."""
     settings = settings or local_settings()
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         run, blobs = find_scan(store, run_id), wiring.blobs_of(settings)
         return reports.render(store, blobs, run, "json"), reports.render(store, blobs, run, "markdown")
 

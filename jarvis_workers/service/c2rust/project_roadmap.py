@@ -54,7 +54,7 @@ def measure_roadmap(
     Raises UsageError for a report that cannot be read.
     """
     root = os.fsencode(os.path.realpath(project))
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         own = newest_runs(store, MOST_RUNS, root=root, states=WITH_RESULTS)
         crates = newest_runs(store, MOST_RUNS, root=root + CRATE_SUFFIX, states=WITH_RESULTS)
         scans = newest_scans(store, MOST_RUNS, root=root, states=WITH_RESULTS)

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jarvis_workers.c2rust.translation_weights import FIRST_RULES
+from jarvis_workers.constraints import located
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, leaves_the_root, listing, plain
 from jarvis_workers.service.reports.baselines import load_report
@@ -64,8 +65,7 @@ def _read(document: dict[str, Any], where: str) -> SecReport:
         return SecReport.model_validate(document)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, wrong["loc"]))
-        raise UsageError(f"{where} is not a JSON report of jarvis sec: {plain(place)}: {wrong['msg']}") from error
+        raise UsageError(f"{where} is not a JSON report of jarvis sec: {plain(located(wrong))}") from error
 
 
 def _is_file(root: Path, file: str) -> bool:

@@ -22,7 +22,7 @@ from jarvis_workers.store.runs import Run
 
 def read_run(settings: Settings, prefix: str) -> ProjectSymbols:
     """Return the symbols of the run whose id starts with `prefix`; raises UsageError if it has none yet."""
-    with wiring.store_of(settings) as store:
+    with wiring.store_of(settings, create=False) as store:
         run = find_run(store, prefix)
         if run.kind != SCAN:
             raise UsageError(f"run {run.id} is a {run.kind} run; only runs of jarvis c2rust scan have symbols")

@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from jarvis_workers.constraints import located
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.yamlloader import UniqueKeys
@@ -182,7 +183,6 @@ def read_values(path: Path | None) -> ChartValues:
         raise UsageError(f"--values {shown}: {error.strerror}") from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"--values {shown}: {plain(place)}: {plain(first['msg'])}") from error
+        raise UsageError(f"--values {shown}: {plain(located(first))}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"--values {shown}: cannot be read as YAML: {plain(' '.join(str(error).split()))}") from error

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from jarvis_workers import telemetry
 from jarvis_workers.service.metrics.endpoint import MetricsServer
 from jarvis_workers.service.metrics.store_collector import StoreCollector
+from jarvis_workers.service.wiring import has_default_store
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store, open_store
 
@@ -37,6 +38,7 @@ def serve_store_metrics(settings: Settings, host: str, port: int, tell: Callable
 
 def _open(settings: Settings) -> Store:
     seconds = min(STATEMENT_SECONDS, settings.store.statement_seconds)
-    store = open_store(settings.effective_store_url, connections=1, statement_seconds=seconds)
+    is_new = has_default_store(settings)
+    store = open_store(settings.effective_store_url, connections=1, statement_seconds=seconds, create=is_new)
     store.deadline.execution_seconds = EXECUTION_SECONDS
     return store

@@ -16,6 +16,7 @@ from jarvis_workers.sec.report.diff_formats import Sides
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.scan_scope import scope_of
 from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.service.reports.compared_trees import different_trees
 from jarvis_workers.service.reports.report_files import read_report_file
 from jarvis_workers.service.reports.reports import read_body, run_part
 from jarvis_workers.service.scan_runs import ScanRun
@@ -50,9 +51,14 @@ def difference(store: Store, blobs: Blobs, before: ScanRun, after: ScanRun, read
 def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
     """Compare two reports."""
     scopes = scope_of(before.part).differences(scope_of(after.part))
+    trees, is_comparable = different_trees(before.part, after.part), _have_common_files(before, after)
     before, after = _from_the_top(before, after)
     difference = compare(before.body, after.body, absence_reasons(before.body, after.body, after.looked))
     notes = [*_notes("earlier", before), *_notes("later", after)]
+    if trees and is_comparable:
+        notes.insert(0, f"the scans are of different directories: {trees}")
+    elif trees:
+        scopes.append(f"tree, without a common file: {trees}")
     return Sides(before.part, after.part, difference, notes, scopes)
 
 
@@ -83,6 +89,13 @@ def report_of_file(named: str) -> ReportSide:
     )
     notes = (f"{file.run['file']} is SARIF, which does not record excluded files",) if file.is_sarif else ()
     return ReportSide(file.body, file.run, looked, notes)
+
+
+def _have_common_files(before: ReportSide, after: ReportSide) -> bool:
+    """Return whether a file with findings of one scan is in the other; without findings, none is missing."""
+    olds, news = ({issue.file for issue in side.body.issues} for side in (before, after))
+    is_empty = not olds and not news
+    return is_empty or bool(olds & news or after.looked.scanned(olds) or before.looked.scanned(news))
 
 
 def _from_the_top(*reports: ReportSide) -> tuple[ReportSide, ...]:

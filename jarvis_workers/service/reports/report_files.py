@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jarvis_workers.constraints import located
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.finding import pattern_of
@@ -164,6 +165,5 @@ def _mapping(value: object) -> dict[str, Any]:
 
 def _short(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return plain(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:200]
+        return plain(located(error.errors(include_url=False)[0]))[:200]
     return plain(f"{type(error).__name__} {error}")[:200]

@@ -116,7 +116,8 @@ def _subject(site: Site) -> bytes | None:
     if site.function is None or (site.name != b"delete" and len(site.arguments.spans) != 1):
         return None
     name = plain_pointer(released(site))
-    if name is None or name in (b"this", b"0", b"NULL", b"nullptr") or _is_replaced(site):
+    is_object = name == b"this" and site.name == b"delete"
+    if name is None or is_object or name in (b"0", b"NULL", b"nullptr") or _is_replaced(site):
         return None
     return name
 
