@@ -1,6 +1,6 @@
 """The options of `jarvis sec agent`: those of a scan, and how agents judge its findings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +10,16 @@ from jarvis_cli.completion import groups
 from jarvis_cli.language import language_of
 from jarvis_cli.options import AGENTS, Budget, Group
 from jarvis_cli.scan_options import ScanOptions
+from jarvis_cli.status_output import write_line
+from jarvis_workers.errors import UsageError
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.steps.sec.judge_options import JudgeOptions
+
+
+# What the former search of a function took, questions and answers together.
+FUNCTION_KILOTOKENS = 5
 
 
 class ReadChoice(StrEnum):
@@ -49,20 +55,21 @@ SecondLook = Annotated[
     bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
 Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
-Discover = Annotated[
-    bool, _option("--discover", help="Also ask for defects without a rule, in functions that handle outside data.")
-]
-DiscoverLimit = Annotated[
-    int | None,
-    _option("--discover-limit", min=1, max=1000, metavar="NUMBER", help="Functions to search with --discover. [20]"),
-]
-DiscoverBudget = Annotated[
-    str | None,
-    _option("--discover-budget", metavar="AMOUNT", help="Max. cost of --discover: 1usd, 200ktok."),
-]
 Read = Annotated[
     ReadChoice | None,
-    _option("--read", help="Have the model read whole files first: what fits into agent.read_tokens, or all. [none]"),
+    _option("--read", help="Have the model read whole files first: as many as --read-budget pays for, or all. [auto]"),
+]
+ReadBudget = Annotated[
+    str | None,
+    _option("--read-budget", metavar="AMOUNT", help="Estimated cost of --read auto: 1usd, 200ktok. [500ktok]"),
+]
+Discover = Annotated[bool, _option("--discover", hidden=True, help="Same as --read auto.")]
+DiscoverLimit = Annotated[
+    int | None,
+    _option("--discover-limit", min=1, max=1000, metavar="NUMBER", hidden=True, help="A --read-budget for functions."),
+]
+DiscoverBudget = Annotated[
+    str | None, _option("--discover-budget", metavar="AMOUNT", hidden=True, help="Same as --read-budget.")
 ]
 Prove = Annotated[
     bool | None,
@@ -99,6 +106,7 @@ class AgentScanOptions(ScanOptions):
     proof_attempts: ProofAttempts = 3
     build: Build = None
     read: Read = None
+    read_budget: ReadBudget = None
     discover: Discover = False
     discover_limit: DiscoverLimit = None
     discover_budget: DiscoverBudget = None
@@ -106,12 +114,34 @@ class AgentScanOptions(ScanOptions):
     dry_run: DryRun = False
 
 
+def with_current_names(options: AgentScanOptions) -> AgentScanOptions:
+    """Return the options with those of the former search of single functions replaced; a line says by which."""
+    if not (options.discover or options.discover_limit or options.discover_budget):
+        return options
+    if options.read == ReadChoice.none:
+        raise UsageError("--discover is now --read auto, and cannot be combined with --read none")
+    limit = f"{options.discover_limit * FUNCTION_KILOTOKENS}ktok" if options.discover_limit else None
+    read, budget = options.read or ReadChoice.auto, options.read_budget or options.discover_budget or limit
+    if not options.quiet:
+        limited = f" --read-budget {budget}" if budget else ""
+        write_line(f"--discover is now --read {read}{limited}: whole files are read instead of single functions")
+    return replace(options, read=read, read_budget=budget, discover=False, discover_limit=None, discover_budget=None)
+
+
+def reading_flags(options: AgentScanOptions) -> dict[str, object]:
+    """Return the settings that the options of reading give. Raises UsageError if they contradict each other."""
+    read, budget = options.read, options.read_budget
+    if budget is not None and read in (ReadChoice.all, ReadChoice.none):
+        raise UsageError(f"--read-budget limits --read auto, and cannot be combined with --read {read}")
+    if budget is not None:
+        read = ReadChoice.auto
+    return {"agent.read": read and read.value, "agent.read_budget": budget}
+
+
 def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeOptions":
     """Return the options of the run."""
     from jarvis_cli import sec_agent  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
-    from jarvis_workers.service.discovery import discovery_of  # noqa: PLC0415
-    from jarvis_workers.service.reading import reading_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
 
     return wiring.scan_options_of(
@@ -128,6 +158,4 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         second_look=options.second_look,
         canary=options.canary,
         **sec_agent.proof_options(settings, options.prove, options.proof_attempts, options.build, quiet=options.quiet),
-        **reading_of(settings, options.read, discover=options.discover),
-        **discovery_of(discover=options.discover, limit=options.discover_limit, budget=options.discover_budget),
     )

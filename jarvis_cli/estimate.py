@@ -12,7 +12,6 @@ from jarvis_workers.service.stage_measure import StageShare
 HEADS = ("jobs", "known", "questions", "their tokens", "answers' tokens", "dollars")
 NUMBERS = ("jobs", "known", "calls", "prompt", "completion", "prompt_cost", "completion_cost")
 NAMES = {
-    "discover": "searching a function",
     "read": "reading a group of files",
     "prove": "proving a finding",
     "cluster": "clustering a batch",
@@ -25,7 +24,6 @@ NAMES = {
 }
 # What the upper bounds assume.
 BOUNDED = {
-    "discovered": "five defects in each function that --discover searches, each verified by itself",
     "named": "a defect that readers name for each 190 tokens of code, eight of them verified together",
     "seen": "20 defects that models see beside the candidates",
     "escalate": "all candidates are left open by the first model, and asked about again (--escalate)",
@@ -74,9 +72,8 @@ def _bound_lines(estimate: Estimate, width: int) -> Iterator[str]:
 
 
 def _stages(estimate: Estimate) -> dict[str, StageShare]:
-    discover = {"discover": estimate.discover} if estimate.discover else {}
     read = {"read": estimate.read} if estimate.read else {}
-    return {**discover, **read, "cluster": estimate.cluster, "verify": estimate.verify}
+    return {**read, "cluster": estimate.cluster, "verify": estimate.verify}
 
 
 def _width(shares: Mapping[str, StageShare]) -> int:

@@ -21,13 +21,12 @@ from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.paths import shown
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import RunBudget, budget_of
-from jarvis_workers.service.discovery import RANKED
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
-from jarvis_workers.service.reading import with_intro
+from jarvis_workers.service.reading import RANKED, with_intro
 from jarvis_workers.service.runs import discard_run, find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_runs import scan_of
@@ -48,8 +47,7 @@ class ScanCommand:
     """The target of a scan and its options; `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents; None disables it. A dry run that is to search functions or to read files only
-    `ranks` the former, and maps the latter.
+    options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them.
     """
 
     target: ScanTarget

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from jarvis_cli.agent_scan_options import AgentScanOptions, judge_options_of
+from jarvis_cli.agent_scan_options import AgentScanOptions, judge_options_of, reading_flags, with_current_names
 from jarvis_cli.app import App
 from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.language import language_of
@@ -60,7 +60,7 @@ Examples:
   jarvis sec agent src --max-findings 50      verify the 50 highest-scoring
   jarvis sec agent src --dry-run              estimate tokens and cost
   jarvis sec agent src --budget 5usd          pause before the cost exceeds this
-  jarvis sec agent src --discover --discover-budget 1usd
+  jarvis sec agent src --read-budget 1usd     read what this pays for, the most exposed files first
                                               also look for defects without a rule
   jarvis sec agent src --category buffer_overflow
   jarvis sec agent . --prove --build make     prove findings in the built project
@@ -120,7 +120,8 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
 
 def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
-    settings, command, delivery = _read(ctx, options, {"agent.budget": options.budget})
+    options = with_current_names(options)
+    settings, command, delivery = _read(ctx, options, {"agent.budget": options.budget, **reading_flags(options)})
     from jarvis_cli import sec_agent  # noqa: PLC0415
 
     agents = judge_options_of(settings, options)

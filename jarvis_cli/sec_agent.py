@@ -12,12 +12,11 @@ from jarvis_cli.scan import ScanCommand, scan_here, scan_tree
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.discovery import check_discovery_prices
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_group, model_name, models_are_set, untrusted_groups
 from jarvis_workers.service.proofs import can_compile
-from jarvis_workers.service.reading import room_of
+from jarvis_workers.service.reading import with_reader
 from jarvis_workers.service.runs import discard_run
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.settings import Settings
@@ -36,9 +35,8 @@ def scan_and_judge(
         notice = next(iter(untrusted_groups(settings).values()), None)
         remark = f"the findings are not verified: {notice}" if notice else NO_MODEL
         return scan_tree(settings, command.with_remark(remark), report, detach=detach, quiet=quiet)
-    agents = _with_models(settings, agents)
-    check_discovery_prices(settings, agents)
-    return scan_tree(settings, replace(command, agents=agents), report, detach=detach, quiet=quiet)
+    command = replace(command, agents=_with_models(settings, agents))
+    return scan_tree(settings, command, report, detach=detach, quiet=quiet)
 
 
 def print_estimate(
@@ -46,10 +44,9 @@ def print_estimate(
 ) -> int:
     """Scan locally and print an estimate of the verification; no model is called, and no run is stored."""
     agents = _with_models(settings, agents)
-    check_discovery_prices(settings, agents)
     plan = Plan(agents, model_group(settings, agents.group))
     escalation = model_group(settings, agents.escalate) if agents.escalate else None
-    if agents.discover or agents.read:
+    if agents.read:
         command = replace(command, ranks=True, scan_input=replace(command.scan_input, options=agents))
     command = replace(command, name=None)  # the run of this name is not that of an estimate
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
@@ -88,18 +85,18 @@ def proof_options(
 
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
-    """Return the options with the names of configured model groups, the limits, and the notes."""
+    """Return the options with the names of configured model groups, the limits, the notes, and what is read."""
 
     def name_of(group: str | None) -> str | None:
         return model_name(settings, group) if group else None
 
     group = model_name(settings, agents.model_group)
-    return replace(
+    chosen = replace(
         agents,
         model_group=group,
         second_group=name_of(agents.second_group),
         escalate=name_of(agents.escalate),
         agent_limits=wiring.agent_limits_of(settings),
         notes=read_notes(settings),
-        read_room=room_of(model_group(settings, group)),
     )
+    return with_reader(settings, chosen, group)

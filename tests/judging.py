@@ -37,10 +37,15 @@ def judge(body: Body, always: str | None = None, **rating: str) -> Step:
 
 def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Step:
     """Answer a question about clusters, or about candidates, with `items` of the number and text of each."""
-    task = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    task = task_of(body)
     if AGAIN in task:
         return _hand_in(body, _clusters(task))
     return _hand_in(body, [item for number, text in CANDIDATE.findall(task) for item in items(int(number), text)])
+
+
+def task_of(body: Body) -> str:
+    """Return the first message of a conversation's task."""
+    return str(next(message["content"] for message in body["messages"] if message["role"] == "user"))
 
 
 def place_of(text: str) -> tuple[str, str, int, str]:

@@ -1,13 +1,23 @@
-"""A deterministic model that also reads whole files: it reports each copy of a given length, as searches do."""
+"""A deterministic model that also reads whole files: it reports each copy of a given length."""
 
 import json
 import re
 from typing import Any
 
 from tests.agents.server import Body, Step, calls, says
-from tests.discovering import task_of
-from tests.judging import judge, usage_of
+from tests.judging import judge, task_of, usage_of
 
+# A copy of a given length that the rules do not report, since the size of the buffer is unknown.
+PARSER = """\
+struct s{n};
+void *room_{n}(struct s{n} *s);
+int parse_{n}(struct s{n} *s, const unsigned char *bytes, unsigned n)
+{{
+    memcpy(room_{n}(s), bytes, n);
+    return bytes[0];
+}}
+"""
+PLAIN = "int add(int a, int b)\n{\n    return a + b;\n}\n"
 ASKED = "Read these files"
 TITLE = re.compile(r"^.(\S+): (?:lines \d+-\d+ of )?\d+(?: lines)?$")
 COPY = re.compile(r"^.(\d+)\| *(memcpy\(.*\w\);)$")

@@ -12,13 +12,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 from jarvis_workers import telemetry
-from jarvis_workers.agent.limits import Reason
-from jarvis_workers.errors import AgentStopped, BudgetSpent
+from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.pipeline.store_retry import retry_store
-from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit, amount_of, noun_of
+from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit, amount_of
 from jarvis_workers.ratelimit.token_calibration import Calibration
 from jarvis_workers.store import budgets
 from jarvis_workers.store.budgets import AllowanceRequest, BudgetGrant
@@ -28,34 +26,6 @@ from jarvis_workers.store.values import Claimed
 
 # How often a blocked caller polls the store: the end of another process's reservation is not announced.
 POLL_SECONDS = 0.5
-
-
-@dataclass
-class SpendingCap:
-    """A cap on what the conversations of a stage may spend, which run one after the other.
-
-    `spent` grows with their answers, in parts of the unit. `ratio` corrects estimates of prompt tokens; it is that of
-    the stage's earlier answers, not of this process, so that what is asked does not depend on workers.
-    """
-
-    budget: RunBudget
-    spent: int = 0
-    ratio: float = 1.0
-
-    @property
-    def left(self) -> int:
-        """What may still be spent."""
-        return max(self.budget.cap - self.spent, 0)
-
-    def check(self, worst: int) -> None:
-        """Raise AgentStopped if an answer with this worst-case cost may pass the cap."""
-        if worst > self.left:
-            price = RunBudget(self.budget.unit, worst).amount
-            raise AgentStopped(
-                Reason.COST,
-                f"the next answer may cost {price:g} {noun_of(self.budget.unit, price)},"
-                f" and {self.budget.says(self.spent)} of the stage's budget are spent",
-            )
 
 
 class RunAllowance:

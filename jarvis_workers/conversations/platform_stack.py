@@ -14,7 +14,7 @@ All layers but VotingPlatform exist once per model group.
 import time
 from collections.abc import Callable
 
-from jarvis_workers.conversations.budget import RunAllowance, SpendingCap
+from jarvis_workers.conversations.budget import RunAllowance
 from jarvis_workers.conversations.observer import ObservedCall, Observer
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.errors import ModelError, StepFailed
@@ -47,10 +47,9 @@ class PlatformStack:
         allowance: RunAllowance,
         answers: AnswerStore,
         record: Record,
-        cap: SpendingCap | None = None,
     ) -> None:
         opened = [(setup.providers.open(group), group.prices) for group in groups]
-        budgeted = [BudgetedPlatform(platform, job, allowance, prices, cap) for platform, prices in opened]
+        budgeted = [BudgetedPlatform(platform, job, allowance, prices) for platform, prices in opened]
         self._caches = [CachedPlatform(one, answers, offline=setup.offline) for one in budgeted]
         first, second, third = (MeteredPlatform(one, job, record, setup.observer) for one in self._caches)
         self.platform: Platform = VotingPlatform(first, second, third)
@@ -136,27 +135,14 @@ class MeteredPlatform(_Layer):
 class BudgetedPlatform(_Layer):
     """Reserves the worst-case cost of an answer before the request is sent.
 
-    Raises BudgetSpent, StepFailed if the budget is in dollars and the model has no prices, or AgentStopped if an answer
-    might pass the `cap` of the stage.
+    Raises BudgetSpent, or StepFailed if the budget is in dollars and the model has no prices.
     """
 
-    def __init__(
-        self, platform: Platform, job: Claimed, allowance: RunAllowance, prices: Prices, cap: SpendingCap | None = None
-    ) -> None:
+    def __init__(self, platform: Platform, job: Claimed, allowance: RunAllowance, prices: Prices) -> None:
         super().__init__(platform)
-        self._job, self._allowance, self._prices, self._cap = job, allowance, prices, cap
+        self._job, self._allowance, self._prices = job, allowance, prices
 
     async def ask_async(self, request: ModelRequest) -> Reply:
-        if self._cap is None:
-            return await self._ask_within_budget(request)
-        unit = self._cap.budget.unit
-        self._require_prices(unit)
-        self._cap.check(self._max_cost(unit, self._cap.ratio * estimate_request(request)))
-        reply = await self._ask_within_budget(request)
-        self._cap.spent += amount_of(unit, reply.usage.total, reply.cost)
-        return reply
-
-    async def _ask_within_budget(self, request: ModelRequest) -> Reply:
         budget = await self._allowance.load_budget()
         if budget is None:
             return await self._platform.ask_async(request)

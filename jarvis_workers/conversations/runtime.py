@@ -12,7 +12,7 @@ from pathlib import Path
 from jarvis_workers.agent.group_commit import Journal
 from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.conversations.budget import BudgetLedger, SpendingCap
+from jarvis_workers.conversations.budget import BudgetLedger
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.platform_stack import PlatformStack
 from jarvis_workers.conversations.resources import AgentSetup
@@ -74,18 +74,16 @@ class AgentRuntime:
         lines: Sequence[bytes] = (),
         second: str | None = None,
         escalate: str | None = None,
-        cap: SpendingCap | None = None,
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; raises StepFailed for a model group that is not configured.
 
         `about` is a hash of the job's input, from which the marks are derived; `lines` is the transcript so far; the
-        model group `second` answers all votes but the first, the group `escalate` escalated requests; their answers
-        count towards `cap`.
+        model group `second` answers all votes but the first, the group `escalate` escalated requests.
         """
         groups = [self._group(name or group) for name in (group, second, escalate)]
         with ExitStack() as resources:
             allowance = resources.enter_context(self.budgets.open(job.run_id))
-            stack = PlatformStack(self.setup, groups, job, allowance, self._answers, self.journal.append, cap)
+            stack = PlatformStack(self.setup, groups, job, allowance, self._answers, self.journal.append)
             self.setup.observer.conversation_opened(job)
             resources.callback(self.setup.observer.conversation_closed, job)
             log, marks = StoredLog(self.journal, job, lines), self.marks(about)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers import telemetry
 from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
-from jarvis_workers.pipeline.stages import CONTROL_QUEUE, PLAN, has_pipeline, hook_of, opened_with, stage_of
+from jarvis_workers.pipeline.stages import (
+    CONTROL_QUEUE,
+    PLAN,
+    has_pipeline,
+    hook_of,
+    missing_stage,
+    opened_with,
+    stage_of,
+)
 from jarvis_workers.store import clock_steps, crash_attribution, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.sql import stop_clock
 from jarvis_workers.store.values import NewJob
@@ -46,6 +54,9 @@ def advance(session: Session, run_id: str) -> None:
         return
     stage = stages.current(session, run_id)
     if stage is None or stages.has_open_jobs(session, run_id, stage):
+        return
+    if missing_stage(run.kind, stages.names(session, run_id)):
+        # A process of the version that began the run advances it.
         return
     if reason := stages.failed_plan(session, run_id, stage):
         runs.finish(session, run_id, "failed", f"could not plan {stage}: {reason}")

@@ -149,8 +149,17 @@ def _load_entry_points(**name: str) -> None:
 
 
 def stage_of(kind: str, name: str) -> Stage:
-    """Return the stage `name` of a pipeline."""
-    return next(stage for stage in stages_of(kind) if stage.name == name)
+    """Return the stage `name` of a pipeline. Raises UsageError if there is none, as for a run of another version."""
+    found = next((stage for stage in stages_of(kind) if stage.name == name), None)
+    if found is None:
+        raise UsageError(f'runs of kind "{kind}" have no stage "{name}" in this version')
+    return found
+
+
+def missing_stage(kind: str, names: Iterable[str]) -> str | None:
+    """Return the first stage of a run of another version that the pipeline does not have here, None if it has all."""
+    here = {stage.name for stage in stages_of(kind)}
+    return next((name for name in names if name not in here), None)
 
 
 def opened_with(kind: str, name: str) -> tuple[str, ...]:

@@ -214,7 +214,7 @@ class EscalationCount(NamedTuple):
 
 
 class DiscoveryOutcome(NamedTuple):
-    """How many functions of a tree a model has searched for defects, of those chosen, and the lines in no function."""
+    """How many functions a model has searched in a run of an earlier version, of those chosen, and lines in none."""
 
     functions: int
     chosen: int

@@ -14,7 +14,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.judge.batching import batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, verified_together, without_model
 from jarvis_workers.sec.judge.cost_model import ASSUMED, ClusterCounts, assumed_proof, expected_clusters
-from jarvis_workers.service.estimate_bounds import DryScan, bounds_of, chosen_for_search, reading_share, search_share
+from jarvis_workers.service.estimate_bounds import DryScan, bounds_of, reading_share
 from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
@@ -35,9 +35,8 @@ NO_BOUNDS: Mapping[str, StageShare] = {}
 class Estimate:
     """The estimate for a run. `plain` is the number of cluster jobs that need no model.
 
-    `ratio` is the ratio of counted to estimated tokens in this store's history. `discover` is the search for defects
-    that no rule has found, `read` the reading of whole files, None without it. `bounds` are upper bounds, by name, for
-    what depends on the answers.
+    `ratio` is the ratio of counted to estimated tokens in this store's history. `read` is the reading of whole files,
+    None without it. `bounds` are upper bounds, by name, for what depends on the answers.
     """
 
     group: str
@@ -48,7 +47,6 @@ class Estimate:
     verify: StageShare
     ratio: float
     priced: bool
-    discover: StageShare | None = None
     read: StageShare | None = None
     bounds: Mapping[str, StageShare] = field(default_factory=lambda: NO_BOUNDS)
 
@@ -78,8 +76,6 @@ def estimate(
         reasons = reasons_by_cluster(session, run, [[(gid, scan.numbered[gid]) for gid in one.gids] for one in some])
     firsts = [scan.dry.verify(one, scan.numbered, those) for one, those in zip(some, reasons, strict=True)]
     verify = scan.measure.share("verify", firsts, len(planned.clusters))
-    functions = chosen_for_search(scan, blobs)
-    search = search_share(scan, functions) if plan.options.discover else None
     reading = reading_share(scan, blobs) if plan.options.read else None
     return Estimate(
         group=plan.options.group,
@@ -90,9 +86,8 @@ def estimate(
         verify=verify,
         ratio=scan.measure.ratio,
         priced=scan.measure.is_priced,
-        discover=search,
         read=reading,
-        bounds=bounds_of(scan, functions[: search.jobs] if search else (), reading, firsts, verify.jobs, escalation),
+        bounds=bounds_of(scan, reading, firsts, verify.jobs, escalation),
     )
 
 

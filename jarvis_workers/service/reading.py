@@ -1,19 +1,21 @@
-"""The options of `--read`: what is read, in which pieces, and what readers are told of the project."""
+"""The options of `--read`: what is read, for how much, in which pieces, and what readers are told of the project."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.ratelimit.budget import RunBudget, read_budget
+from jarvis_workers.sec.judge.cost_model import reading_usage
+from jarvis_workers.service.models import model_group
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import READ_ROOM, JudgeOptions
+from jarvis_workers.steps.sec.pipelines import RANKED as RANKED
 
-# What is read if the user does not say; only --discover, which takes its place, changes that.
-DEFAULT = NONE = "none"
 # The share of the context window of a model that a group of files takes.
 WINDOW_PARTS = 3
 README_NAMES = ("README", "README.md", "README.rst", "README.txt")
@@ -24,19 +26,32 @@ BUILD_NAMES = (
 )
 
 
-def reading_of(settings: Settings, read: str | None, *, discover: bool) -> dict[str, Any]:
-    """Return the fields of JudgeOptions for these options. Raises UsageError."""
-    if discover and read not in (None, NONE):
+def with_reader(settings: Settings, options: JudgeOptions, name: str) -> JudgeOptions:
+    """Return the options with what the model group `name` reads, as the settings say. Raises UsageError."""
+    group, read = model_group(settings, name), settings.agent.read
+    if read == "none":
+        return options
+    budget = read_budget(settings.agent.read_budget) if read == "auto" else None
+    return replace(
+        options,
+        read=read,
+        read_room=min(READ_ROOM, group.quirks.context // WINDOW_PARTS),
+        read_budget=budget,
+        read_tokens=_tokens_for(budget, group, name) if budget else None,
+    )
+
+
+def _tokens_for(budget: RunBudget, group: ModelGroup, name: str) -> int:
+    """Return the tokens of questions and answers that a budget pays for."""
+    if budget.unit == "tok":
+        return budget.cap
+    usage = reading_usage(READ_ROOM)
+    if not (price := cost_of(usage, group.prices)):
         raise UsageError(
-            f"--read {read} reads whole files, --discover asks about single functions: leave out one of them"
+            f'--read-budget: the model group "{plain(name)}" has no prices, so what it reads for an amount of dollars'
+            " cannot be computed; set them in jarvis.yaml, or give a budget in tokens (200ktok)"
         )
-    chosen = read or (NONE if discover else DEFAULT)
-    return {} if chosen == NONE else {"read": str(chosen), "read_tokens": settings.agent.read_tokens}
-
-
-def room_of(group: ModelGroup) -> int:
-    """Return the tokens of the files that a conversation with a model reads."""
-    return min(READ_ROOM, group.quirks.context // WINDOW_PARTS)
+    return int(budget.amount / price * usage.total)
 
 
 def with_intro(scan_input: ScanInput, root: Path) -> ScanInput:

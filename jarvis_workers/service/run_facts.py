@@ -12,7 +12,7 @@ from jarvis_workers.store.values import Run, StageProgress
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
 SCOPE_FIELDS = ("narrowed", "altered")
 # Options that decide what a scan can find, besides `selection`; those of agents are absent from other runs.
-SELECTING_FIELDS = ("min_confidence", "discover", "read", "max_findings")
+SELECTING_FIELDS = ("min_confidence", "read", "read_tokens", "max_findings")
 RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 

@@ -10,6 +10,7 @@ from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.options import RunOptions
+from jarvis_workers.pipeline.stages import has_pipeline, missing_stage
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.budgets import check_budget_left
 from jarvis_workers.service.health.process_identity import has_ended
@@ -159,6 +160,7 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
             f"run {run.id} is being executed by {run.executor.removeprefix(LOCAL)}",
             f"see: jarvis runs watch {run.id}",
         )
+    _check_stages(store, run)
     check_budget_left(store, run, budget)
     with store.write() as session:
         _lock_unchanged(session, run)
@@ -173,6 +175,7 @@ def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = N
     """Retry the failed jobs of an ended run; return their number. `budget` is as in `resume`."""
     if not run.ended or run.state == "cancelled":
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
+    _check_stages(store, run)
     check_budget_left(store, run, budget)
     with store.write() as session:
         _lock_unchanged(session, run)
@@ -184,6 +187,17 @@ def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = N
             f"run {run.id}: no job failed; submit again to check the files that the report lists as not checked"
         )
     return again
+
+
+def _check_stages(store: Store, run: Run) -> None:
+    """Raise UsageError if another version has begun the run with a stage that this one does not have."""
+    with store.read() as session:
+        names = stages.names(session, run.id)
+    if has_pipeline(run.kind) and (missing := missing_stage(run.kind, names)):
+        raise UsageError(
+            f'run {run.id} was begun by version {run.version}, whose stage "{missing}" this version does not have',
+            "submit a new run",
+        )
 
 
 def cancel(store: Store, run: Run, lease_seconds: float) -> Run:

@@ -8,8 +8,9 @@ In variables, two underscores separate section and name (JARVIS_SCAN__EXTENSIONS
 mapping is a=b,c=d; an empty variable counts as unset. A secret may be read from a file (JARVIS_STORE_URL_FILE).
 """
 
+from jarvis_workers.settings.field_types import ScopeNotes
 from jarvis_workers.settings.origins import Origin, load_settings, origins, untrusted_programs
-from jarvis_workers.settings.schema import Cache, ReportSettings, RulesSettings, ScanSettings, ScopeNotes, Settings
+from jarvis_workers.settings.schema import Cache, ReportSettings, RulesSettings, ScanSettings, Settings
 from jarvis_workers.settings.sources import FLAG, TOML_FILE, TOML_PLACE, TRUSTED_CONFIG, YAML_FILE
 
 __all__ = [

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -61,8 +61,16 @@ def _budget(text: str) -> str:
     return text
 
 
+def _paid(text: str) -> str:
+    if read_budget(text).unit == "s":
+        raise ValueError("is a time; it should be an amount in dollars (1usd) or tokens (200ktok)")
+    return text
+
+
 SettingPath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)]
 Budget = Annotated[str, AfterValidator(_budget)]
+# A budget that is estimated beforehand, as no time can be.
+PaidBudget = Annotated[Budget, AfterValidator(_paid)]
 SearchAddress = Annotated[str, AfterValidator(_search_address)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
 Arguments = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=list[str] | str)]
@@ -107,3 +115,15 @@ LessNarrows = Narrowing(lambda trusted, value: value < trusted)
 GreaterNarrows = Narrowing(lambda trusted, value: value > trusted)
 # Where no order of the values is known, such as for the severities of rules.
 ChangeNarrows = Narrowing(lambda trusted, value: value != trusted)
+
+
+class ScopeNotes(NamedTuple):
+    """What a checkout does to the scope of its scan in CI (service/trusted_scope).
+
+    `altered` is what the change under test narrows, compared with its base; the `notice` is a line about settings that
+    would narrow the scan and have no effect.
+    """
+
+    altered: tuple[str, ...] = ()
+    notice: str | None = None
+    reads_jarvisignore: bool = True

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -24,7 +24,9 @@ from jarvis_workers.settings.field_types import (
     Megabytes,
     MoreNarrow,
     Names,
+    PaidBudget,
     Percent,
+    ScopeNotes,
     SearchAddress,
     Seconds,
     SelectionNarrows,
@@ -114,8 +116,8 @@ class AgentSettings(FrozenSettings):
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
-    model is asked to save some at the end of a task. With `prove`, `jarvis sec agent` proves confirmed findings of high
-    severity by execution, where a compiler is installed; with `--read auto` it reads at most `read_tokens` of files. In
+    model is asked to save some at the end. `jarvis sec agent` reads files whole, with a `read` of "auto" as many as
+    `read_budget` pays for; with `prove`, it proves confirmed findings of high severity, if there is a compiler. In
     conversations with a person, `autonomy` decides which tool calls run by themselves. The `budget` is shared by all
     conversations of a run.
     """
@@ -133,7 +135,8 @@ class AgentSettings(FrozenSettings):
     memory: bool = True
     force_save_memory: bool = False
     prove: bool = True
-    read_tokens: Tokens = 250_000
+    read: Literal["auto", "all", "none"] = "auto"
+    read_budget: PaidBudget = "500ktok"
     autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 
@@ -254,18 +257,6 @@ class CodeSettings(FrozenSettings):
     static_analysis: bool = True
     plan: bool = False
     confirm: bool = False
-
-
-class ScopeNotes(NamedTuple):
-    """What a checkout does to the scope of its scan in CI (service/trusted_scope).
-
-    `altered` is what the change under test narrows, compared with its base; the `notice` is a line about settings that
-    would narrow the scan and have no effect.
-    """
-
-    altered: tuple[str, ...] = ()
-    notice: str | None = None
-    reads_jarvisignore: bool = True
 
 
 class Settings(FrozenSettings):

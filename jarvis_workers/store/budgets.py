@@ -8,7 +8,7 @@ void, so the allowance of a dead process is released together with its jobs.
 import json
 from typing import NamedTuple
 
-from sqlalchemy import Float, cast, func, select
+from sqlalchemy import Float, Select, cast, func, select
 from sqlmodel import Session
 
 from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit
@@ -73,34 +73,21 @@ def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -
     """
     if unit == "s":
         return round(PARTS[unit] * _seconds_on(session, run_id, is_left))
-    amount = func.sum(MODEL_CALL.c.cost) if unit == "usd" else func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
-    paid = select(cast(func.coalesce(amount, 0), Float(53))).where(
-        MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0
-    )
+    return round(PARTS[unit] * float(session.execute(_paid(run_id, unit)).scalar_one()))
+
+
+def spent_on_stage(session: Session, run_id: str, stage: str, unit: Unit) -> int:
+    """Return the spending of a stage, in parts of a unit that is charged per answer."""
+    paid = _paid(run_id, unit).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(JOB.c.stage == stage)
     return round(PARTS[unit] * float(session.execute(paid).scalar_one()))
 
 
-class StageSpending(NamedTuple):
-    """What the conversations of a stage have spent, in parts of a unit; `ratio` is that of counted to estimated tokens.
-
-    The ratio is at least 1: a stage without answers has no other.
-    """
-
-    spent: int = 0
-    ratio: float = 1.0
-
-
-def spent_on_stage(session: Session, run_id: str, stage: str, unit: Unit) -> StageSpending:
-    """Return the spending of a stage, in parts of a unit that is charged per answer."""
+def _paid(run_id: str, unit: Unit) -> Select[float]:
+    """Return the query of what the answers of a run cost, in a unit that is charged per answer."""
     calls = MODEL_CALL.c
     amount = func.sum(calls.cost) if unit == "usd" else func.sum(calls.prompt + calls.completion)
-    sums = [
-        cast(func.coalesce(one, 0), Float(53)) for one in (amount, func.sum(calls.prompt), func.sum(calls.estimated))
-    ]
-    paid = select(*sums).join(JOB, JOB.c.id == calls.job_id)
-    paid = paid.where(calls.run_id == run_id, calls.tries > 0, JOB.c.stage == stage)
-    cost, counted, estimated = session.execute(paid).one()
-    return StageSpending(round(PARTS[unit] * cost), max(counted / estimated, 1.0) if estimated else 1.0)
+    total = select(cast(func.coalesce(amount, 0), Float(53)))
+    return total.where(calls.run_id == run_id, calls.tries > 0)
 
 
 def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:

@@ -84,7 +84,7 @@ def test_a_report_with_verdicts_is_worth_a_picture(tmp_path: Path, monkeypatch: 
     with ModelServer(forever=_verdicts) as server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
         write_settings(Path.cwd(), {"models": {"m": group}, "model_group": "m"})
-        run(["sec", "agent", "mailbox", "-q", "--lang", "en", "-o", str(report)])
+        run(["sec", "agent", "mailbox", "--read", "none", "-q", "--lang", "en", "-o", str(report)])
     with browser() as page:
         page.resize(1280, 1800)
         page.open(report)

@@ -64,7 +64,7 @@ def _is_unclear(issue: Mapping[str, Any]) -> bool:
 
 def _run(tree: Path, place: Path) -> dict[str, Any]:
     program = [sys.executable, "-m", "jarvis_cli", "sec", "agent", "-p", str(tree), "--format", "json"]
-    options = ["--lang", "en", "--max-findings", str(FINDINGS), "-o", str(place / "report.json")]
+    options = ["--lang", "en", "--read", "none", "--max-findings", str(FINDINGS), "-o", str(place / "report.json")]
     environment = os.environ | {"HOME": str(place), "JARVIS_STORE_URL": f"sqlite:///{place / 'store.db'}"}
     root = str(Path(__file__).parents[2])
     subprocess.run(

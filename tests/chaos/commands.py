@@ -46,13 +46,17 @@ def is_scanner(process: psutil.Process) -> bool:
         return False
 
 
+# What agents do without options is tested where it is asked for.
+SEED_STAGES = {"JARVIS_AGENT__PROVE": "false", "JARVIS_AGENT__READ": "none"}
+
+
 class Command:
     """A `jarvis` command that is running. `home` holds its data directory and its report."""
 
     def __init__(self, home: Path, *arguments: str, **settings: str) -> None:
         self.report = home / "report.json"
         environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
-        environ |= {"JARVIS_DATA_DIR": str(home / "data"), "JARVIS_AGENT__PROVE": "false"} | settings
+        environ |= {"JARVIS_DATA_DIR": str(home / "data"), **SEED_STAGES} | settings
         self.process = subprocess.Popen(
             [sys.executable, "-m", "jarvis_cli", *arguments, "-o", str(self.report)],
             env=environ,

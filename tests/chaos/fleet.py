@@ -23,7 +23,7 @@ from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import AGENT_QUEUE
-from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, crowd, until
+from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, SEED_STAGES, crowd, until
 from tests.proxy import Proxy, proxy_to
 from tests.servers import Postgres, Redis
 
@@ -126,7 +126,7 @@ class Fleet:
                 env={
                     **self.environ,
                     "JARVIS_DATA_DIR": str(self.home / "desk" / "data"),
-                    "JARVIS_AGENT__PROVE": "false",
+                    **SEED_STAGES,
                     **settings,
                 },
                 cwd=self.home,

@@ -25,8 +25,9 @@ def jarvis(
     monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
     # In this process, which has compiled the rules: a child takes ten times as long.
     monkeypatch.setenv("JARVIS_PROCESSES", "0")
-    # Proofs compile, which takes seconds; their tests ask for them.
+    # Proofs compile, which takes seconds, and readers ask about every file; their tests ask for them.
     monkeypatch.setenv("JARVIS_AGENT__PROVE", "false")
+    monkeypatch.setenv("JARVIS_AGENT__READ", "none")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.chdir(place)
     return Jarvis(place, capfd)

@@ -10,7 +10,6 @@ import yaml
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.cli.commands import Jarvis
 from tests.cli.test_prove import LONG, TREE
-from tests.discovering import found
 from tests.judging import judge
 from tests.reading_files import is_reading, reported
 from tests.settings_files import write_settings
@@ -30,8 +29,6 @@ def answer(body: Body) -> Step:
     text, tools = str(body["messages"]), str(body.get("tools", ""))
     if "run_proof" in tools:
         return calls("run_proof", way="program", target="prog" if "the build made" in text else "main.c", files=[LONG])
-    if "Look for defects in this function:" in text:
-        return found(body, [])
     if is_reading(body):
         return reported(body, [])
     if "patch" in tools or "The question:" in text:
@@ -42,6 +39,7 @@ def answer(body: Body) -> Step:
 @pytest.fixture
 def place(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Jarvis:
     jarvis.tree("src", TREE)
+    monkeypatch.delenv("JARVIS_AGENT__READ")
     monkeypatch.setenv("HOME", str(jarvis.place.parent))
     monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
     return jarvis

@@ -46,11 +46,11 @@ def test_without_prices_there_are_no_dollars() -> None:
 
 def test_what_depends_on_the_answers_is_shown_apart_as_an_upper_bound() -> None:
     bounds = {"seen": CLUSTER, "escalate": replace(VERIFY, priced=False)}
-    found = replace(FOUND, discover=CLUSTER, bounds=bounds)
+    found = replace(FOUND, read=CLUSTER, bounds=bounds)
     shown = list(as_table(found))
     rows = "\n".join(shown).split("\n\n")
 
-    assert [line.split()[0] for line in rows[0].split("\n")[1:]] == ["discover", "cluster", "verify", "total"]
+    assert [line.split()[0] for line in rows[0].split("\n")[1:]] == ["read", "cluster", "verify", "total"]
     head, seen, escalate = rows[1].split("\n")
     assert head == "in addition to the total, depending on the answers, at most these jobs, of average length:"
     assert seen.startswith("seen ")

@@ -17,7 +17,10 @@ from jarvis_cli.run_local import run_locally
 from jarvis_cli.status_output import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import wiring
-from jarvis_workers.store import transcripts
+from jarvis_workers.steps.sec.payloads import DiscoverPayload
+from jarvis_workers.store import jobs, transcripts
+from jarvis_workers.store.tables import RUN, STAGE
+from jarvis_workers.store.values import NewJob
 from tests.chaos.commands import until
 from tests.cli.commands import COPY
 from tests.gates import GATED, Gate
@@ -468,3 +471,31 @@ def test_a_wrong_label_is_refused_before_anything_runs(jarvis, tree, command):
     assert ended.code == 2
     assert '--label: the key "a b" should consist of letters' in ended.line
     assert jarvis("runs", "list").line == "no runs yet; start one with: jarvis sec fast"
+
+
+@pytest.mark.parametrize("state", ["paused", "incomplete"])
+def test_a_run_of_an_earlier_version_with_a_stage_that_is_gone_is_shown_and_not_continued(jarvis, tree, paused, state):
+    with wiring.store_of(jarvis.settings) as store:
+        ranking = wiring.blobs_of(jarvis.settings).put(
+            json.dumps([["a.c", "f", 1, 2.0], ["b.c", "f", 1, 1.0]]).encode()
+        )
+        payload = DiscoverPayload(ranking, 0, "a.c", functions=9, chosen=2).to_json()
+        with store.write() as session:
+            session.execute(STAGE.update().values(ordinal=STAGE.c.ordinal + 2).where(STAGE.c.name == "report"))
+            for place, name in enumerate(("rank", "discover"), 3):
+                session.execute(STAGE.insert().values(run_id=paused, name=name, ordinal=place, state="open"))
+            jobs.insert_jobs(session, paused, "discover", [NewJob("discover", "agent", "a.c#f", "0", payload)])
+            session.execute(RUN.update().values(kind="sec.agent", version="0.0.9", state=state))
+
+    shown, report = jarvis("runs", "show", paused), jarvis("runs", "report", paused, "--json")
+    summary = json.loads(report.out)["summary"]
+    again = jarvis("runs", "resume" if state == "paused" else "retry", paused)
+
+    assert (shown.code, "discover stage" in shown.out) == (0, True)
+    assert summary["discovery"] == {"functions": 9, "chosen": 2, "searched": 0, "lines_outside": 0}
+    reasons = [gap["reason"] for gap in summary["not_checked"] if "was not searched" in gap["reason"]]
+    assert (
+        reasons == ["function f was not searched for defects (--discover): it was not reached before the run ended"] * 2
+    )
+    why = f'run {paused} was begun by version 0.0.9, whose stage "rank" this version does not have'
+    assert (again.code, again.line) == (2, f"jarvis: {why}; submit a new run")

@@ -7,9 +7,8 @@ import pytest
 
 from tests.agents.server import Body, ModelServer, Step, says
 from tests.cli.commands import Jarvis
-from tests.discovering import ASKED, search
 from tests.judging import judge
-from tests.steps.test_discover import PARSER
+from tests.reading_files import ASKED, PARSER, read
 
 NOTES = "The server sends names of at most 63 bytes; NAME is set by our own start script."
 TREE = {
@@ -63,10 +62,10 @@ def asked_by(place: Jarvis, server: ModelServer, words: str, *command: object) -
 
 
 @pytest.mark.slow
-def test_discovery_gets_the_notes_and_a_second_run_asks_nothing(place: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readers_get_the_notes_and_a_second_run_asks_nothing(place: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     (place.place / "src" / "p.c").write_text(PARSER.format(n=0))
-    command = (*AGENT, "--discover", "--discover-limit", 1)
-    with ModelServer(forever=search) as server:
+    command = (*AGENT, "--read", "all")
+    with ModelServer(forever=read) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         asked = [asked_by(place, server, ASKED, *command)]
         for text in (NOTES, NOTES, f"{NOTES} More."):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.sec.discovery.functions import functions_of
 from jarvis_workers.sec.fix.kept_functions import check_function
 from jarvis_workers.sec.judge.slices import CodeIndex, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.judge.slices.views import deciding_view
+from jarvis_workers.sec.reading.functions import functions_of
 from jarvis_workers.sec.scanner import Scanner, language_of
 from tests.sec.following import tell
 from tests.sec.slicing import Files
@@ -50,7 +50,7 @@ def test_no_fact_of_one_action_holds_in_the_next() -> None:
 def test_an_action_is_ranked_and_named_as_a_function() -> None:
     content = (TREE / "sheet.y").read_bytes()
 
-    assert [(one.name, one.line) for one in functions_of(content, "sheet.y").functions] == [
+    assert [(one.name, one.line) for one in functions_of(content, "sheet.y")] == [
         ("reset", 14),
         *[("yyaction", line) for line in (21, 25, 25, 28, 35, 40)],
         ("parse", 45),

@@ -50,9 +50,14 @@ def test_agents_judge_from_python_too(tree: Path, tmp_path: Path) -> None:
         chosen = settings(tmp_path, server)
         text = service.run_security_analysis(tree, "m", 1, settings=chosen)
         as_json, as_markdown = service.build_json_and_markdown("last", settings=chosen)
+        apart = chosen.model_copy(update={"agent": chosen.agent.model_copy(update={"read": "none"})})
+        service.run_security_analysis(tree, "m", 1, tmp_path / "apart.json", settings=apart)
 
+    report, without = json.loads(as_json), json.loads((tmp_path / "apart.json").read_text())
     assert as_markdown == text
-    assert [issue["status"] for issue in json.loads(as_json)["issues"]] == ["confirmed"]
+    assert [issue["status"] for issue in report["issues"]] == ["confirmed"]
+    assert report["summary"]["reading"]["read"] == 1 and without["issues"] == report["issues"]
+    assert "reading" not in without["summary"]
 
 
 def test_without_a_model_nobody_can_judge(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,8 @@ from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.cost_model import ASSUMED, assumed_proof
+from jarvis_workers.sec.judge.cost_model import ASSUMED, assumed_proof, reading_usage
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
 from jarvis_workers.service.rules.rulebook import Chosen
@@ -34,8 +33,8 @@ from jarvis_workers.store.transcripts import Total
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.judging import AGAIN
+from tests.reading_files import PARSER
 from tests.steps.pipeline import Pipeline
-from tests.steps.test_discover import PARSER
 from tests.store.arrange import job_rows
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "rules"
@@ -129,7 +128,8 @@ def verify(pipeline: Pipeline, root: Path) -> Total:
 def foresee(
     pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, sample: int = SAMPLE, **plan: Any
 ) -> Estimate:
-    ranked = {"kind": RANKED, "model_group": "m", "discover": plan["discover"]} if plan.get("discover") else {}
+    reading = {name: value for name, value in plan.items() if name.startswith("read")}
+    ranked = {"kind": RANKED, "model_group": "m", **reading} if reading else {}
     run = pipeline.run(pipeline.do(root, rules=rules, **ranked))
     chosen = Plan(JudgeOptions(model_group="m", **plan), group, sample)
     escalation = group.model_copy(update={"prices": DEAR}) if plan.get("escalate") else None
@@ -257,28 +257,28 @@ def test_an_escalation_takes_at_most_one_more_conversation_for_each_at_its_own_p
 
 
 @pytest.mark.slow
-def test_the_search_of_functions_is_estimated_within_its_budget(
+def test_reading_is_estimated_within_its_budget(
     pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
 ) -> None:
     root = tmp_path / "src"
     root.mkdir()
-    for number in range(3):
+    for number in range(4):
         (root / f"p{number}.c").write_text(PARSER.format(n=number))
-    said = foresee(pipeline, group, root, discover=2, prove="low")
-    poor = foresee(pipeline, group, root, discover=2, discover_budget=RunBudget("tok", 5_000))
-    assert said.discover is not None and poor.discover is not None
+    about = {"read_room": 400, "prove": "low"}
+    said = foresee(pipeline, group, root, read="all", **about)
+    poor = foresee(pipeline, group, root, read="auto", read_tokens=reading_usage(200).total, **about)
+    assert said.read is not None and poor.read is not None
     assert server.requests == []
 
-    assert (said.discover.jobs, said.discover.calls) == (2, 2 * ASSUMED["discover"].rounds)
-    assert 1_000 < said.discover.prompt / said.discover.calls < 10_000
-    assert 4_900 < poor.discover.prompt + poor.discover.completion <= 5_001
-    assert (poor.discover.jobs, poor.bounds["discovered"].jobs) == (1, 5)
-    assert (said.bounds["discovered"].jobs, said.bounds["prove"].jobs) == (10, 10 + 20)
-    assert said.bounds["discovered"].prompt > 10 * 1_000
-    told = foresee(pipeline, group, root, discover=2, notes="Whoever calls this is trusted. " * 100)
-    assert told.discover is not None
-    assert told.discover.prompt > said.discover.prompt + 500
-    assert foresee(pipeline, group, root).discover is None
+    assert (said.read.jobs, poor.read.jobs) == (2, 1)
+    assert said.read.calls == round(2 * ASSUMED["read"].rounds)
+    assert 500 < poor.read.prompt + poor.read.completion < reading_usage(200).total
+    assert said.bounds["named"].jobs >= 1
+    assert said.bounds["prove"].jobs > 20
+    told = foresee(pipeline, group, root, read="all", notes="Whoever calls this is trusted. " * 100, **about)
+    assert told.read is not None
+    assert told.read.prompt > said.read.prompt + 500
+    assert foresee(pipeline, group, root).read is None
 
 
 def test_a_tree_in_which_nothing_was_found_takes_nothing(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 from tests.store.arrange import enrol, job_rows, run_now
 
 STAGES = (
-    *("scan", "summarize", "flow", "rank", "discover", "map", "read", "cluster", "verify", "verify_seen", "prove"),
+    *("scan", "summarize", "flow", "map", "read", "cluster", "verify", "verify_seen", "prove"),
     *("symbols", "graph", "report"),
 )
 

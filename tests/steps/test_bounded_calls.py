@@ -16,8 +16,8 @@ from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import RUN
 from tests.agents.server import Body, ModelServer, Step, calls, cuts, fails, garbles, resets, says, truncates
-from tests.discovering import ASKED
 from tests.judging import judge as confirm
+from tests.reading_files import is_reading
 from tests.steps.pipeline import Pipeline
 
 LIMITS = AgentLimits(rounds=4)
@@ -71,14 +71,14 @@ ALWAYS: dict[str, Callable[[], Step]] = {
     "invented quote": reports(item(1, evidence=[{"file": "a.c", "line": 1, "quote": "never"}])),
     "dismissed": reports(item(1)),
 }
-# What a model does that confirms each candidate, but shall prove it, or search a function.
+# What a model does that confirms each candidate, but shall prove it, or read files.
 PROVING: dict[str, Callable[[], Step]] = {
     **{name: ALWAYS[name] for name in ("401", "500", "cut off", "no such tool", "nothing", "prose", "looks on and on")},
     "another proof": lambda: runs(way="program", target="a.c"),
     "another harness": lambda: runs(way="harness", code=f"int main(void)\n{{\n    return one{next(_paths)}();\n}}\n"),
     "no way": lambda: runs(way="magic"),
 }
-SEARCHING = {name: ALWAYS[name] for name in PROVING if name in ALWAYS}
+READING = {name: ALWAYS[name] for name in PROVING if name in ALWAYS}
 SLOW: dict[str, Callable[[], Step]] = {
     "429": lambda: fails(429, **SOON),
     "reset": resets,
@@ -92,13 +92,13 @@ class Asked:
 
     def __init__(self, answer: Callable[[], Step], *, confirms: bool = False) -> None:
         self.answer, self.confirms = answer, confirms
-        self.clustering = self.verifying = self.proving = self.searching = 0
+        self.clustering = self.verifying = self.proving = self.reading = 0
 
     def __call__(self, request: Body) -> Step:
         if "run_proof" in str(request.get("tools")):
             self.proving += 1
-        elif ASKED in str(request["messages"]):
-            self.searching += 1
+        elif is_reading(request):
+            self.reading += 1
         elif self.confirms:
             return confirm(request, "confirmed")
         elif CLUSTERS in str(request["messages"]):
@@ -177,11 +177,11 @@ def test_a_proof_is_bounded_whatever_the_model_does(judge: Callable[..., Asked],
 
 @pytest.mark.slow
 @pytest.mark.timing
-@pytest.mark.parametrize("fault", SEARCHING)
-def test_a_search_is_bounded_whatever_the_model_does(judge: Callable[..., Asked], fault: str) -> None:
-    asked = judge(PROGRAM, SEARCHING[fault], discover=1)
+@pytest.mark.parametrize("fault", READING)
+def test_a_reader_is_bounded_whatever_the_model_does(judge: Callable[..., Asked], fault: str) -> None:
+    asked = judge(PROGRAM, READING[fault], read="all")
 
-    assert 1 <= asked.searching <= MOST
+    assert 1 <= asked.reading <= MOST
 
 
 @pytest.mark.timing

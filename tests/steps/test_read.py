@@ -1,5 +1,6 @@
 """The stages `map` and `read`, over a real store, snapshots and a model server."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +11,13 @@ import pytest
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from tests.agents.server import Body, ModelServer, Step, fails, says
-from tests.discovering import task_of
-from tests.reading_files import files_of, is_reading, item, items, read, reported
+from tests.judging import task_of
+from tests.reading_files import PARSER, PLAIN, files_of, is_reading, item, items, read, reported
 from tests.steps.pipeline import Pipeline
-from tests.steps.test_discover import PARSER, PLAIN, discovered
 
 FILES = 4
 # Room for two parsers, and for all of them.
@@ -79,6 +80,10 @@ def reader(tmp_path: Path, open_stores: Callable[..., Store]) -> Iterator[Reader
         yield opened
     for runtime in runtimes:
         runtime.close()
+
+
+def discovered(body: dict[str, Any]) -> list[tuple[str, int, str]]:
+    return [(one["file"], one["line"], one["status"]) for one in body["issues"] if one["pattern"] == "discovered"]
 
 
 def gaps(body: dict[str, Any]) -> list[tuple[str, str]]:
@@ -150,16 +155,30 @@ def test_a_second_run_asks_nothing_and_an_edit_asks_one_group_again(reader: Read
 
 @pytest.mark.slow
 def test_files_over_the_budget_are_named_and_the_run_is_not_complete(reader: Reader) -> None:
-    pipeline, run = reader.run(read="auto", read_tokens=200)
+    pipeline, run = reader.run(read="auto", read_tokens=200, read_budget=RunBudget("tok", 200))
 
     body = pipeline.body(run)
     left_out = sorted({"p0.c", "p1.c", "p2.c", "p3.c", "plain.c"} - {path for files in reader.asked for path in files})
     assert len(reader.asked) == 1 and "plain.c" in left_out
-    reason = "not read (--read): over the budget of 200 tokens (agent.read_tokens); --read all reads it"
+    reason = "not read (--read): over the budget of 200 tokens (--read-budget); --read all reads it"
     assert gaps(body) == [(path, reason) for path in left_out]
     reading = body["summary"]["reading"]
     assert (reading["read"], reading["lines"]) == (5 - len(left_out), 4 * 7 + 4)
     assert reading["lines_read"] == 7 * (5 - len(left_out))
+    assert pipeline.run(run).state == "incomplete"
+
+
+@pytest.mark.slow
+def test_readers_that_cost_more_than_estimated_end_with_the_budget_and_the_rest_is_named(reader: Reader) -> None:
+    pipeline, run = reader.run(read="auto", read_tokens=1_000_000, read_budget=RunBudget("tok", 100))
+
+    body = pipeline.body(run)
+    (asked,) = reader.asked
+    assert {file for file, _, _ in discovered(body)} == set(asked) - {"plain.c"}
+    told = dict(gaps(body))
+    assert set(told) == {"p0.c", "p1.c", "p2.c", "p3.c", "plain.c"} - set(asked)
+    says = r"not read \(--read\): the budget of readers \(--read-budget\) is spent: [\d,]+ of 100 tokens"
+    assert all(re.fullmatch(says, reason) for reason in told.values())
     assert pipeline.run(run).state == "incomplete"
 
 

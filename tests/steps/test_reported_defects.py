@@ -16,8 +16,9 @@ from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.sec.verify_seen import MOST
 from jarvis_workers.store.engine import Store
 from tests.agents.server import Body, ModelServer, Step
-from tests.discovering import ASKED, defect, found, function_of
 from tests.judging import TEXTS, answer, place_of
+from tests.reading_files import is_reading, item
+from tests.reading_files import reported as report
 from tests.steps.pipeline import Pipeline
 
 CODE = """\
@@ -65,20 +66,29 @@ def beside(code: str, cwe: int, text: str = "a bug") -> dict[str, Any]:
     return {"file": "a.c", "line": line, "quote": LINES[line - 1].strip(), "description": text, "cwe": cwe}
 
 
+def named(code: str, cwe: int, text: str = "a bug") -> dict[str, Any]:
+    """Return a defect that a reader names."""
+    line = line_of(code)
+    return item("a.c", line, LINES[line - 1].strip(), cwe=cwe, description=text)
+
+
 @dataclass
 class Model:
-    """A model that confirms all but the lines that it `dismisses`, and sees `others` when asked about a line."""
+    """A model that confirms all but the lines that it `dismisses`, and sees `others` when asked about a line.
+
+    A reader names the `defects`.
+    """
 
     others: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     dismisses: tuple[str, ...] = ()
-    defects: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    defects: tuple[dict[str, Any], ...] = ()
     asked: list[str] = field(default_factory=list)
-    searched: list[str] = field(default_factory=list)
+    readings: int = 0
 
     def __call__(self, body: Body) -> Step:
-        if ASKED in str(body["messages"]):
-            self.searched.append(function_of(body))
-            return found(body, self.defects.get(self.searched[-1], []))
+        if is_reading(body):
+            self.readings += 1
+            return report(body, list(self.defects))
         return answer(body, self._verdict)
 
     def _verdict(self, number: int, text: str) -> list[dict[str, Any]]:
@@ -228,13 +238,10 @@ def test_reports_beyond_the_most_of_a_run_are_undecided_and_listed(runs: Runs) -
 
 
 @pytest.mark.slow
-def test_what_a_search_finds_is_verified_whatever_the_run_selects_among_rules(runs: Runs) -> None:
-    elsewhere = {**defect(5, LINES[line_of("sprintf(text") - 1].strip(), cwe=READ), "file": "a.c#bounded"}
-    runs.model.defects = {
-        "copied": [defect(4, "strcpy(copy, text);", cwe=READ), elsewhere],
-    }
+def test_what_a_reader_finds_is_verified_whatever_the_run_selects_among_rules(runs: Runs) -> None:
+    runs.model.defects = (named("strcpy(copy", READ), named("sprintf(text", READ))
 
-    bodies = [runs.do(discover=5, **options) for options in ({"max_findings": 1}, {"min_confidence": 0.64})]
+    bodies = [runs.do(read="all", **options) for options in ({"max_findings": 1}, {"min_confidence": 0.64})]
 
     found_there = [(line_of("sprintf(text"), READ, "confirmed"), (line_of("strcpy(copy"), READ, "confirmed")]
     assert [reported(body, "discovered") for body in bodies] == [found_there, found_there]
@@ -242,18 +249,21 @@ def test_what_a_search_finds_is_verified_whatever_the_run_selects_among_rules(ru
     assert len(asked) == 1
     unasked = [one for one in bodies[0]["issues"] if one["status"] == "heuristic"]
     assert unasked and all("not asked about" in one["reason"] for one in unasked)
-    assert len(runs.model.searched) == len(set(runs.model.searched))
+    assert runs.model.readings == 1
 
 
 @pytest.mark.slow
 def test_a_discovered_defect_that_a_rule_reports_too_is_that_finding_and_part_of_its_question(runs: Runs) -> None:
-    runs.model.defects = {"second": [defect(3, "strcat(out, name);", cwe=WRITE, description="name has any length")]}
+    runs.model.defects = (named("strcat(", WRITE, "name has any length"),)
 
-    body = runs.do(discover=5, max_findings=1)
+    body = runs.do(read="all", max_findings=1)
 
     assert reported(body, "discovered") == []
     finding = on_line(body, "strcat(")
-    assert (finding["status"], finding["also_reported"]) == ("confirmed", ["name has any length"])
+    assert (finding["status"], finding["also_reported"]) == (
+        "confirmed",
+        ["name has any length (reach: file, harm: high, likely)"],
+    )
     assert any(
         "a model also reports it, a risk if this holds: name has any length" in text for text in runs.model.asked
     )
@@ -261,10 +271,9 @@ def test_a_discovered_defect_that_a_rule_reports_too_is_that_finding_and_part_of
 
 @pytest.mark.slow
 def test_each_discovered_defect_of_a_line_is_asked_about_by_its_own_description(runs: Runs) -> None:
-    two = [defect(4, "strcpy(copy, text);", cwe=cwe, description=f"claim {cwe}") for cwe in (READ, 134)]
-    runs.model.defects = {"copied": two}
+    runs.model.defects = tuple(named("strcpy(copy", cwe, f"claim {cwe}") for cwe in (READ, 134))
 
-    body = runs.do(discover=5)
+    body = runs.do(read="all")
 
     assert reported(body, "discovered") == [(21, READ, "confirmed"), (21, 134, "confirmed")]
     questions = [text for text in runs.model.asked if "rule: discovered" in text]

@@ -4,18 +4,14 @@ Its answer decides nothing: what the model names is reported beside the patch, a
 is reported with the reason.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.discovery.function_search import SearchPrompts, SearchResult
 from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.function_search import SearchResult
 
-PROMPTS = Path(__file__).parent / "prompts"
-# An answer, and one that corrects its form.
-ROUNDS = 2
 PATCH_MAX = 6_000
 
 
@@ -51,11 +47,10 @@ class SecondLook(BaseModel):
             yield f"second look{f' at {plain(self.function)}' if self.function else ''} not complete: {self.reason}"
 
 
-def look_prompts(finding: FixFinding, patch: bytes) -> SearchPrompts:
-    """Return the prompts of the question about a function that a patch has changed."""
+def look_values(finding: FixFinding, patch: bytes) -> Mapping[str, str]:
+    """Return the texts of the question about a function that a patch has changed."""
     repaired = f"{finding.name} (CWE-{finding.cwe}): {finding.description}\n{finding.place.text}"
-    values = {"repaired": repaired, "patch": patch.decode("utf-8", "backslashreplace")[:PATCH_MAX]}
-    return SearchPrompts(PROMPTS, "look_system", "look", values, rounds=ROUNDS, has_tools=False)
+    return {"repaired": repaired, "patch": patch.decode("utf-8", "backslashreplace")[:PATCH_MAX]}
 
 
 def second_look(function: str, result: SearchResult) -> SecondLook:

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask, Conversation
-from jarvis_workers.platforms.protocol import ModelRequest
+from jarvis_workers.platforms.protocol import ModelRequest, TokenUsage
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
@@ -56,18 +56,25 @@ class ConversationProfile(NamedTuple):
         return self.rounds * self.answer + self.share * first
 
 
-# Clustering takes one question; verification takes one look at the code and a report; a search takes two looks, the
-# first of which is in two of its questions. A reader has nearly all that it needs. Of five trees a strong model named a
-# defect for each 870 to 190 tokens of code, and its reports had 13 to 54 % of the tokens of the question, 32 % of all.
+# Clustering takes one question; verification takes one look at the code and a report. A reader has nearly all that it
+# needs. Of five trees a strong model named a defect for each 870 to 190 tokens of code, and its reports had 13 to 54 %
+# of the tokens of the question, 32 % of all.
 ASSUMED: Mapping[str, ConversationProfile] = {
     "cluster": ConversationProfile(1, 0, 250),
     "verify": ConversationProfile(2, 600, 300),
-    "discover": ConversationProfile(3, 3 * 600, 300),
     "read": ConversationProfile(1.2, 500, 0, share=0.32),
 }
 TOKENS_OF_A_DEFECT = 190
+# What a reader sees beside the files: the system prompt, the tools, the map, hints and definitions.
+BESIDE_FILES = 5_000
 # Before the attempts, a prover looks at the code. Each answer and its result are repeated in all questions that follow.
 PROOF_LOOKS, PROOF_ADDED, PROOF_ANSWER = 3, 800, 500
+
+
+def reading_usage(code: int) -> TokenUsage:
+    """Return the assumed tokens of the questions and the answers with which `code` tokens of files are read."""
+    habit, first = ASSUMED["read"], code + BESIDE_FILES
+    return TokenUsage(prompt=round(habit.prompt(first)), completion=round(habit.completion(first)))
 
 
 def assumed_proof(attempts: int) -> ConversationProfile:

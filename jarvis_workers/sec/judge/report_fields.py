@@ -1,16 +1,26 @@
-"""Normalize the values of a report as models write them: words of a fixed set, line numbers, percentages."""
+"""Normalize the values of a report as models write them: words of a fixed set, line numbers, percentages, sentences."""
 
 import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.sec.cwe import cwe_number, is_cwe
 
 NUMBER_MAX = 10**9
+TEXT_MAX = 400
+# Why an empty report does not count.
+INSTRUCTED = "its code contains instructions to a model ({rules})"
 NO_WORDS = frozenset(("none", "n/a", "na", "null", "-"))
 PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*(%?)\s*")
 LINE = re.compile(r"\s*(?:lines?|L)?\s*(\d{1,9})\b", re.IGNORECASE)
+
+
+def sentence(text: str) -> str:
+    """Return a model's text on one line, without invisible characters."""
+    words = " ".join(escape(text).split())
+    return words if len(words) <= TEXT_MAX else f"{words[: TEXT_MAX - 1]}…"
 
 
 def text_value(value: Any) -> Any:

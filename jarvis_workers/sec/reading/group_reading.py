@@ -20,10 +20,10 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.discovery.function_search import INSTRUCTED
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
 from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
 from jarvis_workers.sec.judge.verdict import Evidence, Quote
 from jarvis_workers.sec.reading.hypotheses import (

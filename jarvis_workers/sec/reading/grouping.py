@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from jarvis_workers.sec.judge.cost_model import reading_usage
 from jarvis_workers.sec.reading.file_facts import FilePiece
 
 # A name that more pieces define, or that more of them use, links nothing.
@@ -24,6 +25,11 @@ class ReadingGroup(NamedTuple):
     @property
     def tokens(self) -> int:
         return sum(piece.tokens for piece in self.pieces)
+
+    @property
+    def cost(self) -> int:
+        """The tokens that reading the group is estimated to take, questions and answers together."""
+        return reading_usage(self.tokens).total
 
     @property
     def files(self) -> list[str]:
@@ -45,17 +51,17 @@ class ChosenGroups(NamedTuple):
 
 
 def choose(groups: Iterable[ReadingGroup], most: int | None) -> ChosenGroups:
-    """Choose the groups that fit into `most` tokens, None for all: in order, passing over those that do not fit.
+    """Choose the groups that `most` tokens pay for, None for all: in order, passing over those that cost too much.
 
     One group is chosen in any case.
     """
     chosen: list[ReadingGroup] = []
     left_out: list[str] = []
-    tokens = 0
+    spent = 0
     for one in sorted(groups, key=lambda one: one.rank):
-        if most is None or not chosen or tokens + one.tokens <= most:
+        if most is None or not chosen or spent + one.cost <= most:
             chosen.append(one)
-            tokens += one.tokens
+            spent += one.cost
         else:
             left_out += one.files
     return ChosenGroups(tuple(chosen), tuple(sorted(dict.fromkeys(left_out))))

@@ -14,11 +14,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.cwe import CWE_MAX, OTHER, category_of
-from jarvis_workers.sec.discovery.defects import sentence
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
+from jarvis_workers.sec.judge.report_fields import sentence
 from jarvis_workers.sec.judge.verdict import Evidence
 
 ITEMS_MAX = 200
+# Medium: nothing but a model has seen it, until it is verified.
+CONFIDENCE = 0.65
 NUMBER = re.compile(r"\D{0,20}?(\d{1,7})")
 CAUSE = re.compile(r"\s*([^\s:]+):(\d{1,7})(?:\s*[:,-]\s*|\s+)(\S.*)", re.DOTALL)
 NAMED_MAX = 160

@@ -15,6 +15,7 @@ from jarvis_workers.service.api.silent_run import run_silently
 from jarvis_workers.service.api.user_settings import local_settings
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.reading import with_intro, with_reader
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.request import RunRequest
@@ -57,20 +58,22 @@ def run_security_analysis(
     *,
     settings: Settings | None = None,
 ) -> str:
-    """Scan, and verify the findings with the models of a group; return the report as `run_security_analysis_fast`.
+    """Scan, read the files and verify the findings with the models of a group; return the report.
 
+    The format is as for `run_security_analysis_fast`; with the setting agent.read "none", nothing is read.
     Raises UsageError if no model is configured; findings that could not be verified are undecided, with the reason.
     """
     settings = settings or local_settings()
+    group = model_name(settings, llm_group)
     agents = wiring.scan_options_of(
         settings,
         JudgeOptions,
-        model_group=model_name(settings, llm_group),
+        model_group=group,
         agent_limits=wiring.agent_limits_of(settings),
         cluster_limit=cluster_limit,
         notes=read_notes(settings),
     )
-    return _reported(settings, path, agents, report_file)
+    return _reported(settings, path, with_reader(settings, agents, group), report_file)
 
 
 def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
@@ -99,7 +102,8 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
     kind, agents = ("sec.agent", options) if isinstance(options, JudgeOptions) else ("sec.fast", None)
 
     def request(source: SourceTree, executor: str) -> RunRequest[ScanInput]:
-        given = wiring.request_for(settings, source, kind, executor, ScanInput(options, rules=rules))
+        scan_input = with_intro(ScanInput(options, rules=rules), source.path)
+        given = wiring.request_for(settings, source, kind, executor, scan_input)
         if agents is None:
             return given
         budget = budget_of(settings, *agents.model_groups)

@@ -18,8 +18,6 @@ from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
-from jarvis_workers.sec.discovery import function_search
-from jarvis_workers.sec.discovery.function_search import FunctionSearch
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
@@ -32,7 +30,6 @@ from jarvis_workers.sec.proof.proof import Attempt
 from jarvis_workers.sec.proof.proving import prover
 from jarvis_workers.sec.proof.run_tool import AttemptResult, run_proof
 from jarvis_workers.sec.reading.group_reading import GroupReading
-from jarvis_workers.steps.sec.chosen_functions import ChosenFunction
 from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.prove import question_of, target_of
@@ -127,17 +124,6 @@ class DryRun:
         limits = options.agent_limits
         verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
         return self._first(verification.run(), votes_of(question_text) + options.second_look)
-
-    def search(self, function: ChosenFunction, findings: Sequence[Candidate]) -> FirstRequest:
-        """Return the first request of a search for defects; `findings` are those of the rules in the file."""
-        options = self._plan.options
-        prepared = function_search.prepare(
-            self._index, function.file, function.line, findings, options.lang, options.notes
-        )
-        if prepared is None:
-            return NO_REQUEST
-        marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
-        return self._first(FunctionSearch(prepared, profile=self._profile, marks=marks, limits=limits).run())
 
     def read(self, plan: ReadingPlan, place: int, findings: Sequence[Candidate]) -> FirstRequest:
         """Return the first request of a reader of a group; `findings` are those of the rules in its files."""

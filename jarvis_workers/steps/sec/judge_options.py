@@ -10,14 +10,14 @@ from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
 ATTEMPTS = 3
-# About a tree of 20,000 lines, and what a conversation reads of it.
-READ_TOKENS, READ_ROOM = 250_000, 30_000
+# The tokens of files that a conversation reads.
+READ_ROOM = 30_000
 # The shares of the room for code, and for the map of the project and for hints; definitions get what code leaves.
 CODE_SHARE, SIDE_SHARE = 0.85, 0.06
-DISCOVERY_STAGES, READING_STAGES, PROVE_STAGE = ("rank", "discover"), ("map", "read"), "prove"
+READING_STAGES, PROVE_STAGE = ("map", "read"), "prove"
 
 
-def _read_budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
+def _budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
     return value if value is None or isinstance(value, RunBudget) else RunBudget(**value)
 
 
@@ -28,12 +28,12 @@ class JudgeOptions(SecOptions, ConversationOptions):
     At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
     votes but the first are by the `second_group`, if there is one. The group `escalate` is asked about candidates that
     the first model leaves open. At most `max_findings` candidates are verified, those with the highest scores. With
-    `canary`, a known bug is added. A model is asked about `discover` functions that handle outside data, for defects
-    that no rule has found; this may cost `discover_budget` in all, and what it finds is verified like other candidates.
+    `canary`, a known bug is added.
 
-    With `read`, models first read the files of the tree, whole: all of them, or with "auto" those of most exposure that
-    fit into `read_tokens`. A conversation reads `read_room` tokens; `read_intro` describes the project. What they name
-    is verified like other candidates.
+    With `read`, models first read the files of the tree, whole: all of them, or with "auto" those of most exposure
+    that are estimated to take `read_tokens`, requests and answers together, which are worth the `read_budget`. A
+    conversation reads `read_room` tokens; `read_intro` describes the project. What they name is verified like other
+    candidates.
 
     `notes` are the user's statements about the threat model. With `prove`, agents prove confirmed findings of at least
     this severity by execution, in `proof_attempts` attempts each. The project is built by the command `proof_build`
@@ -48,10 +48,9 @@ class JudgeOptions(SecOptions, ConversationOptions):
     max_findings: int | None = None
     canary: bool = False
     notes: str = ""
-    discover: int = 0
-    discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
     read: Literal["auto", "all"] | None = None
-    read_tokens: int = READ_TOKENS
+    read_budget: RunBudget | None = field(default=None, metadata={"read": _budget})
+    read_tokens: int | None = None
     read_room: int = READ_ROOM
     read_intro: str = ""
     prove: str | None = None
@@ -62,7 +61,7 @@ class JudgeOptions(SecOptions, ConversationOptions):
     @property
     def skipped_stages(self) -> tuple[str, ...]:
         """The optional stages that a run leaves out."""
-        chosen = (self.discover, DISCOVERY_STAGES), (self.read, READING_STAGES), (self.prove, (PROVE_STAGE,))
+        chosen = (self.read, READING_STAGES), (self.prove, (PROVE_STAGE,))
         return tuple(name for is_chosen, names in chosen if not is_chosen for name in names)
 
     @property

@@ -13,8 +13,8 @@ from jarvis_workers.paths import as_text, from_text, shown
 from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, done_ranges, read_result
-from jarvis_workers.sec.discovery.functions import functions_of
 from jarvis_workers.sec.reading.file_facts import FileFacts, facts_of, with_exposure
+from jarvis_workers.sec.reading.functions import functions_of
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
@@ -97,7 +97,7 @@ class _Mapper:
     def facts(self, entry: Entry) -> FileFacts:
         path, content, self._facts = shown(entry.path), self._reader.read(entry), None
         self._facts = facts_of(path, content, self._room)
-        return with_exposure(self._facts, functions_of(content, path).functions)
+        return with_exposure(self._facts, functions_of(content, path))
 
     def rescue(self, _: str) -> FileFacts | None:
         return self._facts

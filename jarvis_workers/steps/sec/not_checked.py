@@ -28,7 +28,10 @@ Remarks = list[Sequence[Any]]
 
 
 class Jobs(NamedTuple):
-    """The outcomes of the jobs by stage; None for the stages of the flow rules if the run has none."""
+    """The outcomes of the jobs by stage; None for the stages of the flow rules if the run has none.
+
+    Only runs of earlier versions have `rank` and `discover`.
+    """
 
     scan: Sequence[StageJob]
     summarize: Sequence[StageJob] | None = None

@@ -4,7 +4,7 @@ This module avoids slow imports, since reports use it without the engines of the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -77,7 +77,7 @@ class SeenPayload(VerifyPayload):
 
 @dataclass(frozen=True)
 class DiscoverPayload(JsonRecord):
-    """A function of a file to search, at a place in the blob `ranking`.
+    """A function of a file that a run of an earlier version searched, at a place in the blob `ranking`.
 
     `functions` is the number of functions in the tree, `chosen` that of functions to search, and `lines_outside` that
     of lines of code in no function.
@@ -89,10 +89,6 @@ class DiscoverPayload(JsonRecord):
     functions: int
     chosen: int
     lines_outside: int = 0
-
-    def following(self, file: str) -> "DiscoverPayload":
-        """Return the payload of the next function, which is in this file."""
-        return replace(self, place=self.place + 1, file=file)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from jarvis_workers.store.values import AGENT_QUEUE
 STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 NOT_READ = "file was not read", "files were not read"
-NOT_SEARCHED = "function was not searched", "functions were not searched"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
 FIX = "fix"
-# The scan of a dry run that also ranks functions, or maps files.
+# The scan of a dry run that also maps the files to read, from which their ranks follow.
 RANKED = "sec.ranked"
 # The step that writes the report of a scan; a run is a scan if it has this step.
 WRITE_REPORT = f"{STEPS}.write_report"
@@ -20,12 +19,7 @@ SCANNING = (
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
 )
 
-# Runs without --discover leave these stages out.
-DISCOVERY = (
-    Stage("rank", module=f"{STEPS}.rank_functions", queue="scan", optional=True),
-    Stage("discover", module=f"{STEPS}.discover", queue=AGENT_QUEUE, optional=True, missing=NOT_SEARCHED),
-)
-# Runs without --read leave these stages out.
+# Runs with `--read none` leave these stages out.
 READING = (
     Stage("map", module=f"{STEPS}.map_files", queue="scan", optional=True),
     Stage("read", module=f"{STEPS}.read_files", queue=AGENT_QUEUE, optional=True, missing=NOT_READ),
@@ -39,7 +33,6 @@ register_pipeline(
     RANKED,
     (
         *SCANNING,
-        DISCOVERY[0],
         READING[0],
         Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
     ),
@@ -48,7 +41,6 @@ register_pipeline(
     "sec.agent",
     (
         *SCANNING,
-        *DISCOVERY,
         *READING,
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
         Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),

@@ -7,7 +7,7 @@ the reason.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -17,13 +17,13 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.pipeline.history import StageHistory
-from jarvis_workers.sec.discovery.defects import CONFIDENCE, PATTERN
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.ratelimit.budget import RunBudget
+from jarvis_workers.sec.finding import DISCOVERED, Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.grouping import choose, group
 from jarvis_workers.sec.reading.hints import hint_text
-from jarvis_workers.sec.reading.hypotheses import ITEMS_MAX, Hypothesis
+from jarvis_workers.sec.reading.hypotheses import CONFIDENCE, ITEMS_MAX, Hypothesis
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from jarvis_workers.sec.reading.project_map import map_text
 from jarvis_workers.sec.reading.work_list import PLACES_MAX, PlaceToRead, WorkList, work_list
@@ -34,10 +34,10 @@ from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
-from jarvis_workers.steps.sec.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, Piece, ReadingPlan
+from jarvis_workers.steps.sec.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, SPENT, Piece, ReadingPlan
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.verify_cluster import index_of
-from jarvis_workers.store import candidates
+from jarvis_workers.store import budgets, candidates
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Meaning, NewJob, Spot
@@ -56,12 +56,13 @@ GOES_WRONG = "goes wrong here"
 SURPLUS = f"not asked about: the reader (--read) reported {{text}}, because at most {ITEMS_MAX} reports are checked"
 MORE_SURPLUS = "not asked about: {count} more reports of the reader (--read) beyond those that are checked"
 MORE_PLACES = "not looked at, although a reader (--read) asked for them: {count} more places"
+NO_WORK, NONE_CUT = WorkList((), ()), dict[str, int]()
 CUT = "{count} of its lines too long to be shown whole: read only in part (--read)"
 
 
 @dataclass(frozen=True)
 class ReadWork:
-    """The group to read, with the candidates in its files."""
+    """The group to read, with the candidates in its files; `unpaid` is why no budget is left for it, if none is."""
 
     job: Claimed
     payload: ReadPayload
@@ -69,6 +70,7 @@ class ReadWork:
     snapshot_id: str
     lines: list[bytes]
     findings: tuple[Candidate, ...] = ()
+    unpaid: str | None = None
 
 
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
@@ -87,13 +89,13 @@ def plan_reading(blobs: Blobs, earlier: StageHistory, options: JudgeOptions) -> 
     """Group the mapped files, and choose those to read."""
     facts = mapped_files(blobs, earlier)
     groups = group((piece for one in facts for piece in one.pieces), options.code_room)
-    chosen = choose(groups, None if options.read == "all" else options.read_tokens)
+    chosen = choose(groups, options.read_tokens)
     return ReadingPlan(
         map_text(options.read_intro, facts, options.side_room),
         tuple(tuple((piece.path, piece.first, piece.last) for piece in one.pieces) for one in chosen.groups),
         tuple(one.tokens for one in chosen.groups),
         chosen.left_out,
-        options.read_tokens,
+        budget.shows(budget.cap) if (budget := options.read_budget) else "",
         sum(piece.last - piece.first + 1 for one in facts for piece in one.pieces),
     )
 
@@ -103,12 +105,23 @@ def load(session: "Session", run: Run, job: Claimed) -> ReadWork:
     payload, options = ReadPayload.from_json(job.payload), JudgeOptions.of(run)
     found = (candidates.of_rules_in(session, run.id, from_shown(path)) for path in payload.files)
     findings = tuple(one for some in found for one in some)
-    return ReadWork(job, payload, options, run.snapshot_id, lines(session, job.id), findings)
+    records = lines(session, job.id)
+    # A conversation that has begun is paid for.
+    unpaid = None if records else _unpaid(session, run.id, options.read_budget)
+    return ReadWork(job, payload, options, run.snapshot_id, records, findings, unpaid)
+
+
+def _unpaid(session: "Session", run_id: str, budget: RunBudget | None) -> str | None:
+    """Return that the budget of readers is spent; those that run meanwhile may exceed it."""
+    spent = budgets.spent_on_stage(session, run_id, STEP, budget.unit) if budget else 0
+    return SPENT.format(amounts=budget.says(spent)) if budget and spent >= budget.cap else None
 
 
 async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Have a model read a group; commit a candidate for each hypothesis that stands."""
     plan = await asyncio.to_thread(ReadingPlan.of, blobs, work.payload)
+    if work.unpaid:
+        return _commit(work, plan, ReadingResult(reason=work.unpaid))
     root = await runtime.unpack(blobs, work.snapshot_id)
     question = await asyncio.to_thread(
         question_of, index_of(root), plan, plan.pieces(work.payload), work.findings, work.options
@@ -120,7 +133,7 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         if reading.stopped and is_caused_by_answers(reading.stopped):
             await talk.forget()
         queue = await asyncio.to_thread(_work_list, work, plan, question, result)
-        return _commit(work, plan, question, result, queue)
+        return _commit(work, plan, result, queue, question.cut_lines())
 
 
 def question_of(
@@ -164,10 +177,15 @@ def _work_list(work: ReadWork, plan: ReadingPlan, question: GroupQuestion, resul
 
 
 def _commit(
-    work: ReadWork, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult, queue: WorkList
+    work: ReadWork,
+    plan: ReadingPlan,
+    result: ReadingResult,
+    queue: WorkList = NO_WORK,
+    cut: Mapping[str, int] = NONE_CUT,
 ) -> Commit:
+    """Return the commit of a job; `cut` is the number of lines that were too long to be shown whole, by path."""
     payload = work.payload
-    gaps = _unread(payload, plan, question, result)
+    gaps = _unread(payload, plan, cut, result)
     for path, reason in _unused(payload.files, result, queue):
         gaps[path].append(reason)
     return Commit(
@@ -179,11 +197,11 @@ def _commit(
 
 
 def _unread(
-    payload: ReadPayload, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult
+    payload: ReadPayload, plan: ReadingPlan, cut: Mapping[str, int], result: ReadingResult
 ) -> defaultdict[str, list[str]]:
     """Return the reasons why files are not read, or not to their end, by path."""
     gaps: defaultdict[str, list[str]] = defaultdict(list)
-    for path, count in question.cut_lines().items():
+    for path, count in cut.items():
         gaps[path].append(CUT.format(count=count))
     for path in plan.left_out if payload.place == 0 else ():
         gaps[path].append(plan.over_budget)
@@ -227,6 +245,6 @@ def _result(one: Hypothesis) -> CandidateResult:
     """Return the candidate of a hypothesis; each has a description of its own, which otherwise belongs to the rule."""
     path = from_shown(one.file)
     language = base_language(language_of(path) or "c/cpp")
-    meaning = Meaning(PATTERN, language, one.category, one.cwe, one.description, one.suggestion)
+    meaning = Meaning(DISCOVERED, language, one.category, one.cwe, one.description, one.suggestion)
     trail = trail_of([one.cause, (one.file, one.line, GOES_WRONG)], one.file) if one.cause else None
-    return CandidateResult((Spot(path, PATTERN, one.line, CONFIDENCE, one.code, trail=trail),), (meaning,))
+    return CandidateResult((Spot(path, DISCOVERED, one.line, CONFIDENCE, one.code, trail=trail),), (meaning,))

@@ -15,8 +15,9 @@ from jarvis_workers.store.values import StageJob
 
 NOT_READ = "not read (--read): "
 NOT_LOOKED_AT = "{name}: not looked at, although a reader (--read) asked for it: {reason}"
+SPENT = "the budget of readers (--read-budget) is spent: {amounts}"
 NOT_REACHED = "it was not reached before the run ended"
-OVER_BUDGET = "over the budget of {tokens:,} tokens (agent.read_tokens); --read all reads it"
+OVER_BUDGET = "over the budget of {budget} (--read-budget); --read all reads it"
 LABEL_LENGTH = 120
 
 # The path of a file, and the first and the last line that a reader sees.
@@ -29,7 +30,7 @@ def _pieces(rows: Sequence[Sequence[Sequence[str | int]]]) -> tuple[tuple[Piece,
 
 @dataclass(frozen=True)
 class ReadingPlan(JsonRecord):
-    """The groups in the order of their ranks, with their estimated tokens, and the files left out over the budget.
+    """The groups in the order of their ranks, with their estimated tokens, and the files left out over the `budget`.
 
     `lines` are those of all files, read or not.
     """
@@ -38,7 +39,7 @@ class ReadingPlan(JsonRecord):
     groups: tuple[tuple[Piece, ...], ...] = field(metadata={"read": _pieces})
     tokens: tuple[int, ...] = field(metadata={"read": tuple})
     left_out: tuple[str, ...] = field(metadata={"read": tuple})
-    budget: int = 0
+    budget: str = ""
     lines: int = 0
 
     @classmethod
@@ -49,7 +50,7 @@ class ReadingPlan(JsonRecord):
     @property
     def over_budget(self) -> str:
         """The reason why files are left out."""
-        return NOT_READ + OVER_BUDGET.format(tokens=self.budget)
+        return NOT_READ + OVER_BUDGET.format(budget=self.budget)
 
     def pieces(self, payload: ReadPayload) -> tuple[Piece, ...]:
         """Return what a job reads."""

@@ -53,7 +53,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
 
 
 def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
-    """Return what was searched, or None if the run searches no functions."""
+    """Return what a run of an earlier version has searched, or None if it searches no functions."""
     if not jobs:
         return None
     planned = DiscoverPayload.from_json(jobs[0].payload)

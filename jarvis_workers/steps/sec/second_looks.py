@@ -10,12 +10,12 @@ from typing import Any
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, RunTool
 from jarvis_workers.conversations.conversation import JobConversation
-from jarvis_workers.sec.discovery.function_search import FunctionSearch, prepare
 from jarvis_workers.sec.fix.changed_files import Changes, FileContents
 from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask, fix
+from jarvis_workers.sec.fix.function_search import FunctionSearch, prepare
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import reason_of
-from jarvis_workers.sec.fix.second_look import SecondLook, look_prompts, second_look
+from jarvis_workers.sec.fix.second_look import SecondLook, look_values, second_look
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.tools.edit_workspace import EditWorkspace
@@ -69,14 +69,12 @@ class PatchedFunction:
         if not twins:
             return ToolOutcome("failed", stderr=NO_FUNCTION)
         place = min(twins, key=lambda one: abs(one.first - finding.place.line))
-        question = prepare(index, finding.place.file, place.first, ())
+        question = prepare(index, finding.place.file, place.first)
         if question is None:
             return ToolOutcome("failed", stderr=NO_FUNCTION)
         talk, limits = self._talk, self._options.agent_limits
-        prompts = look_prompts(finding, patch_text(changes_in(self._workspace)))
-        self._search = FunctionSearch(
-            question, profile=talk.platform.profile, marks=talk.marks, limits=limits, prompts=prompts
-        )
+        values = look_values(finding, patch_text(changes_in(self._workspace)))
+        self._search = FunctionSearch(question, values, profile=talk.platform.profile, marks=talk.marks, limits=limits)
         return ToolOutcome(stdout=question.about)
 
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from tests.bench.reading.replay import RULE_CWE, code_at, code_hash
-from tests.discovering import task_of
-from tests.judging import CANDIDATE, PLACE, place_of
+from tests.judging import CANDIDATE, PLACE, place_of, task_of
 from tests.reading_files import is_reading
 
 OF_ITEM = ("description", "reach", "severity", "sure", "suggestion", "look_at")

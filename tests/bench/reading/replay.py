@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.agents.server import Body, Step, calls, says
-from tests.discovering import task_of
-from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, usage_of
+from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, task_of, usage_of
 from tests.reading_files import is_reading, reported
 
 Part = Literal["read", "verify", "prove"]

@@ -15,7 +15,7 @@ from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.bench.reading.recipes import Fix, Tree, is_same_file
 
 # Stages whose tokens are those of reading; all others judge and prove.
-READING_STAGES = ("discover", "read")
+READING_STAGES = ("read",)
 CONFIRMED, PROVED, NAMED = "confirmed", "proved", "named"
 # Statuses of findings that a model has named or was asked about, without a dismissal.
 CLAIMED = (PROVED, CONFIRMED, "review", "undecided", NAMED)

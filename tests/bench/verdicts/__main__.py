@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         for group in options.groups:
             output = Path(place, f"{group}.json")
             command = [sys.executable, "-m", "jarvis_cli", "sec", "agent", str(tree), "-g", group, "-o", str(output)]
-            if subprocess.run([*command, *more], check=False).returncode not in WRITTEN:
+            if subprocess.run([*command, "--read", "none", *more], check=False).returncode not in WRITTEN:
                 return 1
             report = json.loads(output.read_text())
             sys.stdout.write(shown(group, score(labels, report), report) + "\n")

@@ -1,16 +1,14 @@
 """Ask a model for defects in one function; what it reports, there and elsewhere, is checked by `defects`.
 
-Like a question about candidates, the request contains nothing of the run: lines are counted from the first line of the
-function. A conversation that ends early reports nothing, and says why.
+The request contains nothing of the run: lines are counted from the first line of the function. A conversation that ends
+early reports nothing, and says why.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
@@ -20,61 +18,34 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.discovery.defects import (
-    FORM,
-    CheckedReport,
-    DefectItem,
-    DiscoveredDefect,
-    check,
-    defect_at,
-    finding_lines,
-)
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.fix.defects import FORM, CheckedReport, DefectItem, PlacedDefect, check, defect_at
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
 from jarvis_workers.sec.judge.verdict import Evidence, Quote
 from jarvis_workers.sec.judge.verification import ROLES
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 # A request for corrections follows the first report at most so often.
 CORRECTIONS = 1
-ROUNDS, TOOL_CALLS = 12, 8
+# An answer, and one that corrects its form.
+ROUNDS = 2
 # Lines of a long function between those around which the slice is cut, and how many of them are shown at most.
 STEP, SHOWN_MAX = 40, 480
 PARTS = {**ROLES["en"], "code": "the function in question"}
 PARTLY = "the model has seen {count} of its {size} lines"
-INSTRUCTED = "its code contains instructions to a model ({rules})"
-
-
-class SearchPrompts(NamedTuple):
-    """The prompts of a search in a directory, further untrusted `values` of its task, and its bounds."""
-
-    directory: Path
-    system: str
-    task: str
-    values: Mapping[str, str] = MappingProxyType({})
-    rounds: int = ROUNDS
-    has_tools: bool = True
-
-
-DISCOVERY = SearchPrompts(PROMPTS, "discover_system", "discover")
 
 
 @dataclass(frozen=True)
 class FunctionQuestion:
-    """The question about a function: its code, what rules have found in it, as hints, and the user's notes."""
+    """The question about a function: its code."""
 
     index: CodeIndex
     file: SourceFile
     place: CodeRange
     code: Slice
-    findings: tuple[Candidate, ...]
-    language: Language = "en"
-    notes: str = ""
 
     @property
     def name(self) -> str:
@@ -83,17 +54,7 @@ class FunctionQuestion:
     @property
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
-        parts = [self.language, self.name, self.finding_text, *self._texts, *filter(None, [self.notes])]
-        return sha256(json.dumps(parts).encode()).hexdigest()
-
-    @property
-    def finding_text(self) -> str:
-        """The findings of rules in the function, one a line."""
-        return "\n".join(finding_lines(self.findings, self.place.first))
-
-    @property
-    def _texts(self) -> list[str]:
-        return [part.text() for part in self.code.parts]
+        return sha256(json.dumps([self.name, *(part.text() for part in self.code.parts)]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -104,15 +65,13 @@ class SearchResult:
     number that is taken.
     """
 
-    defects: tuple[DiscoveredDefect, ...] = ()
+    defects: tuple[PlacedDefect, ...] = ()
     reason: str | None = None
     nowhere: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
 
 
-def prepare(
-    index: CodeIndex, path: str, line: int, findings: Sequence[Candidate], language: Language = "en", notes: str = ""
-) -> FunctionQuestion | None:
+def prepare(index: CodeIndex, path: str, line: int) -> FunctionQuestion | None:
     """Return the question about the function at a line of a file, or None if there is none; this reads files."""
     file = index.file(path)
     place = file.at(line) if file else None
@@ -120,36 +79,35 @@ def prepare(
         return None
     last = min(place.last, place.first + SHOWN_MAX)
     spots = [SliceTarget(path, one) for one in range(min(line, last), last + 1, STEP)]
-    inside = tuple(one for one in findings if place.first <= one.line <= place.last)
-    return FunctionQuestion(index, file, place, cut(index, spots), inside, language, notes)
+    return FunctionQuestion(index, file, place, cut(index, spots))
 
 
 class FunctionSearch:
-    """The conversation about one function; `agent` has its tools, `stopped` is the reason of an early end."""
+    """The conversation about one function, without tools; `stopped` is the reason of an early end.
+
+    `values` are further untrusted texts of the task.
+    """
 
     def __init__(
         self,
         question: FunctionQuestion,
+        values: Mapping[str, str],
         *,
         profile: Profile,
         marks: Marks,
         limits: AgentLimits | None = None,
-        prompts: SearchPrompts = DISCOVERY,
     ) -> None:
-        limits, rounds = limits or AgentLimits(), prompts.rounds
-        limits = replace(limits, rounds=min(limits.rounds, rounds), tool_calls=min(limits.tool_calls, TOOL_CALLS))
-        facts = {"language": question.language, "notes": question.notes}
-        system = fill_from(prompts.directory, prompts.system, **facts)
-        about = Definition(system, name="Jarvis searcher", auto_complete=False, language=question.language)
-        tools = Toolbox(reading_tools(question.index) if prompts.has_tools else [])
-        self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)
+        limits = limits or AgentLimits()
+        limits = replace(limits, rounds=min(limits.rounds, ROUNDS))
+        about = Definition(fill_from(PROMPTS, "look_system"), name="Jarvis searcher", auto_complete=False)
+        self.agent = Agent(about, Toolbox([]), profile=profile, marks=marks, form=FORM, limits=limits)
         self.stopped: str | None = None
-        self._question, self._prompts = question, prompts
+        self._question, self._values = question, values
 
     def run(self) -> Conversation[SearchResult]:
         """Return the defects that the model reports; raises nothing."""
         message, height = self._task(), self._question.place.last - self._question.place.first + 1
-        report, found, reason = CheckedReport(()), set[DiscoveredDefect](), None
+        report, found, reason = CheckedReport(()), set[PlacedDefect](), None
         try:
             for _ in range(1 + CORRECTIONS):
                 result: TaskResult = yield from run_task(self.agent, message)
@@ -158,7 +116,7 @@ class FunctionSearch:
                 found |= set(report.defects)
                 if not report.problems:
                     break
-                message = fill_from(PROMPTS, "discover_again", problems=report.problems)
+                message = fill_from(PROMPTS, "look_again", problems=report.problems)
         except AgentStopped as stop:
             self.stopped, reason = stop.reason, early_end(stop)
         placed = [(item, self._stated(item)) for item in report.lost]
@@ -170,20 +128,15 @@ class FunctionSearch:
         return SearchResult(defects, reason, nowhere, surplus)
 
     def _unseen(self) -> str | None:
-        """Return that the model has seen only a part of the function: it was shown no more, and read nothing."""
+        """Return that the model was shown only a part of the function."""
         place, parts = self._question.place, self._question.code.parts
         count = sum(last - first + 1 for part in parts if part.place == place for first, last in part.lines)
         size = place.last - place.first + 1
-        if count >= size or self.agent.executed:
-            return None
-        return PARTLY.format(count=count, size=size)
+        return PARTLY.format(count=count, size=size) if count < size else None
 
-    def _with_lines(self, defect: DiscoveredDefect) -> DiscoveredDefect:
-        """Return a defect whose texts name lines of files."""
-        description, suggestion = (
-            called_lines(text, self._question.index) for text in (defect.description, defect.suggestion)
-        )
-        return defect._replace(description=description, suggestion=suggestion)
+    def _with_lines(self, defect: PlacedDefect) -> PlacedDefect:
+        """Return a defect whose text names lines of files."""
+        return defect._replace(description=called_lines(defect.description, self._question.index))
 
     def _instructions(self) -> str | None:
         """Return that the code may have told the model to report nothing, if it contains a prompt injection."""
@@ -196,26 +149,20 @@ class FunctionSearch:
         question = self._question
         quote = Quote(file=item.file or question.name, line=item.line, quote=item.quote)
         found = find_quote(question.index, question.code, quote)
-        return self._with_code(found) if isinstance(found, Evidence) else None
+        return found if isinstance(found, Evidence) else None
 
     def _stated(self, item: DefectItem) -> Evidence | None:
         """Return the line that an item states, whatever it quotes."""
         question = self._question
-        stated = stated_place(question.index, question.code, item.file or question.name, item.line)
-        return self._with_code(stated) if stated else None
-
-    def _with_code(self, place: Evidence) -> Evidence:
-        file = self._question.index.file(place.file)
-        return replace(place, quote=file.decided[place.line - 1].strip() if file else place.quote)
+        return stated_place(question.index, question.code, item.file or question.name, item.line)
 
     def _task(self) -> str:
-        question, guard, prompts = self._question, self.agent.guard, self._prompts
+        question, guard = self._question, self.agent.guard
         return fill_from(
-            prompts.directory,
-            prompts.task,
+            PROMPTS,
+            "look",
             function=guard.admit(question.name),
-            findings=guard.admit(question.finding_text) if question.findings else "",
             parts=[(PARTS[part.role], guard.admit(part.text())) for part in question.code.parts],
             left_out=question.code.left_out,
-            **{name: guard.admit(value) for name, value in prompts.values.items()},
+            **{name: guard.admit(value) for name, value in self._values.items()},
         )

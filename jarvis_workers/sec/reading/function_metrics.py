@@ -1,4 +1,4 @@
-"""Metrics about lowered functions by which `ranking` orders them: what they read, index, copy and allocate.
+"""Metrics about lowered functions: what they read, index, copy and allocate. Reading begins with what does most of it.
 
 Outside data is what a library function reads (`dataflow.library.inputs`), what a function named like one receives, what
 is converted from an external byte order, and memory of bytes that a parameter points to. It spreads through assignments
@@ -52,15 +52,6 @@ class FunctionMetrics(NamedTuple):
     copies: int
     allocations: int
     tainted: int
-
-    @property
-    def lines(self) -> int:
-        return self.end - self.line + 1
-
-    @classmethod
-    def decode(cls, row: Sequence[Any]) -> "FunctionMetrics":
-        """Return the metrics that were written as JSON."""
-        return cls._make(row)
 
 
 def metrics_of(model: Mapping[str, Any]) -> Iterator[FunctionMetrics]:

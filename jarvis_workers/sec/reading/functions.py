@@ -1,10 +1,8 @@
 """The metrics of the functions of a C or C++ file: of all, not only of those that the data-flow analysis selects."""
 
-from typing import NamedTuple
-
 from jarvis_workers.dataflow import is_cpp
 from jarvis_workers.dataflow.frontend import model
-from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics, metrics_of
+from jarvis_workers.sec.reading.function_metrics import FunctionMetrics, metrics_of
 from jarvis_workers.sec.scanner import is_header, language_of, source_text
 from jarvis_workers.source.grammar_files import base_language, c_text
 from jarvis_workers.source.lex import mask
@@ -12,23 +10,13 @@ from jarvis_workers.source.lex import mask
 LANGUAGE = "c/cpp"
 
 
-class FileFunctions(NamedTuple):
-    """The functions of a file, and the number of its lines with code, declarations or directives outside of them."""
-
-    functions: list[FunctionMetrics]
-    lines_outside: int = 0
-
-
-def functions_of(content: bytes, path: str) -> FileFunctions:
+def functions_of(content: bytes, path: str) -> list[FunctionMetrics]:
     """Return the metrics of a file, in its order; none of a file in another language."""
     raw = path.encode("utf-8", "surrogateescape")
     language = language_of(raw) or ""
     if base_language(language) != LANGUAGE:
-        return FileFunctions([])
+        return []
     text = source_text(content, language)
     masked, header = mask(text, language).text, is_header(raw)
     lowered = model(c_text(text, language), masked, lambda *_: True, header=header, language=language, cpp=is_cpp(path))
-    functions = list(metrics_of(lowered))
-    inside = {line for one in functions for line in range(one.line, one.end + 1)}
-    code = (number for number, line in enumerate(masked.split(b"\n"), 1) if line.strip())
-    return FileFunctions(functions, sum(number not in inside for number in code))
+    return list(metrics_of(lowered))

@@ -1,30 +1,23 @@
-"""The defects that a model reports while it searches a function, placed in the code: line, quote and weakness.
+"""The defects that a model reports of a function, placed in the code: line, quote and weakness.
 
 A defect may be in the function or in any other code that the model has seen. One whose quote is not found is sent back
-once; if it is still not found, the line that the model states counts, since verification decides. The first ITEMS_MAX
-are taken; the others are named.
+once; if it is still not found, the line that the model states counts. The first ITEMS_MAX are taken; the others are
+named.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.agent.report import ReportForm
-from jarvis_workers.agent.untrusted_text import escape
-from jarvis_workers.sec.cwe import category_of, cwe_number, is_cwe
-from jarvis_workers.sec.finding import DISCOVERED, Candidate
-from jarvis_workers.sec.judge.report_fields import Text, line_value
+from jarvis_workers.sec.cwe import cwe_number, is_cwe
+from jarvis_workers.sec.judge.report_fields import Text, line_value, sentence
 from jarvis_workers.sec.judge.verdict import Evidence
 
-PATTERN = DISCOVERED
-LANGUAGE = "c/cpp"
-# Medium: nothing but a model has seen it, until it is verified.
-CONFIDENCE = 0.65
 # More than a model reports of one function, and than an answer has room for.
 ITEMS_MAX = 50
 PROBLEMS_MAX = 5
-TEXT_MAX = 400
 ANALYSIS_MAX = 4_000
 
 
@@ -56,19 +49,13 @@ class DefectItem(BaseModel):
 FORM = ReportForm(list[DefectItem], tag="DEFECTS")
 
 
-class DiscoveredDefect(NamedTuple):
+class PlacedDefect(NamedTuple):
     """A defect with its place; `line` is a line of the file."""
 
     file: str
     line: int
     cwe: int
     description: str
-    suggestion: str
-    evidence: str
-
-    @property
-    def category(self) -> str:
-        return category_of(self.cwe)
 
 
 class CheckedReport(NamedTuple):
@@ -77,19 +64,19 @@ class CheckedReport(NamedTuple):
     Items are numbered from 1; `surplus` are those beyond ITEMS_MAX.
     """
 
-    defects: tuple[DiscoveredDefect, ...]
+    defects: tuple[PlacedDefect, ...]
     lost: tuple[DefectItem, ...] = ()
     problems: tuple[tuple[int, str], ...] = ()
     surplus: tuple[DefectItem, ...] = ()
 
 
-# Locates an item, or returns None; the quote of a place is the line of code.
+# Locates an item, or returns None.
 Locate = Callable[[DefectItem], Evidence | None]
 
 
 def check(items: Sequence[DefectItem], height: int, find: Locate) -> CheckedReport:
     """Check a report about a function of `height` lines."""
-    defects, lost, problems = list[DiscoveredDefect](), list[DefectItem](), list[tuple[int, str]]()
+    defects, lost, problems = list[PlacedDefect](), list[DefectItem](), list[tuple[int, str]]()
     for number, item in enumerate(items[:ITEMS_MAX], 1):
         place = find(item)
         if problem := _problem(item, place, height):
@@ -109,18 +96,6 @@ def _problem(item: DefectItem, place: Evidence | None, height: int) -> str | Non
     return None if any(map(str.isalnum, item.description)) else "its description is empty"
 
 
-def defect_at(item: DefectItem, place: Evidence) -> DiscoveredDefect:
-    """Return the defect of an item at a place, whose quote is its line of code."""
-    return DiscoveredDefect(place.file, place.line, item.cwe, item.text, sentence(item.suggestion), place.quote)
-
-
-def sentence(text: str) -> str:
-    """Return a model's text on one line, without invisible characters."""
-    words = " ".join(escape(text).split())
-    return words if len(words) <= TEXT_MAX else f"{words[: TEXT_MAX - 1]}…"
-
-
-def finding_lines(findings: Iterable[Candidate], first: int) -> Iterator[str]:
-    """Yield a line of text about each finding in a function that begins on line `first`."""
-    for one in sorted(findings, key=lambda one: (one.line, one.pattern)):
-        yield f"line {one.line - first + 1}: {one.pattern} (CWE-{one.cwe}): {one.description}"
+def defect_at(item: DefectItem, place: Evidence) -> PlacedDefect:
+    """Return the defect of an item at a place."""
+    return PlacedDefect(place.file, place.line, item.cwe, item.text)
