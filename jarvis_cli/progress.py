@@ -161,14 +161,20 @@ def describe(stage: StageProgress, rate: float, units: str = JOBS, say: Words = 
 
 
 def _totals(stage: StageProgress, say: Words) -> Iterator[str]:
-    """Yield what was cached, what the stage cost, and how many jobs failed, each only if there is any."""
+    """Yield what was cached, what the stage cost and will cost, and how many jobs failed, each only if there is any."""
     if stage.cached and stage.files:
         yield say(", {cached} of {files} files cached", cached=f"{stage.cached:,}", files=f"{stage.files:,}")
     elif stage.cached:
         yield say(", {cached} of {jobs} jobs cached", cached=f"{stage.cached:,}", jobs=f"{stage.jobs:,}")
-    if stage.tokens:
+    if stage.tokens_left:
+        whole = f"{round(stage.tokens + stage.tokens_left, -2):,}"
+        yield say(", {number} of about {all} tokens", number=f"{stage.tokens:,}", all=whole)
+    elif stage.tokens:
         yield say(", {number} tokens", number=f"{stage.tokens:,}")
-    if stage.cost or stage.cost is None:
+    if stage.cost and stage.cost_left:
+        whole = cost_text(stage.cost + stage.cost_left, say)
+        yield say(", {cost} of about {all}", cost=cost_text(stage.cost, say), all=whole)
+    elif stage.cost or stage.cost is None:
         yield say(", {cost}", cost=cost_text(stage.cost, say))
     if stage.failed:
         yield say(", {number} failed", number=f"{stage.failed:,}")

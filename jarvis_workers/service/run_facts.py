@@ -93,6 +93,8 @@ def _conversations(stage: StageProgress) -> dict[str, Any]:
         "running": stage.running,
         "tokens": stage.tokens,
         "cost": rounded_cost(stage.cost),
+        "tokens_left": stage.tokens_left,
+        "cost_left": rounded_cost(stage.cost_left),
         "a_minute": round(60 * stage.conversation_rate, 3),
         "mean_seconds": round(stage.mean_seconds, 3),
         "seconds_left": round(stage.seconds_left, 3),

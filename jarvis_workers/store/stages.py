@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, case, delete, distinct, func, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store import translated_functions
@@ -122,7 +122,7 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
             opened_at=row["opened_at"],
             closed_at=row["closed_at"],
             **{name: _number(name, result[row["name"]][name]) for name in counted if row["name"] in result},
-            **paid.get(row["name"], {}),
+            **_spending(paid.get(row["name"]), times.get(row["name"])),
             **_estimates(times.get(row["name"])),
             proofs=proofs.get(row["name"], {}),
         )
@@ -177,12 +177,36 @@ def longest_chain(times: ConversationTimes) -> float:
     return max(work, float(times.longest) - newest)
 
 
-def _paid(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
-    """Return tokens and dollars by stage."""
-    sums = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion), cost_sum()
-    query = select(JOB.c.stage, *sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id)
+class PaidAnswers(NamedTuple):
+    """The answers of a stage that are not cached: their tokens and dollars, and those of the jobs that are done."""
+
+    tokens: int
+    cost: float | None
+    jobs_done: int
+    tokens_done: int
+
+
+def _paid(session: Session, run_id: str) -> dict[str, PaidAnswers]:
+    tokens, is_done = MODEL_CALL.c.prompt + MODEL_CALL.c.completion, JOB.c.state == "done"
+    sums = func.sum(tokens), cost_sum(), func.count(distinct(case((is_done, JOB.c.id))))
+    query = select(JOB.c.stage, *sums, func.sum(case((is_done, tokens), else_=0)))
+    query = query.join(JOB, JOB.c.id == MODEL_CALL.c.job_id)
     query = query.where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0).group_by(JOB.c.stage)
-    return {stage: {"tokens": int(tokens), "cost": cost} for stage, tokens, cost in session.execute(query)}
+    return {
+        stage: PaidAnswers(int(tokens), cost, int(jobs), int(done))
+        for stage, tokens, cost, jobs, done in session.execute(query)
+    }
+
+
+def _spending(paid: PaidAnswers | None, times: ConversationTimes | None) -> dict[str, Any]:
+    """Return what a stage has spent, and what is left if the other jobs take what those take that are done."""
+    if paid is None:
+        return {}
+    spent = {"tokens": paid.tokens, "cost": paid.cost}
+    if times is None or not paid.jobs_done:
+        return spent
+    whole = (times.waiting + times.running) * paid.tokens_done / paid.jobs_done
+    return spent | {"tokens_left": max(round(whole) - (paid.tokens - paid.tokens_done), 0)}
 
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:

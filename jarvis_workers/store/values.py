@@ -58,8 +58,9 @@ class StageProgress:
 
     `tokens` and `cost` (dollars) are the usage of its conversations, not counting cached answers; a `cost` of None is
     unknown, for want of prices.  Of a stage with conversations, `mean_seconds` is the mean duration of those that are
-    done, and `seconds_left` an estimate; both are 0 if unknown.  `proofs` is the number of functions that a model
-    translated, by the proof of their bodies: "none" for those that step down, since no answer was accepted.
+    done, `seconds_left` and `tokens_left` are estimates from them; all are 0 if unknown.  `proofs` is the number of
+    functions that a model translated, by the proof of their bodies: "none" for those that step down, since no answer
+    was accepted.
     """
 
     name: str
@@ -78,6 +79,7 @@ class StageProgress:
     cpu_seconds: float = 0.0
     tokens: int = 0
     cost: float | None = 0.0
+    tokens_left: int = 0
     opened_at: float | None = None
     closed_at: float | None = None
     mean_seconds: float = 0.0
@@ -88,6 +90,11 @@ class StageProgress:
     def conversation_rate(self) -> float:
         """The conversations that end per second: those that run, over their mean duration (Little's law)."""
         return self.running / self.mean_seconds if self.mean_seconds else 0.0
+
+    @property
+    def cost_left(self) -> float | None:
+        """The dollars that the tokens that are left cost, if they cost as much as those so far; None is unknown."""
+        return self.cost and self.cost * self.tokens_left / max(self.tokens, 1)
 
     @property
     def accepted(self) -> Mapping[str, int]:

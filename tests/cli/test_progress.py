@@ -31,6 +31,16 @@ def test_translated_functions_are_shown_with_proofs_rate_cost_and_time_left() ->
     )
 
 
+def test_what_is_left_follows_what_was_spent() -> None:
+    under_way = replace(TRANSLATE, tokens_left=61_728)
+
+    assert describe(under_way, rate_of(under_way)).endswith(
+        ", 123,456 of about 185,200 tokens, 0.2500 dollars of about 0.3750 dollars, 1 failed"
+    )
+    said = describe(replace(under_way, cost=None), 0.0, say=words_in_reports("zh"))
+    assert said.endswith("，约 185,200 个 token 中的 123,456 个，成本未知：没有价格，1 个失败")
+
+
 def test_the_line_of_a_stage_is_in_the_language_of_a_run() -> None:
     closed = replace(TRANSLATE, jobs=41, seconds_left=0.0, cached=3)
 

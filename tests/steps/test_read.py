@@ -198,6 +198,24 @@ def test_a_run_that_stops_while_it_reads_uses_and_says_what_was_read(reader: Rea
     assert 0 < body["summary"]["reading"]["lines_read"] < body["summary"]["reading"]["lines"] == 4 * 7 + 4
 
 
+@pytest.mark.slow
+def test_what_is_left_to_read_is_estimated_by_what_readers_have_taken(reader: Reader) -> None:
+    pipeline = reader.open_pipeline("one")
+    run = reader.begin(pipeline)
+    while not (waiting := [row for row in pipeline.rows(run) if row.stage == "read" and row.step != "plan"]):
+        pipeline.go_on(run, until="read")
+    assert pipeline.stage(run, "read").tokens_left == 0
+    pipeline.converse(waiting[0].id)
+    first = pipeline.stage(run, "read")
+    pipeline.go_on(run)
+    last = pipeline.stage(run, "read")
+
+    assert len(waiting) > 1
+    assert first.tokens_left == first.tokens * (len(waiting) - 1) > 0
+    assert first.tokens + first.tokens_left == pytest.approx(last.tokens, rel=0.3)
+    assert last.tokens_left == 0
+
+
 def asking_for(*names: str) -> Callable[[Body], Step]:
     """Return a model whose readers find what `read` finds, and ask for these places."""
 
