@@ -59,6 +59,8 @@ def model(body: Body) -> Step:
     """Find, confirm and prove: the first of two models is not sure, and each sees another defect."""
     if any(text in str(body["messages"]) for text in ("The question:", "disputes the finding")):
         return late(SECONDS, _discuss(body))
+    if is_reading(body):  # the only conversation of its stage
+        return late(FILES * SECONDS, read(body))
     return late(SECONDS, _prove(body) if "run_proof" in str(body.get("tools", "")) else _judge(body))
 
 
@@ -70,8 +72,6 @@ def _discuss(body: Body) -> Step:
 
 
 def _judge(body: Body) -> Step:
-    if is_reading(body):
-        return read(body)
     confirmed = judge(body, "confirmed")
 
     def items(number: int, text: str) -> list[dict[str, Any]]:
