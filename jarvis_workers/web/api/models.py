@@ -58,7 +58,7 @@ class RunList(BaseModel):
 
 
 class StageOut(BaseModel):
-    """A stage with its counts; `cost` is in dollars, None if the model has no prices."""
+    """A stage with its counts; `cost` and the estimate `cost_left` are in dollars, None if the model has no prices."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -72,6 +72,8 @@ class StageOut(BaseModel):
     not_checked: int
     tokens: int
     cost: float | None
+    tokens_left: int
+    cost_left: float | None
 
 
 class RunDetail(RunOut):
