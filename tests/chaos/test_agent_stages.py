@@ -60,6 +60,8 @@ def model(body: Body) -> Step:
     """Find, confirm and prove: the first of two models is not sure, and each sees another defect."""
     if any(text in str(body["messages"]) for text in ("The question:", "disputes the finding")):
         return late(SECONDS, _discuss(body))
+    if is_reading(body):  # the only conversation of its stage
+        return late(FILES * SECONDS, read(body))
     return late(SECONDS, _prove(body) if to_show(body) else _judge(body))
 
 
@@ -71,8 +73,6 @@ def _discuss(body: Body) -> Step:
 
 
 def _judge(body: Body) -> Step:
-    if is_reading(body):
-        return read(body)
     confirmed = judge(body, "confirmed")
 
     def items(number: int, text: str) -> list[dict[str, Any]]:
