@@ -15,6 +15,7 @@ from jarvis_cli.main import run
 from tests.agents.server import Body, ModelServer, Step
 from tests.browser import browser
 from tests.judging import answer, place_of
+from tests.proving import answers_since, gives_up, to_show, tries
 from tests.settings_files import write_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -53,6 +54,7 @@ HARMLESS = {
     "boundary_funcs": "letter->text was allocated with this length and one more byte.",
     "flow_uninitialized": "fgets terminates the line, so strchr stays within it.",
 }
+ATTEMPT = {"way": "program", "target": "src/serve.c", "files": [{"name": "stdin", "text": "ann 4000 hello\n"}]}
 DOUBTFUL = ("alloc_size_overflow", "malloc_no_null_check")
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
@@ -84,7 +86,7 @@ def test_a_report_with_verdicts_is_worth_a_picture(tmp_path: Path, monkeypatch: 
     with ModelServer(forever=_verdicts) as server:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
         write_settings(Path.cwd(), {"models": {"m": group}, "model_group": "m"})
-        run(["sec", "agent", "mailbox", "--read", "none", "-q", "--lang", "en", "-o", str(report)])
+        run(["sec", "agent", "mailbox", "--read", "none", "--prove", "-q", "--lang", "en", "-o", str(report)])
     with browser() as page:
         page.resize(1280, 1800)
         page.open(report)
@@ -100,7 +102,14 @@ def test_a_report_with_verdicts_is_worth_a_picture(tmp_path: Path, monkeypatch: 
 
 
 def _verdicts(body: Body) -> Step:
-    return answer(body, _verdict)
+    """Judge, and show that a length is not checked; nothing else is tried."""
+    shown = {number: place_of(text)[0] for number, text in to_show(body).items()}
+    if not shown:
+        return answer(body, _verdict)
+    attempts = {number: ATTEMPT for number, rule in shown.items() if rule == "flow_tainted_length"}
+    if attempts and not answers_since(body):
+        return tries(body, attempts)
+    return gives_up(body, "nothing was tried: no sanitizer shows what a format or a shell makes of a text")
 
 
 def _verdict(number: int, text: str) -> list[dict[str, Any]]:
