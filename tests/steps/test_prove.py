@@ -219,6 +219,20 @@ def test_a_server_in_tier_b_is_no_attempt(bench: Bench) -> None:
 
 
 @pytest.mark.slow
+def test_messages_about_a_harness_quote_no_comment_of_a_header(bench: Bench) -> None:
+    files = {
+        "main.c": f'#include "greet.h"\n{RECORD}',
+        "greet.h": "int greet(int); /* error: all of it was reviewed */\n",
+    }
+    code = '#include "greet.h"\nint main(void)\n{\n    return greet(1, 2);\n}\n'
+    attempt = calls("run_proof", way="harness", code=code)
+    _, asked = bench.prove(files, attempt, lambda body: gives_up(body, "It takes one."))
+
+    assert "too many arguments" in asked[1]["messages"][-1]["content"]
+    assert "reviewed" not in asked[1]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
 def test_a_second_run_asks_nothing(bench: Bench) -> None:
     first, _ = bench.prove({"main.c": RECORD}, SHORT, LONG)
     second, asked = bench.prove({"main.c": RECORD})

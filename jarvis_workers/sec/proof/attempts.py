@@ -114,9 +114,10 @@ class AttemptLedger:
 
     def proofs_of(self, number: int) -> Iterator[Proof]:
         """Yield the proof of each finding, or why there is none."""
+        first = self._places[number][0]
         for place in self._places[number]:
             found = self._best.get(place)
-            has_own = number in self._reasons and not self.is_proved(number)
+            has_own = place == first and number in self._reasons
             if found is None and place in self._misfits and not has_own:
                 found = Proof("failed", reason=short_reason(f"{ANOTHER}: {self._misfits[place]}"))
             found = found or Proof("failed", reason=self._failure(number))

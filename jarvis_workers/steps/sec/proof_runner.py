@@ -29,6 +29,8 @@ from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"
 RUNS = 2
+# On another machine than the one where the conversation began; the log of a build is not for the model.
+NOT_BUILT = "this machine cannot build the code"
 # A longer input may only take long.
 HANG_BYTES = 64_000
 
@@ -152,15 +154,15 @@ class LazyRunner:
         try:
             runner = runner_on(self._bench.opened(), self._target, self._bench.slots)
         except StepFailed as error:
-            raise ToolFailed(str(error)) from error
+            raise ToolFailed(NOT_BUILT) from error
         return runner.content(script)
 
     def attempt(self, attempt: Attempt) -> AttemptResult:
         """Build an attempt and run it twice. Raises HostExhausted."""
         try:
             runner = runner_on(self._bench.opened(), self._target, self._bench.slots)
-        except StepFailed as error:
-            return AttemptResult(problem=str(error))
+        except StepFailed:
+            return AttemptResult(problem=NOT_BUILT)
         return runner.attempt(attempt)
 
 
