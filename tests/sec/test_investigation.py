@@ -196,6 +196,7 @@ def test_candidates_at_one_place_share_attempts_and_each_is_judged_by_itself() -
     here = (found(), found(pattern="atoi_family", confidence=0.7))
     alike = Talk(report(item(1), item(2)), attempt(COPY, 1), candidates=here)
     other = Talk(report(item(1), item(2)), attempt(COPY, 1), candidates=here, cwes=(787, 690))
+    number = Talk(report(item(1), item(2)), attempt(COPY, 1), candidates=here, cwes=(787, 190))
     failing = Talk(report(item(1), item(2)), attempt("", 1), report(item(1, no_proof="no")), candidates=here)
 
     assert [proof.state for proof in alike.proofs] == ["proved", "proved"]
@@ -203,6 +204,7 @@ def test_candidates_at_one_place_share_attempts_and_each_is_judged_by_itself() -
         "the proof of another finding at this place does not show it: heap-buffer-overflow in copy_it src/a.c:8: "
         "this does not show a weakness of class CWE-690"
     )
+    assert "the error would be an effect of this weakness" in number.proofs[1].reason
     assert [proof.reason for proof in failing.proofs] == ["no", "no"]
     assert all(talk.ledger.is_over(2) for talk in (alike, other, failing))
     assert "Show candidate 1 by execution" in alike.last_message(1)

@@ -28,6 +28,7 @@ from jarvis_workers.sec.proof.proof import (
     Transport,
     Way,
 )
+from jarvis_workers.sec.proof.weaknesses import is_effect
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 RUN_PROOF = "run_proof"
@@ -37,6 +38,7 @@ FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH, MESSAGES_MAX = 8, 32, 32_000, 64
 OUTPUT_SHOWN, OUTPUT_TITLE = 1_000, "The end of its output:"
 # Why an attempt of way `server` is refused; the finding says so, and it is no attempt.
 NEEDS_TIER_A = "the way server needs sandbox tier A"
+EFFECT = "the error would be an effect of this weakness, and may have another cause: the attempt is for another"
 # IPv4, without its header and that of UDP.
 DATAGRAM_MAX = 65_507
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$"
@@ -183,7 +185,7 @@ def report_for(number: int, attempt: Attempt, result: AttemptResult, aims: Mappi
 
     An error at the very line of a candidate that it fits is that of this candidate. It would also be near enough to
     show others in the same function. One at no such line can only show the candidate that the attempt was made for,
-    and others at its place.
+    and others at its place. A wrong number or a race shows itself by other errors only if the attempt was made for it.
     """
     shown = {one: [_Shown.of(attempt, result, target) for target in aim.targets] for one, aim in aims.items()}
     owners = [one for one, those in shown.items() if any(each.is_at_sink for each in those)]
@@ -191,15 +193,18 @@ def report_for(number: int, attempt: Attempt, result: AttemptResult, aims: Mappi
     here = [one for one, aim in aims.items() if aim.targets[0].sink == aims[number].targets[0].sink]
     for one in shown.keys() - set(owners or here):
         shown[one] = [each.elsewhere(why) for each in shown[one]]
+    for one in shown.keys() - {number}:
+        shown[one] = [each.elsewhere(EFFECT) if each.is_effect else each for each in shown[one]]
     first = sum(len(those) for one, those in shown.items() if one < number)
     return _report([each for one in aims for each in shown[one]], first, result)
 
 
 class _Shown(NamedTuple):
-    """What an attempt shows of a finding, and whether its error is at the very line of the finding."""
+    """What an attempt shows of a finding, and whether its error is at the very line of the finding, or its effect."""
 
     proof: Proof
     is_at_sink: bool = False
+    is_effect: bool = False
 
     @classmethod
     def of(cls, attempt: Attempt, result: AttemptResult, target: ProofTarget) -> "_Shown":
@@ -225,7 +230,7 @@ class _Shown(NamedTuple):
         )
         failing = next((frame for frame in error.stack if frame.owner != "system"), None)
         is_at_sink = failing is not None and error.name != HANG and (failing.file, failing.line) == target.sink
-        return cls(proof, is_at_sink)
+        return cls(proof, is_at_sink, is_effect(error.name, target.cwe))
 
     def elsewhere(self, why: str) -> "_Shown":
         """Return the same for a finding that the error does not show."""

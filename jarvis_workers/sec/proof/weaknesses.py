@@ -71,6 +71,15 @@ WEAKNESSES: tuple[tuple[str, int, int], ...] = (
     ("variable length array", 789, 789),
     ("hang", 835, 835),
 )
+# The errors that are about numbers themselves.
+OF_NUMBERS = (
+    "integer overflow",
+    "cannot be represented",
+    "shift exponent",
+    "left shift",
+    "outside the range",
+    "calloc",
+)
 NULL_DEREFERENCE = 476
 # No error shows them for certain: the value that is read is left to chance. MemorySanitizer needs libraries of its own.
 BY_CHANCE = frozenset((457, 908, 909))
@@ -80,6 +89,11 @@ PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANC
 def fits(error: str, cwe: int) -> bool:
     """Return whether an error shows a weakness."""
     return next((cwe in classes for name, classes in SHOWN if name in error), False)
+
+
+def is_effect(error: str, cwe: int) -> bool:
+    """Return whether an error shows a weakness by what follows from it only, and may as well have another cause."""
+    return cwe in RACES or (cwe in NUMBERS and not any(name in error for name in OF_NUMBERS))
 
 
 def weakness_of(error: str, access: str, *, is_null: bool = False) -> int:
