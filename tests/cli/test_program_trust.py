@@ -217,6 +217,7 @@ NEEDS_NO_TRUST = {
     "rules.severity": "rules",
     "report.source_url": "a link that a reader may follow; nothing is sent there",
     "agent.budget": "an amount",
+    "agent.read_budget": "an amount",
     "c2rust.allowed_crates": "crates that a person then fetches by --fetch-crates, or has vendored",
     "tool_group": "a group of tools",
     "tool_groups": "groups of tools that the user has",
