@@ -117,7 +117,7 @@ def _refusal(error: SanitizerError, target: ProofTarget) -> str:
         return f"{error.name}: no function of the tree is on its stack"
     if failing.owner == "harness":
         return f"{error.name}: the harness itself fails, in {failing}"
-    if not fits(error.name, target.cwe):
+    if not fits(error.lines()[0], target.cwe):
         return f"{error.name} in {failing}: this does not show a weakness of class CWE-{target.cwe}"
     if not _is_at(error, failing, target) and not _is_of_same_object(error, failing, target):
         return f"{error.name} in {failing}: neither at the sink {_shown(target.sink)} nor on the path to it"

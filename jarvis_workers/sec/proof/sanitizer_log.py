@@ -11,6 +11,24 @@ from jarvis_workers.sec.proof.proof import HANG, SanitizerError, StackFrame
 
 ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
 NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
+# Errors that begin with a sentence, and how AddressSanitizer names them in its summary.
+SENTENCES = (
+    ("requested allocation size", "allocation-size-too-big"),
+    ("calloc parameters overflow", "calloc-overflow"),
+    ("reallocarray parameters overflow", "reallocarray-overflow"),
+    ("pvalloc parameters overflow", "pvalloc-overflow"),
+    ("allocator is out of memory", "out-of-memory"),
+    ("out of memory", "out-of-memory"),
+    ("specified RSS limit exceeded", "rss-limit-exceeded"),
+    ("invalid allocation alignment", "invalid-allocation-alignment"),
+    ("invalid aligned", "invalid-aligned-alloc-alignment"),
+    ("invalid alignment requested in posix_memalign", "invalid-posix-memalign-alignment"),
+    ("attempting to call malloc_usable_size", "bad-malloc_usable_size"),
+    ("attempting to call __sanitizer_get_allocated_size", "bad-__sanitizer_get_allocated_size"),
+    ("bad parameters to", "bad-__sanitizer_annotate_contiguous_container"),
+)
+# A size of 64 bits that was a number of at least this before its conversion.
+ALLOCATION, LEAST = re.compile(r"requested allocation size (0x[0-9a-f]+)"), -(1 << 32)
 ACCESS = re.compile(r"^(READ|WRITE) of size \d+|signal is caused by a (READ|WRITE) memory access")
 FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+\s+\((.+)\+(0x[0-9a-f]+)\)")
 REGION = re.compile(r"\d+-byte region \[(0x[0-9a-f]+),(0x[0-9a-f]+)\)")
@@ -84,7 +102,7 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
     is_hang = place == HANG_ADDRESS
     return SanitizerError(
         HANG if is_hang else _name(lines[0]),
-        "" if is_hang else access,
+        "" if is_hang else access or _allocation(lines[0]),
         **{name: tuple(frames) for name, frames in stacks.items()},
         variable=variable[1].rsplit(":", 2)[0] if variable else "",
         region=(int(region[1], 16), int(region[2], 16)) if region else None,
@@ -96,8 +114,20 @@ def _name(line: str) -> str:
     if match := RUNTIME.match(line):
         return re.sub(r"0x[0-9a-f]+", "0x…", match[1])
     error = ERROR.match(line)
-    name = NAME.match(error[2]) if error else None
-    return name[1].removeprefix("attempting ") if name else "error"
+    message = error[2] if error else ""
+    sentence = next((name for start, name in SENTENCES if message.startswith(start)), "")
+    name = NAME.match(message)
+    return sentence or (name[1].removeprefix("attempting ") if name else "error")
+
+
+def _allocation(line: str) -> str:
+    """Return how much memory was requested, "" if the error is none of its size."""
+    match = ALLOCATION.search(line)
+    if match is None:
+        return ""
+    size = int(match[1], 16)
+    number = size - (1 << 64)
+    return f"of {number} as a size" if number >= LEAST else f"of {size} bytes"
 
 
 def _address(line: str) -> ModuleAddress | None:
