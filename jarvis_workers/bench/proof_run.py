@@ -180,8 +180,9 @@ def _frame(bench: ProofBench, function: str, place: str, is_unchanged: Callable[
     file, _, line = place.partition(" ")[0].rpartition(":")
     number = int(line) if line.isdecimal() else 0
     path = _normal(file.removeprefix(f"{bench.work}/"))
-    if path.startswith(f"{PROJECT}/") and is_unchanged(path.removeprefix(f"{PROJECT}/")):
-        return StackFrame(function, path.removeprefix(f"{PROJECT}/"), number, "tree")
+    if path.startswith(f"{PROJECT}/"):
+        file = path.removeprefix(f"{PROJECT}/")
+        return StackFrame(function, file, number, "tree" if is_unchanged(file) else "project")
     if path.startswith(f"{MADE}/harness."):
         return StackFrame(function, path.removeprefix(f"{MADE}/"), number, "harness")
     return StackFrame(function, "", 0, "system")

@@ -28,6 +28,8 @@ from jarvis_workers.sec.proof.weaknesses import fits
 NEAR_SINK = 5
 NEAR_CALL = 2
 NULL_PAGE = 4096
+# Whose functions are the code under proof: that of the scan, and the rest of the project.
+CODE = ("tree", "project")
 # The pointers and arrays that a line accesses: before [ or ->, or behind the * of an expression.
 ACCESSED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[|->)|(?<![\w)\]])\s*\*+\s*\(?\s*([A-Za-z_]\w*)")
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -102,8 +104,7 @@ def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -
     """Return why an error only reproduces the finding, "" if it proves it."""
     if fault := next((one.fault for one in arguments if one.fault in OF_MEMORY), None):
         return OF_MEMORY[fault]
-    owners = (_owner(error.allocated), _owner(error.freed))
-    if owners == ("tree", "harness"):
+    if _owner(error.allocated) in CODE and _owner(error.freed) == "harness":
         return "the harness frees memory that the tree allocated"
     if _is_of_harness(error) and not any(_is_whole(error, one) for one in arguments):
         return UNCHECKED
@@ -157,7 +158,7 @@ def _line(line: int, target: ProofTarget) -> str:
 
 
 def _is_in_function(frame: StackFrame, target: ProofTarget) -> bool:
-    return frame.file == target.sink.file and target.first <= frame.line <= target.last
+    return frame.owner == "tree" and frame.file == target.sink.file and target.first <= frame.line <= target.last
 
 
 def _is_near(frame: StackFrame, place: TreeLine, lines: int) -> bool:

@@ -14,7 +14,9 @@ Way = Literal["program", "server", "fuzz_target", "harness"]
 Kind = Literal["program", "server", "fuzz_target", "api", "internal"]
 State = Literal["proved", "reproduced", "failed"]
 Language = Literal["c", "c++"]
-Owner = Literal["tree", "harness", "system"]
+# Of "project" is what was built and is no line of the snapshot: files that the scan does not select, or that the build
+# has generated or changed.
+Owner = Literal["tree", "project", "harness", "system"]
 Transport = Literal["tcp", "udp"]
 
 # The file of a harness, by its language.
@@ -140,7 +142,7 @@ class Attempt:
 
 
 class StackFrame(NamedTuple):
-    """A function on a stack, with its location; the file of a tree's function is relative to the tree."""
+    """A function on a stack, with its location; a file of the project is relative to it."""
 
     function: str
     file: str

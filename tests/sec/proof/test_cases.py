@@ -303,6 +303,7 @@ int clock_name(const char *text, long size)
 CLOCK_CALL = "int clock_name(const char *text, long size)"
 CLOCK = {
     "src/clock.c": CLOCK_C,
+    "adapters/poll.h": "int clock_poll(int);\n",
     "src/time.h": "#ifndef OWN_TIME\n#define OWN_TIME\n" + CLOCK_CALL + ";\n#endif\n",
 }
 
@@ -317,14 +318,95 @@ def test_a_header_of_the_tree_wins_over_that_of_the_system_with_the_same_name(tm
 
     assert quoted.proof is not None, quoted.text
     assert (quoted.proof.state, quoted.proof.kind) == ("proved", "api")
-    assert "include src/time.h in quotes: <> takes the header of the system" in other.text
+    assert "; include src/time.h in quotes: <> takes the header of the system" in other.text
+
+
+SPAN_H = """\
+typedef struct { long first, last; } span;
+typedef void (notify)(int);
+notify *span_notify(notify *called);
+int span_at(const char *text, const span of, const double scale);
+"""
+SPAN_C = """\
+#include "span.h"
+static notify *current;
+notify *span_notify(notify *called)
+{
+    return current = called;
+}
+int span_at(const char *text, const span of, const double scale)
+{
+    return text[of.last] > scale; /* sink */
+}
+"""
+
+
+@pytest.mark.slow
+def test_structures_and_numbers_passed_by_value_and_pointers_to_functions_are_no_hindrance(tmp_path: Path) -> None:
+    call = (
+        '    char *text = malloc(2);\n    memcpy(text, "a", 2);\n'
+        "    span_notify(NULL);\n    span_at(text, (span){0, 2}, 1.5);"
+    )
+    case = Case("span", 125, {"span.c": SPAN_C, "span.h": SPAN_H}, ("", ""), harness(call, "span.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert (report.proof.state, report.proof.reason) == ("proved", "")
+
+
+LIST_H = """\
+void *list_new(int size);
+static inline int list_at(const int *list, int at)
+{
+    return list[at];
+}
+"""
+LIST_C = """\
+#include "list.h"
+#include <stdlib.h>
+void *list_new(int size)
+{
+    return malloc((size_t)size * 4);
+}
+"""
+FIRST_C = """\
+#include "first.h"
+#include "list.h"
+int first_item(const void *list, int at)
+{
+    return list_at(list, at); /* sink */
+}
+"""
+SELECTED = {"first.c": FIRST_C, "first.h": "int first_item(const void *list, int at);\n"}
+
+
+@pytest.mark.slow
+def test_functions_of_files_that_the_scan_does_not_select_are_of_the_project(tmp_path: Path) -> None:
+    call = harness("    void *list = list_new(2);\n    first_item(list, 3);", "first.h list.h")
+    whole = Case("whole", 125, SELECTED | {"list.c": LIST_C, "list.h": LIST_H}, ("", ""), call)
+    whole.write(tmp_path / "whole")
+    case = replace(whole, files=SELECTED)
+    with built(tmp_path, case, "cc -c *.c", archived=tmp_path / "whole") as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert report.proof.state == "proved", report.proof.reason
+    assert report.proof.stack[1:4] == ("#0 list_at list.h:4", "#1 first_item first.c:5", "#2 main harness.c:9")
+    assert "#0 list_new list.c:5" in report.proof.stack
 
 
 @contextmanager
-def built(place: Path, case: Case, command: str, limits: ProofLimits = ProofLimits()) -> Iterator[Prove]:  # noqa: B008
-    """Yield a function that makes attempts on a program that a command builds."""
+def built(
+    place: Path,
+    case: Case,
+    command: str,
+    limits: ProofLimits = ProofLimits(),  # noqa: B008  (frozen)
+    archived: Path | None = None,
+) -> Iterator[Prove]:
+    """Yield a function that makes attempts on a program that a command builds of a directory, the tree itself."""
     target = case.write(place / "tree")
-    tree = ProofTree(place / "tree", "1", command, pack_project(place / "tree", 10))
+    tree = ProofTree(place / "tree", "1", command, pack_project(archived or place / "tree", 10))
     with open_proof_bench(place / "benches", tree, limits, TIERS[-1], None) as bench:
         runner = BenchRunner(bench, target, BoundedSemaphore())
         yield lambda attempt: report_on(attempt, runner.attempt(attempt), target)

@@ -72,6 +72,26 @@ def test_memory_of_the_harness_counts_if_it_was_passed_with_its_size() -> None:
     assert "belongs to the harness" in judged(error, arguments=(CallArgument("f", 1, "", 16, 24),))
 
 
+BELOW = StackFrame("add", "list.c", 21, "project")
+
+
+def test_functions_of_the_project_that_the_scan_does_not_select_are_code_under_proof() -> None:
+    error = replace(ERROR, stack=(SYSTEM, BELOW, AT_SINK, MAIN), allocated=(SYSTEM, BELOW, MAIN), region=(16, 20))
+    assert judged(error) == "proved"
+    assert error.lines()[1] == "#0 add list.c:21"
+    freed = replace(error, freed=(SYSTEM, MAIN))
+    assert judged(freed) == "the harness frees memory that the tree allocated"
+    only = replace(error, stack=(SYSTEM, BELOW, MAIN))
+    assert judged(only).endswith("in add list.c:21: neither at the sink a.c:20 nor on the path to it")
+
+
+def test_a_line_of_a_file_that_the_build_has_changed_is_none_of_the_finding() -> None:
+    changed = AT_SINK._replace(owner="project")
+    assert "neither at the sink" in judged(replace(ERROR, stack=(changed, MAIN)))
+    hang = replace(ERROR, name="hang", stack=(changed, MAIN))
+    assert "neither at the sink" in judged(hang, target=replace(TARGET, cwe=835))
+
+
 def test_a_misuse_of_the_api_proves_nothing() -> None:
     null = replace(ERROR, name="load of null pointer of type 'int'")
     assert "argument 2 of f is not valid memory" in judged(ERROR, arguments=(CallArgument("f", 2, "invalid"),))
