@@ -15,7 +15,7 @@ extern int __sanitizer_install_malloc_and_free_hooks(
 #define RECORDS_MAX 10000
 static const char variable[] = "JARVIS_PROOF=";
 static char texts[4][4096];
-static int count;
+static int counts[32]; /* by the first letter of a fault, so that no kind takes the room of another */
 
 /* The value is "RECORDS|OPTIONS OF ASAN|OPTIONS OF UBSAN|SECONDS"; it is erased when it has been read.  libc is not
  * initialized yet. */
@@ -51,10 +51,22 @@ const char *__ubsan_default_options(void) { return text_at(2); }
 /* After so many seconds of CPU time the program hangs: a write to this address, which sanitizer_log.py knows, has
  * AddressSanitizer end it with the stack.  Each call of a harness into the tree has the time anew. */
 #define HANG_ADDRESS 0x7a11
+#define PATIENCE 50000
+static volatile int is_due;
+static void hang(void)
+{
+    *(volatile char *)HANG_ADDRESS = 0;
+}
+
+/* AddressSanitizer has no stack of a program that is stopped while it takes that of an allocation: the program ends at
+ * its next allocation or release, or after so many microseconds without one. */
 static void on_time(int number)
 {
+    struct itimerval time = {{0, 0}, {0, PATIENCE}};
     (void)number;
-    *(volatile char *)HANG_ADDRESS = 0;
+    if (is_due++)
+        hang();
+    setitimer(ITIMER_PROF, &time, 0);
 }
 
 static void start_time(void)
@@ -62,11 +74,16 @@ static void start_time(void)
     struct itimerval time = {{0, 0}, {0, 0}};
     for (const char *digit = text_at(3); *digit >= '0' && *digit <= '9'; digit++)
         time.it_value.tv_sec = 10 * time.it_value.tv_sec + (*digit - '0');
+    is_due = 0;
     setitimer(ITIMER_PROF, &time, 0);
 }
 
+static void on_malloc(const volatile void *start, unsigned long size);
+static void on_free(const volatile void *start);
+static int is_hooked;
 __attribute__((constructor)) static void watch_time(void)
 {
+    is_hooked = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) ? 1 : 2;
     signal(SIGPROF, on_time);
     start_time();
 }
@@ -97,7 +114,7 @@ static void record(const char *function, int number, const char *fault, unsigned
     int file;
     while (function[length])
         length++;
-    if (length > 300 || count++ > RECORDS_MAX)
+    if (length > 300 || counts[fault[0] & 31]++ > RECORDS_MAX)
         return;
     to = add(to, function);
     *to++ = ' ';
@@ -112,7 +129,7 @@ static void record(const char *function, int number, const char *fault, unsigned
     file = open(texts[0], O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (file >= 0) {
         if (write(file, line, to - line) < 0)
-            count = RECORDS_MAX;
+            counts[fault[0] & 31] = RECORDS_MAX;
         close(file);
     }
 }
@@ -154,17 +171,21 @@ void jarvis_string(const char *function, int number, const char *text)
         record(function, number, "valid", (unsigned long)text, (unsigned long)end + 1);
 }
 
+/* A harness that takes this much of the stack itself, or has recursed, leaves less for the tree than callers do. */
+#define DEEP (256L << 10)
+
 /* The memory that the tree allocates while a harness calls it.  A harness must not change it between two calls: its sums
  * after a call are compared before the next one. */
-#define BLOCKS_MAX 8192
-#define HEADS 4096
-#define SUMMED_MAX (256UL << 20)
+#define BLOCKS_MAX (1 << 20)
+#define HEADS (1 << 16)
+#define SUMMED_MAX (1UL << 30)
+#define COST_OF_A_BLOCK 64
 static struct block {
     const unsigned char *start;
     unsigned long size, sum;
     int next;
 } blocks[BLOCKS_MAX];
-static int heads[HEADS], unused, used, depth, is_hooked, is_full;
+static int heads[HEADS], unused, used, depth, is_full;
 static unsigned long summed;
 
 static int *head_of(const void *start)
@@ -175,6 +196,8 @@ static int *head_of(const void *start)
 static void on_malloc(const volatile void *start, unsigned long size)
 {
     int number = unused ? unused : used + 1, *head = head_of((const void *)start);
+    if (is_due)
+        hang();
     if (!depth || !start)
         return;
     if (number >= BLOCKS_MAX) {
@@ -191,6 +214,8 @@ static void on_malloc(const volatile void *start, unsigned long size)
 
 static void on_free(const volatile void *start)
 {
+    if (is_due)
+        hang();
     for (int *link = head_of((const void *)start); *link; link = &blocks[*link].next) {
         int number = *link;
         if (blocks[number].start == start) {
@@ -205,22 +230,24 @@ static void on_free(const volatile void *start)
 
 static unsigned long sum_of(const struct block *block)
 {
-    unsigned long sum = 14695981039346656037UL; /* FNV-1a */
-    summed += block->size;
-    for (unsigned long at = 0; at < block->size; at++)
+    unsigned long sum = 14695981039346656037UL, at = 0; /* FNV-1a, of words as far as there are any */
+    summed += block->size + COST_OF_A_BLOCK;
+    for (; at + 8 <= block->size; at += 8)
+        sum = (sum ^ *(const unsigned long *)(block->start + at)) * 1099511628211UL, sum ^= sum >> 32;
+    for (; at < block->size; at++)
         sum = (sum ^ block->start[at]) * 1099511628211UL;
     return sum;
 }
 
 void jarvis_enter(const char *function)
 {
-    if (!is_hooked)
-        is_hooked = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) ? 1 : 2;
-    for (int number = 1; !depth && number <= used && summed < SUMMED_MAX; number++)
+    for (int number = 1; !depth && number <= used && (summed += 8) < SUMMED_MAX; number++)
         if (blocks[number].start && blocks[number].sum != sum_of(&blocks[number])) {
             record(function, 0, "changed", 0, 0);
             break;
         }
+    if (!depth && (char *)__libc_stack_end - (char *)__builtin_frame_address(0) > DEEP)
+        record(function, 0, "deep", 0, 0);
     if (is_hooked == 2 || is_full || summed >= SUMMED_MAX)
         record(function, 0, "unchecked", 0, 0);
     if (!depth++)
@@ -231,7 +258,7 @@ void jarvis_leave(void)
 {
     if (--depth)
         return;
-    for (int number = 1; number <= used && summed < SUMMED_MAX; number++)
+    for (int number = 1; number <= used && (summed += 8) < SUMMED_MAX; number++)
         if (blocks[number].start)
             blocks[number].sum = sum_of(&blocks[number]);
 }

@@ -89,7 +89,7 @@ class Investigation:
     @property
     def prompt(self) -> dict[str, Any]:
         """The facts for the system prompt."""
-        rules = fill_from(proving.PROMPTS, "attempts", built=self.built)
+        rules = fill_from(proving.PROMPTS, "attempts", built=self.built, **proving.RULE_FACTS)
         return {"rules": rules, "attempts": self.ledger.most}
 
     def limits(self, limits: AgentLimits) -> AgentLimits:

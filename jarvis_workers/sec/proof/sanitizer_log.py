@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.sec.proof.proof import HANG, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.proof import HANG, STOPPED_ANYWHERE, SanitizerError, StackFrame
 
 ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
 NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
@@ -43,7 +43,8 @@ STACKS = (
 )
 # Where a program that hangs is made to write, by bench/proof_support.c.
 HANG_ADDRESS = 0x7A11
-FRAMES_MAX = 32
+# Most of a recursion is not shown: AddressSanitizer writes up to 255 frames.
+FRAMES_MAX, RECURSIVE_FRAMES_MAX = 32, 256
 ERRORS_MAX = 20
 
 
@@ -86,22 +87,25 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
     stacks: dict[str, list[StackFrame]] = {"stack": []}
     current: str | None = "stack"
     access, text = "", "\n".join(lines)
+    address = UNKNOWN_ADDRESS.search(lines[0])
+    place = int(address[1], 16) if address else None
+    is_hang = place == HANG_ADDRESS
+    name = HANG if is_hang else _name(lines[0])
+    most = RECURSIVE_FRAMES_MAX if name in STOPPED_ANYWHERE else FRAMES_MAX
     for line in lines[1:]:
         found = _address(line)
         if found and current:
             stack = stacks.setdefault(current, [])
-            stack += resolve(found)[: FRAMES_MAX - len(stack)]
+            stack += resolve(found)[: most - len(stack)]
         elif started := next((name for shape, name in STACKS if shape.search(line)), None):
             current = started if started not in stacks else None
         elif match := ACCESS.search(line):
             access = match[0] if match[1] else match[2]
         elif not line.strip() and stacks["stack"]:
             current = None
-    region, variable, address = REGION.search(text), GLOBAL.search(text), UNKNOWN_ADDRESS.search(lines[0])
-    place = int(address[1], 16) if address else None
-    is_hang = place == HANG_ADDRESS
+    region, variable = REGION.search(text), GLOBAL.search(text)
     return SanitizerError(
-        HANG if is_hang else _name(lines[0]),
+        name,
         "" if is_hang else access or _allocation(lines[0]),
         **{name: tuple(frames) for name, frames in stacks.items()},
         variable=variable[1].rsplit(":", 2)[0] if variable else "",

@@ -160,6 +160,7 @@ def test_a_loop_that_does_not_end_is_proved_by_the_time_it_takes(what: str, tmp_
 
     assert report.ran, report.text
     assert (report.proof.state if report.proof else "failed") == state, report.text
+    assert ("no call into the project took 1 s of CPU time" in report.text) == (what == "a harness that does not end")
     if report.proof:
         assert report.proof.stack[0] == "hang"
         assert report.proof.stack[1].startswith("#0 loop_count loop.c:")
@@ -353,6 +354,55 @@ def test_structures_and_numbers_passed_by_value_and_pointers_to_functions_are_no
 
     assert report.proof is not None, report.text
     assert (report.proof.state, report.proof.reason) == ("proved", "")
+
+
+DEPTH_C = """\
+#include "depth.h"
+#include <stdio.h>
+#include <stdlib.h>
+static int limit = 1 << 30;
+void depth_limit(int most)
+{
+    limit = most;
+}
+int depth_of(const char *text, int depth)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%d", depth);
+    char *copy = malloc(8);
+    int found = *text == '[' && depth < limit
+        ? depth_of(text + 1, depth + 1) /* sink */
+        : depth;
+    free(copy);
+    return found + (name[0] == 'x');
+}
+"""
+DEPTH_H = "void depth_limit(int most);\nint depth_of(const char *text, int depth);\n"
+DEEP = "    char *text = calloc(1, 1000001);\n    memset(text, '[', 1000000);\n    "
+FILLED = "    volatile char taken[8200000];\n    taken[0] = 0;\n"
+DEPTHS = {
+    "no limit": (f"{DEEP}depth_of(text, 0);", ""),
+    "a limit": (f"{DEEP}depth_limit(4000);\n    depth_of(text, 0);", "no sanitizer reported an error"),
+    "a limit, and little stack": (
+        f"{FILLED}{DEEP}depth_limit(4000);\n    depth_of(text, 0);",
+        "itself fills the stack",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", DEPTHS)
+def test_a_recursion_without_a_limit_is_proved_wherever_it_is_stopped(what: str, tmp_path: Path) -> None:
+    call, reason = DEPTHS[what]
+    case = Case("depth", 674, {"depth.c": DEPTH_C, "depth.h": DEPTH_H}, ("", ""), harness(call, "depth.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert (report.proof is None) == bool(reason), report.text
+    assert reason in report.text
+    if report.proof:
+        assert report.proof.stack[0] == "stack-overflow"
+        assert {line.partition(" ")[2].partition(":")[0] for line in report.proof.stack[1:]} == {"depth_of depth.c"}
 
 
 LIST_H = """\

@@ -116,6 +116,40 @@ def test_a_hang_in_the_function_of_the_finding_proves_that_it_does_not_end() -> 
     )
 
 
+OVERFLOW = SanitizerError("stack-overflow", stack=(SYSTEM, BELOW, *[AT_SINK._replace(line=38), AT_SINK] * 9, MAIN))
+RECURSION = replace(TARGET, cwe=674)
+
+
+def test_a_recursion_through_the_function_of_the_finding_is_stopped_anywhere() -> None:
+    elsewhere = replace(OVERFLOW, stack=(AT_SINK._replace(line=38), SYSTEM, *OVERFLOW.stack[3:]))
+    judgement = judge([ProofRun("", "", (OVERFLOW,)), ProofRun("", "", (elsewhere,))], RECURSION)
+
+    assert judgement.error is not None, judgement.reason
+    assert judgement.error.lines() == ("stack-overflow", "#0 f a.c:38", "#1 f a.c:21", "#2 main harness.c:5")
+    assert "does not show" in judged(OVERFLOW)
+    far = replace(OVERFLOW, stack=(BELOW, AT_SINK._replace(line=41), MAIN))
+    assert "neither at the sink" in judged(far, target=RECURSION)
+    assert "neither at the sink" in judged(
+        replace(OVERFLOW, stack=(AT_SINK._replace(line=38), MAIN)), target=replace(TARGET, cwe=770)
+    )
+
+
+def test_a_stack_that_the_harness_fills_proves_no_recursion() -> None:
+    deep = (CallArgument("f", 0, "deep"),)
+    assert judged(OVERFLOW, target=RECURSION, arguments=deep) == (
+        "stack-overflow: the harness itself fills the stack before it calls f"
+    )
+    called_back = replace(OVERFLOW, stack=(*[AT_SINK, MAIN._replace(function="on_item")] * 2, MAIN))
+    assert judged(called_back, target=RECURSION) == "stack-overflow: the harness itself recurses, in on_item"
+    assert judged(ERROR, arguments=deep) == "proved"
+
+
+def test_what_could_not_be_checked_is_named() -> None:
+    assert "allocated before it calls set, since there is too much" in judged(
+        ERROR, arguments=(CallArgument("set", 0, "unchecked"),)
+    )
+
+
 MOVED_CODE = {20: "p = in + length;", 27: "value = *p;", 28: "out[0] = *p;", 29: "copy(p);", 30: "size = p * 2;"}
 
 
