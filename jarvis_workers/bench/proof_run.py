@@ -22,7 +22,7 @@ from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import Sandbox, open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
 from jarvis_workers.sec.proof.proof import INPUT, LOOPBACK, NORMAL_END, STACK_MB, Attempt, ProofRun, StackFrame
-from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
+from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
 
 # In the transcript of server_client.py, which lies in the home directory.
 TRANSCRIPT, REACHED, STOPPED = "client", "reached the server", "stopped the server"
@@ -81,7 +81,9 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
         if not Path(log, "started").exists():
             why = last_lines(outcome.stderr) or failure_of(outcome)
             raise HostExhausted(f"this machine cannot start the run of a proof: {why}")
-        text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:CALLS_BYTES].decode(errors="replace")
+        stack = read_untrusted(Path(log, "calls.stack"))[:LOG_BYTES].decode(errors="replace")
+        text = with_stack(_logs(Path(log)), stack.replace("(program+", f"({bench.work / program.path}+"))
+        calls = read_untrusted(Path(log, "calls"))[:CALLS_BYTES].decode(errors="replace")
     # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
     # Servers fork, so that each of their processes may have ended so.
     is_stopped = code in (outcome.code, *outcome.exits)

@@ -1,9 +1,12 @@
 /* Linked into each program that is run for a proof: the options of the sanitizers, which the program finds neither in
  * its environment nor in its arguments, and the record of the arguments with which a harness calls the tree.
  * Compiled without sanitizers. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 extern void *__libc_stack_end;
@@ -78,11 +81,17 @@ static void start_time(void)
     setitimer(ITIMER_PROF, &time, 0);
 }
 
+static void on_fault(int number, siginfo_t *fault, void *context);
+static struct sigaction sanitizer;
 static void on_malloc(const volatile void *start, unsigned long size);
 static void on_free(const volatile void *start);
 static int is_hooked;
 __attribute__((constructor)) static void watch_time(void)
 {
+    struct sigaction own = {0};
+    own.sa_sigaction = on_fault;
+    own.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(SIGSEGV, &own, &sanitizer);
     is_hooked = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) ? 1 : 2;
     signal(SIGPROF, on_time);
     start_time();
@@ -105,6 +114,88 @@ static char *add_number(char *to, unsigned long number)
     while (at)
         *to++ = digits[--at];
     return to;
+}
+
+/* The stack of a program that has used all of it: AddressSanitizer has none if that happens while it takes the stack of an
+ * allocation, and never its beginning. The frames are followed by their pointers, and written as it writes them. */
+#define INNERMOST 160
+#define OUTERMOST 64
+#define LINKS_LEAST 100
+#define NEAR_STACK (1L << 16)
+#define SCANNED_MAX (1L << 16)
+#define PAGE 4096UL
+extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+
+static unsigned long next_frame(unsigned long frame)
+{
+    unsigned long next = *(unsigned long *)frame, end = (unsigned long)__libc_stack_end - 16;
+    return next > frame && next < end && next % 16 == 0 && ((unsigned long *)frame)[1] > 4096 ? next : 0;
+}
+
+static unsigned long links_from(unsigned long frame, unsigned long most)
+{
+    unsigned long links = 0;
+    while (links < most && (frame = next_frame(frame)))
+        links++;
+    return links;
+}
+
+static void write_frame(int file, unsigned long address)
+{
+    char line[64], *to = add(line, "    #0 0x0  (program+0x");
+    /* A program that may lie anywhere is resolved from its beginning; e_type 2 is ET_EXEC. */
+    unsigned long at = ((const unsigned char *)__ehdr_start)[16] == 2 ? address : address - (unsigned long)__ehdr_start;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        *to++ = "0123456789abcdef"[at >> shift & 15];
+    to = add(to, ")\n");
+    if (write(file, line, to - line) < 0)
+        close(file);
+}
+
+static void write_stack(unsigned long pc, unsigned long stack, unsigned long frame)
+{
+    char path[sizeof texts[0] + 16], *to = add(add(path, texts[0]), ".stack");
+    unsigned long end = (unsigned long)__libc_stack_end - 16, from = (stack | (PAGE - 1)) + 1, links, at = 0;
+    int file;
+    *to = 0;
+    if (!texts[0][0])
+        return;
+    while (from < end && access((const char *)from, F_OK) && errno == EFAULT)
+        from += PAGE;
+    if (from >= end)
+        return;
+    if (frame < from || frame >= end || frame % 16 || links_from(frame, LINKS_LEAST) < LINKS_LEAST)
+        for (frame = from; links_from(frame, LINKS_LEAST) < LINKS_LEAST; frame += 16)
+            if (frame + 32 >= end || frame - from > SCANNED_MAX)
+                return;
+    links = links_from(frame, -1UL);
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0)
+        return;
+    write_frame(file, pc);
+    for (; frame; frame = next_frame(frame), at++)
+        if (at < INNERMOST || at + OUTERMOST > links)
+            write_frame(file, ((unsigned long *)frame)[1] - 1);
+    close(file);
+}
+
+static void on_fault(int number, siginfo_t *fault, void *context)
+{
+    const mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
+#if defined(__x86_64__)
+    unsigned long pc = registers->gregs[REG_RIP], stack = registers->gregs[REG_RSP], frame = registers->gregs[REG_RBP];
+#elif defined(__aarch64__)
+    unsigned long pc = registers->pc, stack = registers->sp, frame = registers->regs[29];
+#else
+    unsigned long pc = 0, stack = 0, frame = 0;
+#endif
+    long distance = (long)(unsigned long)fault->si_addr - (long)stack;
+    if (pc && distance > -NEAR_STACK && distance < NEAR_STACK)
+        write_stack(pc, (unsigned long)fault->si_addr > stack ? (unsigned long)fault->si_addr : stack, frame);
+    if (sanitizer.sa_flags & SA_SIGINFO)
+        sanitizer.sa_sigaction(number, fault, context);
+    else
+        signal(number, SIG_DFL);
 }
 
 static void record(const char *function, int number, const char *fault, unsigned long start, unsigned long end)

@@ -34,6 +34,7 @@ FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+\s+\((.+)\+(0x[0-9a-f]+)\)")
 REGION = re.compile(r"\d+-byte region \[(0x[0-9a-f]+),(0x[0-9a-f]+)\)")
 GLOBAL = re.compile(r"global variable '[^']*' defined in '([^']*)'")
 UNKNOWN_ADDRESS = re.compile(r"on unknown address (0x[0-9a-f]+)")
+OVERFLOW = re.compile(r"^==\d+==ERROR: \w+Sanitizer: stack-overflow\b")
 RUNTIME = re.compile(r"^(?:\S+?:\d+:\d+|<unknown>): runtime error: (.*)")
 # The lines that begin a stack, and the field of SanitizerError that gets it.
 STACKS = (
@@ -44,7 +45,9 @@ STACKS = (
 # Where a program that hangs is made to write, by bench/proof_support.c.
 HANG_ADDRESS = 0x7A11
 # Most of a recursion is not shown: AddressSanitizer writes up to 255 frames.
-FRAMES_MAX, RECURSIVE_FRAMES_MAX = 32, 256
+FRAMES_MAX, RECURSIVE_FRAMES_MAX = 32, 400
+# A stack of so many frames is cut; proof_support.c writes so many from its beginning.
+CUT, OUTERMOST = 200, 64
 ERRORS_MAX = 20
 
 
@@ -62,6 +65,21 @@ Resolve = Callable[[ModuleAddress], Sequence[StackFrame]]
 def addresses_of(log: str) -> list[ModuleAddress]:
     """Return the addresses in the stacks of a log."""
     return list(dict.fromkeys(found for line in log.split("\n") if (found := _address(line))))
+
+
+def with_stack(log: str, stack: str) -> str:
+    """Return a log with the stack that proof_support.c followed of a stack overflow.
+
+    AddressSanitizer has none if the stack ends while it takes that of an allocation, and never its beginning.
+    """
+    lines, followed = log.split("\n"), [line for line in stack.split("\n") if FRAME.match(line)]
+    at = next((number for number, line in enumerate(lines, 1) if OVERFLOW.match(line)), None)
+    if at is None:
+        return log
+    end = next((number for number in range(at, len(lines)) if not lines[number].strip()), len(lines))
+    frames = sum(bool(FRAME.match(line)) for line in lines[at:end])
+    begins = followed[-OUTERMOST:] if frames >= CUT else []
+    return "\n".join([*lines[:end], *(begins if frames else followed), *lines[end:]])
 
 
 def read_log(log: str, resolve: Resolve) -> tuple[SanitizerError, ...]:

@@ -402,7 +402,27 @@ def test_a_recursion_without_a_limit_is_proved_wherever_it_is_stopped(what: str,
     assert reason in report.text
     if report.proof:
         assert report.proof.stack[0] == "stack-overflow"
-        assert {line.partition(" ")[2].partition(":")[0] for line in report.proof.stack[1:]} == {"depth_of depth.c"}
+        assert {line.partition(" ")[2].partition(":")[0] for line in report.proof.stack[1:]} == {
+            "depth_of depth.c",
+            "main harness.c",
+        }
+
+
+TOTAL_C = "int depth_total(const char *text)\n{\n    return 1 + depth_of(text, 0); /* sink */\n}\n"
+
+
+@pytest.mark.slow
+def test_a_function_that_begins_a_recursion_is_on_its_stack(tmp_path: Path) -> None:
+    files = {
+        "depth.c": DEPTH_C.replace(" /* sink */", "") + TOTAL_C,
+        "depth.h": f"{DEPTH_H}int depth_total(const char *text);\n",
+    }
+    case = Case("depth", 674, files, ("", ""), harness(f"{DEEP}depth_total(text);", "depth.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert report.proof.stack == ("stack-overflow", "#0 depth_total depth.c:22", "#1 main harness.c:9")
 
 
 LIST_H = """\

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.sec.proof.judgement import judge
 from jarvis_workers.sec.proof.proof import CallArgument, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
-from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
+from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
 
 TARGET = ProofTarget(TreeLine("a.c", 20), 122, 10, 40, (TreeLine("b.c", 7), TreeLine("a.c", 20)))
 SYSTEM = StackFrame("memcpy", "", 0, "system")
@@ -203,3 +203,20 @@ def test_a_log_is_read_with_the_stacks_resolved_outside() -> None:
         ["make"],
     ]
     assert "0x" not in "\n".join((*overflow.lines(), *freed.lines()))
+
+
+def test_a_stack_overflow_gets_the_frames_that_addresssanitizer_has_not() -> None:
+    def log(frames: int) -> str:
+        shown = [f"    #{number} 0x1  (/w/p+0x{number:x})" for number in range(frames)] or ["    <empty stack>"]
+        return "\n".join(
+            ["==4==ERROR: AddressSanitizer: stack-overflow on address 0x7 (pc 0x1)", *shown, "", "SUMMARY"]
+        )
+
+    def offsets(frames: int) -> list[int]:
+        return [one.offset for one in addresses_of(with_stack(log(frames), followed))]
+
+    followed = "".join(f"    #0 0x0  (/w/p+0x{0x1000 + number:x})\n" for number in range(90))
+    assert offsets(0) == list(range(0x1000, 0x1000 + 90))
+    assert offsets(20) == list(range(20))
+    assert offsets(250) == [*range(250), *range(0x1000 + 26, 0x1000 + 90)]
+    assert with_stack(LOG, followed) == LOG
