@@ -124,12 +124,16 @@ static char *add_number(char *to, unsigned long number)
 #define NEAR_STACK (1L << 16)
 #define SCANNED_MAX (1L << 16)
 #define PAGE 4096UL
+#define PAGES_MAX 2048
+#define FRAME_MAX (1UL << 20)
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
 static unsigned long next_frame(unsigned long frame)
 {
     unsigned long next = *(unsigned long *)frame, end = (unsigned long)__libc_stack_end - 16;
-    return next > frame && next < end && next % 16 == 0 && ((unsigned long *)frame)[1] > 4096 ? next : 0;
+    if (next <= frame || next - frame > FRAME_MAX || next >= end || next % 16)
+        return 0;
+    return ((unsigned long *)frame)[1] > PAGE ? next : 0;
 }
 
 static unsigned long links_from(unsigned long frame, unsigned long most)
@@ -155,14 +159,15 @@ static void write_frame(int file, unsigned long address)
 static void write_stack(unsigned long pc, unsigned long stack, unsigned long frame)
 {
     char path[sizeof texts[0] + 16], *to = add(add(path, texts[0]), ".stack");
-    unsigned long end = (unsigned long)__libc_stack_end - 16, from = (stack | (PAGE - 1)) + 1, links, at = 0;
+    unsigned long end = (unsigned long)__libc_stack_end - 16, from = (stack | (PAGE - 1)) + 1, links, at = 0, pages = 0;
     int file;
     *to = 0;
     if (!texts[0][0])
         return;
-    while (from < end && access((const char *)from, F_OK) && errno == EFAULT)
-        from += PAGE;
-    if (from >= end)
+    /* The frame that did not fit may have begun below what is mapped. */
+    while (pages < PAGES_MAX && access((const char *)from, F_OK) && errno == EFAULT)
+        from += PAGE, pages++;
+    if (from >= end || pages >= PAGES_MAX)
         return;
     if (frame < from || frame >= end || frame % 16 || links_from(frame, LINKS_LEAST) < LINKS_LEAST)
         for (frame = from; links_from(frame, LINKS_LEAST) < LINKS_LEAST; frame += 16)

@@ -408,6 +408,53 @@ def test_a_recursion_without_a_limit_is_proved_wherever_it_is_stopped(what: str,
         }
 
 
+BOX_H = """\
+#include <stddef.h>
+struct box { int used, room; };
+struct box *box_make(void);
+long box_sum(const char *text, size_t length);
+int box_put(struct box *box, char letter);
+"""
+BOX_C = """\
+#include "box.h"
+#include <stdlib.h>
+struct box *box_make(void)
+{
+    struct box *made = calloc(1, 16);
+    if (made)
+        made->room = 8;
+    return made;
+}
+long box_sum(const char *text, size_t length)
+{
+    return length ? text[0] : 0;
+}
+int box_put(struct box *box, char letter)
+{
+    if (box->used >= box->room)
+        return -1;
+    ((char *)(box + 1))[box->used++] = letter; /* sink */
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_change_of_memory_is_recorded_after_any_number_of_calls(tmp_path: Path) -> None:
+    calls = (
+        "    struct box *box = box_make();\n    int n = 99;\n    char *text = calloc(1, 2);\n"
+        "    for (int i = 0; i < 10100; i++)\n        box_sum(text, 2);\n"
+        "    memcpy((char *)box + 4, &n, sizeof n);\n    for (int i = 0; i < 20; i++)\n        box_put(box, 'a');"
+    )
+    case = Case("box", 787, {"box.c": BOX_C, "box.h": BOX_H}, ("", ""), harness(calls, "box.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert report.proof.state == "reproduced", report.text
+    assert "the harness changes memory that the tree allocated before it calls box_put" in report.proof.reason
+
+
 TOTAL_C = "int depth_total(const char *text)\n{\n    return 1 + depth_of(text, 0); /* sink */\n}\n"
 
 
