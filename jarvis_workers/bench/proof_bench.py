@@ -41,6 +41,7 @@ from jarvis_workers.sandbox.limits import (
     Tier,
 )
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.sec.proof.proof import DISK_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.toolchain import scratch
 
@@ -88,13 +89,13 @@ class ProofLimits:
     """
 
     build_seconds: float = 600
-    run_seconds: float = 20
-    memory_mb: int = 2048
-    disk_mb: int = 256
+    run_seconds: float = RUN_SECONDS
+    memory_mb: int = MEMORY_MB
+    disk_mb: int = DISK_MB
 
     @property
     def hang_seconds(self) -> int:
-        return max(1, int(self.run_seconds / 4))
+        return max(1, int(self.run_seconds / HANG_SHARE))
 
     def of_build(self) -> SandboxLimits:
         """Return the limits of a command that compiles or links."""

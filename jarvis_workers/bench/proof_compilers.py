@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 Family = Literal["gcc", "clang"]
 
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize=alignment,vptr{others} -fno-sanitize-recover=null"
+# In DWARF 5 of gcc, addr2line takes functions in headers for those of the file that includes them.
 COMPILE = (
     "-g{debug} -w -fno-inline -fno-omit-frame-pointer -fno-optimize-sibling-calls -ffunction-sections -U_FORTIFY_SOURCE"
 )
@@ -112,7 +113,7 @@ GCC = ProofCompiler(
     "gcc",
     "g++",
     SANITIZE.format(others=""),
-    f"{COMPILE.format(debug=' -O1')} -fkeep-static-functions",
+    f"{COMPILE.format(debug='dwarf-4 -O1')} -fkeep-static-functions",
     "-static-libasan -static-libubsan",
     "-ftrivial-auto-var-init=zero -fpreprocessed -fno-diagnostics-show-caret",
 )

@@ -185,23 +185,26 @@ class _Harness:
         public |= api_calls.library_headers(declared, PROJECT, callers, symbols.keys(), shared)
         internal = api_calls.internal_use(self._used, declared, PROJECT, callers, public)
         if internal:
-            hidden = self._hidden_headers(headers) if api_calls.NOT_DECLARED in internal else ""
-            return internal + hidden, set()
+            name, _, rest = internal.partition(" ")
+            return internal + (self._hidden_headers(headers, name) if rest == api_calls.NOT_DECLARED else ""), set()
         texts = {f"{PROJECT}/{one}": bench.source(one).decode(errors="replace") for one in headers}
         code = api_calls.checking_code(includes_of(self._attempt.code), self._used, declared, texts)
         command = f"{bench.compiler.c} {self._flags} -fno-sanitize=all -g0 -w"
         script = f'printf "%s" "$1" > {MADE}/calls.c && {command} -c {MADE}/calls.c -o {MADE}/calls.o'
-        if bench.shell(script, code, check=False).code != 0:
-            return "the arguments of its calls cannot be checked", set()
+        outcome = bench.shell(script, code, check=False)
+        if outcome.code != 0:
+            named = set(re.findall(r"jarvis_(\w+)", outcome.stderr.decode(errors="replace"))) & self._used
+            return f"the arguments of {', '.join(sorted(named)) or 'its calls'} cannot be checked", set()
         declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
         is_public = declaring.intersection(headers) <= public
         return api_calls.changed_member(self._attempt.code, is_public=is_public), self._used
 
-    def _hidden_headers(self, included: Sequence[str]) -> str:
-        """Return which headers of the system may have been included in place of those of the tree."""
+    def _hidden_headers(self, included: Sequence[str], name: str) -> str:
+        """Return which headers of the tree that name a function may have been replaced by those of the system."""
         project = self._bench.project
         paths = sorted(str(path.relative_to(project)) for path in project.rglob("*.h") if path.name in STANDARD)
-        hidden = [path for path in paths if path not in included]
+        word = re.compile(rf"\b{re.escape(name)}\b".encode())
+        hidden = [path for path in paths if path not in included and word.search(self._bench.source(path))]
         return f"; include {', '.join(hidden)} in quotes: <> takes the header of the system" if hidden else ""
 
     def _declarations(self) -> Mapping[str, ApiDeclaration]:

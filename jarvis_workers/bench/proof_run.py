@@ -21,14 +21,17 @@ from jarvis_workers.errors import HostExhausted
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import Sandbox, open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
-from jarvis_workers.sec.proof.proof import INPUT, LOOPBACK, NORMAL_END, Attempt, ProofRun, StackFrame
-from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
+from jarvis_workers.sec.proof.proof import INPUT, LOOPBACK, NORMAL_END, STACK_MB, Attempt, ProofRun, StackFrame
+from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
 
 # In the transcript of server_client.py, which lies in the home directory.
 TRANSCRIPT, REACHED, STOPPED = "client", "reached the server", "stopped the server"
 AFTER_MESSAGES, NOT_LISTENING = "went on after the last message", "was stopped, since it does not listen"
-LOGS_MAX, LOG_BYTES = 8, 1 << 20
+LOGS_MAX, LOG_BYTES, CALLS_BYTES = 8, 1 << 20, 1 << 24
 OUTPUT_LENGTH = 2_000
+# A loop that does not end is proved by one call; see proof_support.c.
+TIMES = ("wall time", "CPU time")
+NO_CALL = ", although no call into the project took {seconds} s of CPU time; let one call do more of the work"
 FOREIGN = "; the error in the log of the sanitizers does not count, since it did not end the run"
 COMMON = "log_path={log}:exitcode={code}:symbolize=0:abort_on_error=0:handle_abort=0"
 ASAN = (
@@ -39,7 +42,9 @@ ASAN = (
 # The program goes on after undefined behaviour, so that what is behind it can be found.
 UBSAN = f"{COMMON}:print_stacktrace=1:halt_on_error=0"
 # The last `exec` keeps the process, which alone may read its own mappings.
-PREPARE = """\
+# The size of the stack decides how deep a recursion gets.
+PREPARE = f"""\
+ulimit -s {STACK_MB << 10} 2>/dev/null
 cd "$HOME" && mkdir run "$1" || exit 126
 [ ! -d inputs ] || cp inputs/* run/ || exit 126
 : > "$1/started"
@@ -76,13 +81,17 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> P
         if not Path(log, "started").exists():
             why = last_lines(outcome.stderr) or failure_of(outcome)
             raise HostExhausted(f"this machine cannot start the run of a proof: {why}")
-        text, calls = _logs(Path(log)), read_untrusted(Path(log, "calls"))[:LOG_BYTES].decode(errors="replace")
+        stack = read_untrusted(Path(log, "calls.stack"))[:LOG_BYTES].decode(errors="replace")
+        text = with_stack(_logs(Path(log)), stack.replace("(program+", f"({bench.work / program.path}+"))
+        calls = read_untrusted(Path(log, "calls"))[:CALLS_BYTES].decode(errors="replace")
     # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
     # Servers fork, so that each of their processes may have ended so.
     is_stopped = code in (outcome.code, *outcome.exits)
     is_foreign = "ERROR: " in text and not is_stopped
     text = "" if is_foreign else text
     ended = _ended(outcome, client, is_stopped=is_stopped) + (FOREIGN if is_foreign else "")
+    if attempt.way == "harness" and not is_stopped and outcome.reason in TIMES:
+        ended += NO_CALL.format(seconds=bench.limits.hang_seconds)
     return ProofRun(
         ended,
         _with_client(output, client) if client else output[-OUTPUT_LENGTH:],
@@ -180,8 +189,9 @@ def _frame(bench: ProofBench, function: str, place: str, is_unchanged: Callable[
     file, _, line = place.partition(" ")[0].rpartition(":")
     number = int(line) if line.isdecimal() else 0
     path = _normal(file.removeprefix(f"{bench.work}/"))
-    if path.startswith(f"{PROJECT}/") and is_unchanged(path.removeprefix(f"{PROJECT}/")):
-        return StackFrame(function, path.removeprefix(f"{PROJECT}/"), number, "tree")
+    if path.startswith(f"{PROJECT}/"):
+        file = path.removeprefix(f"{PROJECT}/")
+        return StackFrame(function, file, number, "tree" if is_unchanged(file) else "project")
     if path.startswith(f"{MADE}/harness."):
         return StackFrame(function, path.removeprefix(f"{MADE}/"), number, "harness")
     return StackFrame(function, "", 0, "system")

@@ -116,7 +116,7 @@ class Investigation:
         self, goal: Sequence[int], agent: Agent, answers: VerdictCollector, calls: ToolCalls
     ) -> Conversation[None]:
         self.ledger.goal = frozenset(goal)
-        rules = fill_from(proving.PROMPTS, "attempts", built=self.built)
+        rules = fill_from(proving.PROMPTS, "attempts", built=self.built, **proving.RULE_FACTS)
         system = fill_from(PROMPTS, "show_system", rules=rules, language=agent.about.language)
         agent.about = replace(agent.about, system_prompt=system)
         agent.session.set_system(agent.system_prompt())

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from jarvis_workers.sec.proof.proof import CallArgument
 from jarvis_workers.sec.proof.structure_members import Pairs, base_type, sized_members
 
-DECLARED = re.compile(r"^/\* (.+):(\d+):\w+ \*/ extern (.+?)(\w+) \((.*)\);", re.MULTILINE)
+# The name of a function may be within parentheses, if its result is a pointer to a function: "extern f (*name (int));".
+DECLARED = re.compile(r"^/\* (.+):(\d+):\w+ \*/ extern ([^()]+?)(?:\((\*[^()]*?))?(\w+) \((?!\*)(.*);", re.MULTILINE)
 # The name of a length: alone, or behind the name of the memory that it belongs to.
 LENGTH = re.compile(
     r"_?(?:len|length|size|sz|n|l|cnt|count|num|bytes|nbytes|cap|capacity|max|avail|limit|room)\d*", re.IGNORECASE
@@ -24,6 +25,8 @@ MEMORY = re.compile(
 INTEGER = re.compile(
     r"^(?:const |volatile )?(?:(?:un)?signed |short |long |int|size_t|ssize_t|u?int\d+_t|u?_?int|uInt|uLong|off_t)"
 )
+# How compilers write va_list.
+VARIADIC = re.compile(r"\b(?:__va_list_tag|__builtin_va_list|__gnuc_va_list|va_list)\b")
 INSTALLED = re.compile(r"install|_HEADERS\b|PUBLIC_H|includedir", re.IGNORECASE)
 PARENTHESES = re.compile(r"\([^()]*\)")
 # A member that is changed, of a structure behind a pointer or of a variable of the harness.
@@ -35,7 +38,9 @@ RECORD = re.compile(r"^(\w+) (\d+) (\w*) (\d+) (\d+)$")
 RECORDS_MAX = 100_000
 NOT_DECLARED = "is not declared in a header of the tree"
 TABLE = """
-#define JARVIS_POINTER(x) __builtin_choose_expr(__builtin_classify_type(x) == 5, (const void *)(x), (const void *)1)
+#define JARVIS_POINTER(x) __builtin_choose_expr(__builtin_classify_type(x) == 5, \\
+    ({ const void *at; __builtin_memcpy(&at, &(x), sizeof at < sizeof (x) ? sizeof at : sizeof (x)); at; }), \\
+    (const void *)1)
 #define JARVIS_WIDTH(x) _Generic((x), char *: 1, const char *: 1, signed char *: 1, const signed char *: 1, \\
     unsigned char *: 1, const unsigned char *: 1, void *: 1, const void *: 1, short *: 2, const short *: 2, \\
     unsigned short *: 2, const unsigned short *: 2, int *: 4, const int *: 4, unsigned *: 4, const unsigned *: 4, \\
@@ -59,15 +64,32 @@ class ApiDeclaration(NamedTuple):
 
     @property
     def is_variadic(self) -> bool:
-        return "..." in self.parameters
+        return any(one == "..." or VARIADIC.search(one) for one in self.parameters)
 
 
 def declarations_of(listing: str) -> dict[str, ApiDeclaration]:
     """Return the declared functions by name, from what gcc writes with -aux-info."""
-    return {
-        name: ApiDeclaration(file, int(line), result.strip(), _split(parameters))
-        for file, line, result, name, parameters in DECLARED.findall(listing)
-    }
+    found = dict[str, ApiDeclaration]()
+    for file, line, result, pointer, name, rest in DECLARED.findall(listing):
+        end = closing(rest)
+        result = pointed(result, pointer, rest[end + 2 :]) if pointer else result.strip()
+        found[name] = ApiDeclaration(file, int(line), result, _split(rest[:end]))
+    return found
+
+
+def closing(text: str) -> int:
+    """Return the place of the parenthesis that closes one before a text, its length if none does."""
+    depth = 1
+    for place, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if not depth:
+            return place
+    return len(text)
+
+
+def pointed(base: str, pointer: str, rest: str) -> str:
+    """Return the type of a pointer to a function or an array, from the parts around its parentheses."""
+    return f"{base.strip()} ({pointer.strip()}){rest.strip()}"
 
 
 def internal_use(
@@ -101,10 +123,16 @@ def changed_member(code: str, *, is_public: bool) -> str:
     """
     text = LITERAL.sub('""', code)
     if match := BEHIND_POINTER.search(text):
-        return f"it changes the member {match[1] or match[2]} of a structure behind a pointer"
+        where = f"in line {_line_of(match)} it changes the member {match[1] or match[2]}"
+        return f"{where} of a structure behind a pointer"
     if not is_public and (match := OF_VARIABLE.search(text)):
-        return f"it changes the member {match[1]} of a structure that no public header declares"
+        where = f"in line {_line_of(match)} it changes the member {match[1]}"
+        return f"{where} of a structure that no public header declares"
     return ""
+
+
+def _line_of(match: re.Match[str]) -> int:
+    return match.string.count("\n", 0, match.start()) + 1
 
 
 def library_headers(

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.sec.proof.api_calls import ApiDeclaration
+from jarvis_workers.sec.proof.api_calls import ApiDeclaration, closing, pointed
 
 LINE_MARKER = re.compile(rb'^# (\d+) "((?:[^"\\\n]|\\.)*)"[^\n]*\n', re.MULTILINE)
 # Qualifiers of a parameter itself, which do not matter to its caller.
@@ -19,7 +19,7 @@ QUALIFIERS = re.compile(r"(?<=\*)\s*(?:\s*(?:const|volatile|restrict|__restrict)
 def declarations_of_tree(syntax_tree: bytes, preprocessed: bytes) -> dict[str, ApiDeclaration]:
     """Return the declared functions by name, from what clang writes with -ast-dump=json; none if it cannot be read.
 
-    A function without a prototype, or whose result is a pointer to a function, is left out.
+    A function without a prototype is left out.
     """
     try:
         nodes = json.loads(syntax_tree).get("inner", [])
@@ -54,8 +54,10 @@ def _declarations(nodes: list[Mapping[str, Any]], places: _Places) -> Iterator[t
             continue
         spelled = node["type"]["qualType"]
         result, _, rest = spelled.partition("(")
-        if rest.startswith(("*", ")")):
+        if rest.startswith(")"):
             continue
+        if rest.startswith("*"):
+            result = pointed(result, rest.partition("(")[0], rest[closing(rest) + 1 :])
         types = [one["type"]["qualType"] for one in node.get("inner", ()) if one.get("kind") == "ParmVarDecl"]
         ends = ["..."] if node.get("variadic") else []
         parameters = (*(QUALIFIERS.sub("", one) for one in types), *ends)

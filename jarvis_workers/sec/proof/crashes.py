@@ -45,10 +45,11 @@ class ErrorRoot(NamedTuple):
 def tree_frame(error: SanitizerError, runs: Sequence[ProofRun]) -> StackFrame | None:
     """Return where an error of the first run is in the tree, None if another's function fails.
 
+    Below it may be functions of the project that the scan does not select.
     A hang is in the innermost function of the tree that is on the stack of every run.
     """
     if error.name != HANG:
-        frame = next((one for one in error.stack if one.owner != "system"), None)
+        frame = next((one for one in error.stack if one.owner not in ("system", "project")), None)
         return frame if frame and frame.owner == "tree" else None
     stacks = [_hanging(run) for run in runs]
     return next((one for one in error.stack if one.owner == "tree" and all(one.function in s for s in stacks)), None)

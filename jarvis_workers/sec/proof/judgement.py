@@ -9,12 +9,15 @@ the sink, too: a model may name the line that computes a pointer, and the saniti
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_workers.sec.proof.proof import (
     HANG,
     HARNESSES,
+    STACK_OVERFLOW,
+    STOPPED_ANYWHERE,
     CallArgument,
     ProofRun,
     ProofTarget,
@@ -28,6 +31,10 @@ from jarvis_workers.sec.proof.weaknesses import fits
 NEAR_SINK = 5
 NEAR_CALL = 2
 NULL_PAGE = 4096
+# Uncontrolled recursion.
+RECURSION = 674
+# Whose functions are the code under proof: that of the scan, and the rest of the project.
+CODE = ("tree", "project")
 # The pointers and arrays that a line accesses: before [ or ->, or behind the * of an expression.
 ACCESSED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[|->)|(?<![\w)\]])\s*\*+\s*\(?\s*([A-Za-z_]\w*)")
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -37,6 +44,10 @@ UNCHECKED = "the memory belongs to the harness, and was not passed as an argumen
 OF_MEMORY = {
     "changed": "the harness changes memory that the tree allocated",
     "unchecked": "it could not be checked whether the harness changes memory that the tree allocated",
+}
+WHY_UNCHECKED = {
+    "changed": "",
+    "unchecked": ", since there is too much of it for so many calls; let one call make more of it, such as a parser",
 }
 
 
@@ -64,7 +75,7 @@ def judge(runs: Sequence[ProofRun], target: ProofTarget) -> AttemptJudgement:
 
 
 def _is_same(first: SanitizerError, other: SanitizerError) -> bool:
-    return first.lines() == other.lines() or first.name == other.name == HANG
+    return first.lines() == other.lines() or (first.name == other.name and first.name in STOPPED_ANYWHERE)
 
 
 def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
@@ -73,7 +84,7 @@ def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
     refusals = list[str]()
     weaker: AttemptJudgement | None = None
     for error in run.errors:
-        if refusal := _refusal(error, target) or _misuse(error, run.arguments):
+        if refusal := _refusal(error, target) or _filled_stack(error, run.arguments) or _misuse(error, run.arguments):
             refusals.append(refusal)
         elif why := _internal_reason(error, run.arguments):
             weaker = weaker or _shows(error, target, why)
@@ -91,19 +102,18 @@ def _shows(error: SanitizerError, target: ProofTarget, internal: str = "") -> At
 
 
 def _from_function(error: SanitizerError, target: ProofTarget) -> SanitizerError:
-    """Return a hang as the stack from the function of the finding on, since what that calls differs from run to run."""
-    if error.name != HANG:
+    """Return a hang or a recursion from the function of the finding on, since what that calls differs in each run."""
+    start = next((number for number, frame in enumerate(error.stack) if _is_in_function(frame, target)), None)
+    if start is None or not _is_anywhere(error, target):
         return error
-    start = next(number for number, frame in enumerate(error.stack) if _is_in_function(frame, target))
     return replace(error, stack=error.stack[start:])
 
 
 def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
     """Return why an error only reproduces the finding, "" if it proves it."""
-    if fault := next((one.fault for one in arguments if one.fault in OF_MEMORY), None):
-        return OF_MEMORY[fault]
-    owners = (_owner(error.allocated), _owner(error.freed))
-    if owners == ("tree", "harness"):
+    if fault := next((one for one in arguments if one.fault in OF_MEMORY), None):
+        return f"{OF_MEMORY[fault.fault]} before it calls {fault.function}{WHY_UNCHECKED[fault.fault]}"
+    if _owner(error.allocated) in CODE and _owner(error.freed) == "harness":
         return "the harness frees memory that the tree allocated"
     if _is_of_harness(error) and not any(_is_whole(error, one) for one in arguments):
         return UNCHECKED
@@ -117,7 +127,7 @@ def _refusal(error: SanitizerError, target: ProofTarget) -> str:
         return f"{error.name}: no function of the tree is on its stack"
     if failing.owner == "harness":
         return f"{error.name}: the harness itself fails, in {failing}"
-    if not fits(error.name, target.cwe):
+    if not fits(error.lines()[0], target.cwe):
         return f"{error.name} in {failing}: this does not show a weakness of class CWE-{target.cwe}"
     if not _is_at(error, failing, target) and not _is_of_same_object(error, failing, target):
         return f"{error.name} in {failing}: neither at the sink {_shown(target.sink)} nor on the path to it"
@@ -125,7 +135,7 @@ def _refusal(error: SanitizerError, target: ProofTarget) -> str:
 
 
 def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> bool:
-    if error.name == HANG:  # a loop is stopped on any of its lines, or in what it calls
+    if _is_anywhere(error, target):
         return any(_is_in_function(frame, target) for frame in error.stack)
     if _is_in_function(failing, target) and abs(failing.line - target.sink.line) <= NEAR_SINK:
         return True
@@ -133,6 +143,14 @@ def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> b
         return True
     owners = (_of_tree(error.allocated), _of_tree(error.freed))
     return any(_is_near(frame, target.sink, NEAR_CALL) for frame in (*error.stack, *filter(None, owners)))
+
+
+def _is_anywhere(error: SanitizerError, target: ProofTarget) -> bool:
+    """Return whether any line of the function of a finding will do: a loop, or a recursion, is stopped on any of them.
+
+    It may also be stopped in what that calls.
+    """
+    return error.name == HANG or (error.name == STACK_OVERFLOW and target.cwe == RECURSION)
 
 
 def _failing(error: SanitizerError) -> StackFrame | None:
@@ -157,7 +175,7 @@ def _line(line: int, target: ProofTarget) -> str:
 
 
 def _is_in_function(frame: StackFrame, target: ProofTarget) -> bool:
-    return frame.file == target.sink.file and target.first <= frame.line <= target.last
+    return frame.owner == "tree" and frame.file == target.sink.file and target.first <= frame.line <= target.last
 
 
 def _is_near(frame: StackFrame, place: TreeLine, lines: int) -> bool:
@@ -176,6 +194,17 @@ def _misuse(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
     if null and ("null pointer" in error.name or (error.address is not None and error.address < NULL_PAGE)):
         return f"the harness misuses the API: argument {null.number} of {null.function} is a null pointer"
     return ""
+
+
+def _filled_stack(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:
+    """Return how the harness itself fills the stack that has ended, "" if it does not."""
+    if error.name != STACK_OVERFLOW:
+        return ""
+    if deep := next((one for one in arguments if one.fault == "deep"), None):
+        return f"{error.name}: the harness itself fills the stack before it calls {deep.function}"
+    own = Counter(frame.function for frame in error.stack if frame.owner == "harness")
+    again = next((function for function, number in own.items() if number > 1), None)
+    return f"{error.name}: the harness itself recurses, in {again}" if again else ""
 
 
 def _is_of_harness(error: SanitizerError) -> bool:

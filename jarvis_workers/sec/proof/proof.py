@@ -14,7 +14,9 @@ Way = Literal["program", "server", "fuzz_target", "harness"]
 Kind = Literal["program", "server", "fuzz_target", "api", "internal"]
 State = Literal["proved", "reproduced", "failed"]
 Language = Literal["c", "c++"]
-Owner = Literal["tree", "harness", "system"]
+# Of "project" is what was built and is no line of the snapshot: files that the scan does not select, or that the build
+# has generated or changed.
+Owner = Literal["tree", "project", "harness", "system"]
 Transport = Literal["tcp", "udp"]
 
 # The file of a harness, by its language.
@@ -23,6 +25,12 @@ HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
 NORMAL_END = "ended normally"
 # The error of a program that has not ended after some CPU time: its stack differs from run to run.
 HANG = "hang"
+# A recursion is stopped wherever the stack ends, and a loop wherever its time does.
+STACK_OVERFLOW = "stack-overflow"
+STOPPED_ANYWHERE = (HANG, STACK_OVERFLOW)
+FRAMES_SHOWN = 32
+# Limits of a run: seconds of CPU time, after which a program hangs, megabytes of memory, files and stack.
+RUN_SECONDS, HANG_SHARE, MEMORY_MB, DISK_MB, STACK_MB = 20, 4, 2048, 256, 8
 STDIN = "stdin"
 INPUT = "input"
 # In the commands for a person: where a server without a port of its own listens.
@@ -140,7 +148,7 @@ class Attempt:
 
 
 class StackFrame(NamedTuple):
-    """A function on a stack, with its location; the file of a tree's function is relative to the tree."""
+    """A function on a stack, with its location; a file of the project is relative to it."""
 
     function: str
     file: str
@@ -177,6 +185,8 @@ class SanitizerError:
         lines = [" ".join(filter(None, (self.name, self.access)))]
         for title, frames in parts.items():
             shown = [str(frame) for frame in frames if frame.owner != "system"]
+            if self.name == STACK_OVERFLOW:  # how often each is on the stack, differs
+                shown = list(dict.fromkeys(shown))[:FRAMES_SHOWN]
             lines += [title] if title and shown else []
             lines += [f"#{number} {text}" for number, text in enumerate(shown)]
         return tuple(lines)
@@ -186,7 +196,8 @@ class CallArgument(NamedTuple):
     """An argument of a call of the tree's API, recorded when it was called.
 
     `fault` is "" for valid memory, else "null" or "invalid"; `start` and `end` are the addresses of the memory. Of
-    argument 0, it is "changed" if the harness changed memory of the tree before the call, or "unchecked".
+    argument 0, it is "changed" if the harness changed memory of the tree before the call, or "unchecked", and "deep" if
+    the harness itself has filled much of the stack.
     """
 
     function: str

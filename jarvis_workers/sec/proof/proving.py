@@ -22,10 +22,22 @@ from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.proof.attempts import ATTEMPTS, AttemptLedger, AttemptsEnded
-from jarvis_workers.sec.proof.proof import Proof
+from jarvis_workers.sec.proof.harness_source import CALLS
+from jarvis_workers.sec.proof.proof import HANG_SHARE, MEMORY_MB, RUN_SECONDS, STACK_MB, Proof
+from jarvis_workers.sec.proof.run_tool import BYTES_MAX, CONTENT_MAX
 from jarvis_workers.tools.registry import Toolbox
 
 PROMPTS = Path(__file__).parent / "prompts"
+# What the rules for attempts name.
+RULE_FACTS: Mapping[str, object] = {
+    "calls": ", ".join(sorted(CALLS)),
+    "seconds": RUN_SECONDS,
+    "hang": RUN_SECONDS // HANG_SHARE,
+    "memory": MEMORY_MB,
+    "stack": STACK_MB,
+    "file": BYTES_MAX >> 20,
+    "text": CONTENT_MAX,
+}
 # The findings of a place are one number of the ledger.
 NUMBER = 1
 
@@ -100,7 +112,7 @@ class Proving:
 
 def prover(question: ProofQuestion, tools: Toolbox, profile: Profile, marks: Marks, limits: AgentLimits) -> Proving:
     """Return the conversation about a finding."""
-    system = fill_from(PROMPTS, "prove_system", attempts=question.attempts, built=question.built)
+    system = fill_from(PROMPTS, "prove_system", attempts=question.attempts, built=question.built, **RULE_FACTS)
     about = Definition(system, name="Jarvis prover", auto_complete=False)
     ledger = AttemptLedger({NUMBER: question.findings}, question.attempts)
     limits = replace(limits, tool_calls=max(limits.tool_calls, 2 * ledger.calls_max))

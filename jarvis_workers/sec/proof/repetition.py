@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from jarvis_workers.sec.proof.proof import HANG
+from jarvis_workers.sec.proof.proof import HANG, STACK_OVERFLOW
 from jarvis_workers.sec.proof.run_tool import AttemptResult
 
 LINE = re.compile(r":\d+$")
@@ -39,6 +39,8 @@ def compare(result: AttemptResult, stack: Sequence[str]) -> Repetition:
 def _is_same(lines: Sequence[str], stack: Sequence[str]) -> bool:
     if [*lines[:1], *stack[:1]] == [HANG, HANG]:  # what the loop calls when it is stopped, differs
         return _functions(lines)[-len(stack) + 1 :] == _functions(stack)
+    if [*lines[:1], *stack[:1]] == [STACK_OVERFLOW, STACK_OVERFLOW]:  # so does where the stack ends
+        return set(_functions(stack)) <= set(_functions(lines))
     return error_key(lines) == error_key(stack)
 
 

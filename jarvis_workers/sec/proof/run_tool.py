@@ -14,8 +14,10 @@ from pydantic import Field
 
 from jarvis_workers.sec.proof.judgement import judge
 from jarvis_workers.sec.proof.proof import (
+    FRAMES_SHOWN,
     HANG,
     KINDS,
+    STOPPED_ANYWHERE,
     Attempt,
     ClientMessage,
     Kind,
@@ -229,8 +231,8 @@ class _Shown(NamedTuple):
             reason="; ".join(filter(None, (internal, judgement.moved))),
         )
         failing = next((frame for frame in error.stack if frame.owner != "system"), None)
-        is_at_sink = failing is not None and error.name != HANG and (failing.file, failing.line) == target.sink
-        return cls(proof, is_at_sink, is_effect(error.name, target.cwe))
+        is_at_sink = failing is not None and (failing.file, failing.line) == target.sink
+        return cls(proof, is_at_sink and error.name not in STOPPED_ANYWHERE, is_effect(error.name, target.cwe))
 
     def elsewhere(self, why: str) -> "_Shown":
         """Return the same for a finding that the error does not show."""
@@ -255,7 +257,7 @@ def _failure_text(reason: str, run: ProofRun) -> str:
     """Return the text on an attempt that proves nothing."""
     lines = [f"It was run, and is no proof: {reason}."]
     for error in run.errors[:3]:
-        lines += ["", *error.lines()]
+        lines += ["", *error.lines()[: FRAMES_SHOWN + 1]]
     if run.output.strip():
         lines += ["", OUTPUT_TITLE, run.output[-OUTPUT_SHOWN:]]
     return "\n".join(lines)

@@ -12,52 +12,76 @@ SIZES = frozenset((400, 770, 789))
 UNINITIALIZED = frozenset((457, 824, 908, 909))
 ENDLESS = frozenset((400, 405, 407, 606, 834, 835, 1322, 1333))
 RACES = frozenset((362, 364, 366, 367, 479))
-# The classes of weaknesses that an error shows, by a part of its name; the first match counts.
+# What is passed as the size of an allocation may be negative before its conversion, as sanitizer_log.py says.
+NEGATIVE_SIZE = "allocation-size-too-big of -"
+# The classes of weaknesses that an error shows, by a part of its first line; the first match counts.
 SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     ("stack-overflow", frozenset((674, 400, 770, 789, 835))),
-    ("allocation-size-too-big", SIZES | NUMBERS),
-    ("calloc-overflow", NUMBERS | SIZES),
+    (NEGATIVE_SIZE, SIZES | NUMBERS | {131}),
+    ("allocation-size-too-big", SIZES),
+    # These functions check the product or the sum themselves: the number that wraps is not used.
+    ("calloc-overflow", SIZES),
+    ("reallocarray-overflow", SIZES),
+    ("pvalloc-overflow", SIZES),
     ("out-of-memory", SIZES),
     ("double-free", MEMORY | RACES),
     ("free on address", MEMORY),
     ("bad-free", MEMORY),
     ("alloc-dealloc-mismatch", frozenset((762, 763))),
-    ("param-overlap", MEMORY),
+    ("new-delete-type-mismatch", frozenset((762, 763))),
+    ("param-overlap", frozenset((118, 119))),
     ("negative-size-param", MEMORY | NUMBERS),
     ("use-after", MEMORY | RACES),
     ("buffer-overflow", MEMORY | NUMBERS | RACES),
     ("buffer-underflow", MEMORY | NUMBERS),
+    ("container-overflow", MEMORY | NUMBERS),
+    ("object-overflow", MEMORY | NUMBERS),
     ("SEGV", MEMORY | NUMBERS | NULLS | UNINITIALIZED | RACES),
+    ("BUS", MEMORY | NUMBERS | RACES),
     ("FPE", frozenset((369,)) | NUMBERS),
     ("division by zero", frozenset((369,))),
     ("out of bounds", MEMORY | NUMBERS),
+    # A function may not look at a null pointer, such as memcpy of no bytes; if it does, SEGV follows. So it is with
+    # pointers that are computed from null and not used.
+    ("null pointer passed", frozenset()),
+    ("null pointer returned", frozenset()),
+    ("to null pointer", frozenset()),
+    ("produced null pointer", frozenset()),
     ("null pointer", NULLS),
     ("integer overflow", NUMBERS),
     ("cannot be represented", NUMBERS),
     ("shift exponent", NUMBERS),
     ("left shift", NUMBERS),
     ("outside the range", NUMBERS),
+    ("pointer index expression", frozenset((190, 191, 468, 823))),
+    ("unsigned offset", frozenset((190, 191, 468, 823))),
     ("insufficient space", MEMORY),
     ("variable length array", SIZES | NUMBERS | MEMORY),
-    ("not a valid value", UNINITIALIZED),
+    ("not a valid value", frozenset((457, 908, 909))),
     ("hang", ENDLESS),
 )
 # The weakness of an error that shows several, by a part of its name: for reads and other errors, and for writes.
 WEAKNESSES: tuple[tuple[str, int, int], ...] = (
     ("stack-overflow", 674, 674),
     ("allocation-size-too-big", 789, 789),
-    ("calloc-overflow", 190, 190),
+    ("calloc-overflow", 789, 789),
+    ("reallocarray-overflow", 789, 789),
+    ("pvalloc-overflow", 789, 789),
     ("out-of-memory", 789, 789),
     ("double-free", 415, 415),
     ("free on address", 590, 590),
     ("bad-free", 590, 590),
     ("alloc-dealloc-mismatch", 762, 762),
+    ("new-delete-type-mismatch", 762, 762),
     ("param-overlap", 119, 119),
     ("negative-size-param", 195, 195),
     ("use-after", 416, 416),
     ("buffer-overflow", 125, 787),
     ("buffer-underflow", 127, 124),
+    ("container-overflow", 125, 787),
+    ("object-overflow", 125, 787),
     ("SEGV", 125, 787),
+    ("BUS", 125, 787),
     ("FPE", 369, 369),
     ("division by zero", 369, 369),
     ("out of bounds", 129, 129),
@@ -67,19 +91,14 @@ WEAKNESSES: tuple[tuple[str, int, int], ...] = (
     ("shift exponent", 1335, 1335),
     ("left shift", 1335, 1335),
     ("outside the range", 681, 681),
+    ("pointer index expression", 823, 823),
+    ("unsigned offset", 823, 823),
     ("insufficient space", 119, 119),
     ("variable length array", 789, 789),
     ("hang", 835, 835),
 )
 # The errors that are about numbers themselves.
-OF_NUMBERS = (
-    "integer overflow",
-    "cannot be represented",
-    "shift exponent",
-    "left shift",
-    "outside the range",
-    "calloc",
-)
+OF_NUMBERS = ("integer overflow", "cannot be represented", "shift exponent", "left shift", "outside the range")
 NULL_DEREFERENCE = 476
 # No error shows them for certain: the value that is read is left to chance. MemorySanitizer needs libraries of its own.
 BY_CHANCE = frozenset((457, 908, 909))
@@ -87,8 +106,8 @@ PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANC
 
 
 def fits(error: str, cwe: int) -> bool:
-    """Return whether an error shows a weakness."""
-    return next((cwe in classes for name, classes in SHOWN if name in error), False)
+    """Return whether an error, its name and what it says of the access, shows a weakness."""
+    return cwe in _shown(error)
 
 
 def is_effect(error: str, cwe: int) -> bool:
@@ -100,6 +119,8 @@ def weakness_of(error: str, access: str, *, is_null: bool = False) -> int:
     """Return the weakness that an error with this access shows best, 0 for an error of a kind that is not listed."""
     if is_null and "SEGV" in error:
         return NULL_DEREFERENCE
+    if not _shown(error):
+        return 0
     found = next(((read, write) for name, read, write in WEAKNESSES if name in error), (0, 0))
     return found[access.startswith("WRITE")]
 
@@ -107,3 +128,7 @@ def weakness_of(error: str, access: str, *, is_null: bool = False) -> int:
 def is_provable(cwe: int) -> bool:
     """Return whether an error of a sanitizer can show a weakness."""
     return cwe in PROVABLE
+
+
+def _shown(error: str) -> frozenset[int]:
+    return next((classes for name, classes in SHOWN if name in error), frozenset[int]())

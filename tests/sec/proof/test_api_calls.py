@@ -40,6 +40,28 @@ def test_a_function_of_a_header_that_the_tree_does_not_call_is_api() -> None:
     assert internal("parse", "main", public=("api.h",)) == ""
 
 
+def test_functions_whose_result_is_a_pointer_to_a_function_or_an_array_are_declared() -> None:
+    listing = """\
+/* project/a.h:3:NC */ extern notify_fn (*set_notify (struct state *, notify_fn (*)));
+/* project/a.h:4:NC */ extern void (*handler_of (int, void (*)(int)))(int);
+/* project/a.h:5:NC */ extern int (*row_of (const struct table *))[4];
+/* project/a.h:6:NC */ extern const char *name_of (void (*)(const void *, int), size_t);
+"""
+    assert {name: (one.result, one.parameters) for name, one in declarations_of(listing).items()} == {
+        "set_notify": ("notify_fn (*)", ("struct state *", "notify_fn (*)")),
+        "handler_of": ("void (*)(int)", ("int", "void (*)(int)")),
+        "row_of": ("int (*)[4]", ("const struct table *",)),
+        "name_of": ("const char *", ("void (*)(const void *, int)", "size_t")),
+    }
+
+
+def test_a_list_of_arguments_cannot_be_checked() -> None:
+    declared = declarations_of("/* project/a.h:3:NC */ extern int log_list (const char *, __va_list_tag *);\n")
+    assert internal_use({"log_list"}, declared, "project", {}, set()) == (
+        "log_list takes any number of arguments, which cannot be checked"
+    )
+
+
 def test_public_headers_are_below_include_or_installed() -> None:
     headers = ["include/z/a.h", "src/b.h", "lib/c.h"]
     files = {"CMakeLists.txt": "install(FILES\n  lib/c.h\n  DESTINATION include)", "Makefile": "cc -c src/b.c src/b.h"}
@@ -99,7 +121,9 @@ def test_members_behind_pointers_are_not_changed_and_others_only_of_public_struc
     assert changed_member('if (q->used == 3 && s.a <= 4) puts("q->room = 1");', is_public=False) == ""
     assert "member next_in of a structure that no public" in changed_member("s.next_in = in;", is_public=False)
     for code in ("q->room = 9;", "q->room++;", "q[0].room = 9;", "(*q).room |= 9;", "int *r = &q->room;"):
-        assert changed_member(code, is_public=True) == "it changes the member room of a structure behind a pointer"
+        assert changed_member(code, is_public=True) == (
+            "in line 1 it changes the member room of a structure behind a pointer"
+        )
 
 
 def test_members_of_structures_are_checked_in_pairs() -> None:

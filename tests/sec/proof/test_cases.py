@@ -160,6 +160,7 @@ def test_a_loop_that_does_not_end_is_proved_by_the_time_it_takes(what: str, tmp_
 
     assert report.ran, report.text
     assert (report.proof.state if report.proof else "failed") == state, report.text
+    assert ("no call into the project took 1 s of CPU time" in report.text) == (what == "a harness that does not end")
     if report.proof:
         assert report.proof.stack[0] == "hang"
         assert report.proof.stack[1].startswith("#0 loop_count loop.c:")
@@ -303,6 +304,7 @@ int clock_name(const char *text, long size)
 CLOCK_CALL = "int clock_name(const char *text, long size)"
 CLOCK = {
     "src/clock.c": CLOCK_C,
+    "adapters/poll.h": "int clock_poll(int);\n",
     "src/time.h": "#ifndef OWN_TIME\n#define OWN_TIME\n" + CLOCK_CALL + ";\n#endif\n",
 }
 
@@ -317,14 +319,211 @@ def test_a_header_of_the_tree_wins_over_that_of_the_system_with_the_same_name(tm
 
     assert quoted.proof is not None, quoted.text
     assert (quoted.proof.state, quoted.proof.kind) == ("proved", "api")
-    assert "include src/time.h in quotes: <> takes the header of the system" in other.text
+    assert "; include src/time.h in quotes: <> takes the header of the system" in other.text
+
+
+SPAN_H = """\
+typedef struct { long first, last; } span;
+typedef void (notify)(int);
+notify *span_notify(notify *called);
+int span_at(const char *text, const span of, const double scale);
+"""
+SPAN_C = """\
+#include "span.h"
+static notify *current;
+notify *span_notify(notify *called)
+{
+    return current = called;
+}
+int span_at(const char *text, const span of, const double scale)
+{
+    return text[of.last] > scale; /* sink */
+}
+"""
+
+
+@pytest.mark.slow
+def test_structures_and_numbers_passed_by_value_and_pointers_to_functions_are_no_hindrance(tmp_path: Path) -> None:
+    call = (
+        '    char *text = malloc(2);\n    memcpy(text, "a", 2);\n'
+        "    span_notify(NULL);\n    span_at(text, (span){0, 2}, 1.5);"
+    )
+    case = Case("span", 125, {"span.c": SPAN_C, "span.h": SPAN_H}, ("", ""), harness(call, "span.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert (report.proof.state, report.proof.reason) == ("proved", "")
+
+
+DEPTH_C = """\
+#include "depth.h"
+#include <stdio.h>
+#include <stdlib.h>
+static int limit = 1 << 30;
+void depth_limit(int most)
+{
+    limit = most;
+}
+int depth_of(const char *text, int depth)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%d", depth);
+    char *copy = malloc(8);
+    int found = *text == '[' && depth < limit
+        ? depth_of(text + 1, depth + 1) /* sink */
+        : depth;
+    free(copy);
+    return found + (name[0] == 'x');
+}
+"""
+DEPTH_H = "void depth_limit(int most);\nint depth_of(const char *text, int depth);\n"
+DEEP = "    char *text = calloc(1, 1000001);\n    memset(text, '[', 1000000);\n    "
+FILLED = "    volatile char taken[8200000];\n    taken[0] = 0;\n"
+DEPTHS = {
+    "no limit": (f"{DEEP}depth_of(text, 0);", ""),
+    "a limit": (f"{DEEP}depth_limit(4000);\n    depth_of(text, 0);", "no sanitizer reported an error"),
+    "a limit, and little stack": (
+        f"{FILLED}{DEEP}depth_limit(4000);\n    depth_of(text, 0);",
+        "itself fills the stack",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", DEPTHS)
+def test_a_recursion_without_a_limit_is_proved_wherever_it_is_stopped(what: str, tmp_path: Path) -> None:
+    call, reason = DEPTHS[what]
+    case = Case("depth", 674, {"depth.c": DEPTH_C, "depth.h": DEPTH_H}, ("", ""), harness(call, "depth.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert (report.proof is None) == bool(reason), report.text
+    assert reason in report.text
+    if report.proof:
+        assert report.proof.stack[0] == "stack-overflow"
+        assert {line.partition(" ")[2].partition(":")[0] for line in report.proof.stack[1:]} == {
+            "depth_of depth.c",
+            "main harness.c",
+        }
+
+
+BOX_H = """\
+#include <stddef.h>
+struct box { int used, room; };
+struct box *box_make(void);
+long box_sum(const char *text, size_t length);
+int box_put(struct box *box, char letter);
+"""
+BOX_C = """\
+#include "box.h"
+#include <stdlib.h>
+struct box *box_make(void)
+{
+    struct box *made = calloc(1, 16);
+    if (made)
+        made->room = 8;
+    return made;
+}
+long box_sum(const char *text, size_t length)
+{
+    return length ? text[0] : 0;
+}
+int box_put(struct box *box, char letter)
+{
+    if (box->used >= box->room)
+        return -1;
+    ((char *)(box + 1))[box->used++] = letter; /* sink */
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_change_of_memory_is_recorded_after_any_number_of_calls(tmp_path: Path) -> None:
+    calls = (
+        "    struct box *box = box_make();\n    int n = 99;\n    char *text = calloc(1, 2);\n"
+        "    for (int i = 0; i < 10100; i++)\n        box_sum(text, 2);\n"
+        "    memcpy((char *)box + 4, &n, sizeof n);\n    for (int i = 0; i < 20; i++)\n        box_put(box, 'a');"
+    )
+    case = Case("box", 787, {"box.c": BOX_C, "box.h": BOX_H}, ("", ""), harness(calls, "box.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert report.proof.state == "reproduced", report.text
+    assert "the harness changes memory that the tree allocated before it calls box_put" in report.proof.reason
+
+
+TOTAL_C = "int depth_total(const char *text)\n{\n    return 1 + depth_of(text, 0); /* sink */\n}\n"
+
+
+@pytest.mark.slow
+def test_a_function_that_begins_a_recursion_is_on_its_stack(tmp_path: Path) -> None:
+    files = {
+        "depth.c": DEPTH_C.replace(" /* sink */", "") + TOTAL_C,
+        "depth.h": f"{DEPTH_H}int depth_total(const char *text);\n",
+    }
+    case = Case("depth", 674, files, ("", ""), harness(f"{DEEP}depth_total(text);", "depth.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert report.proof.stack == ("stack-overflow", "#0 depth_total depth.c:22", "#1 main harness.c:9")
+
+
+LIST_H = """\
+void *list_new(int size);
+static inline int list_at(const int *list, int at)
+{
+    return list[at];
+}
+"""
+LIST_C = """\
+#include "list.h"
+#include <stdlib.h>
+void *list_new(int size)
+{
+    return malloc((size_t)size * 4);
+}
+"""
+FIRST_C = """\
+#include "first.h"
+#include "list.h"
+int first_item(const void *list, int at)
+{
+    return list_at(list, at); /* sink */
+}
+"""
+SELECTED = {"first.c": FIRST_C, "first.h": "int first_item(const void *list, int at);\n"}
+
+
+@pytest.mark.slow
+def test_functions_of_files_that_the_scan_does_not_select_are_of_the_project(tmp_path: Path) -> None:
+    call = harness("    void *list = list_new(2);\n    first_item(list, 3);", "first.h list.h")
+    whole = Case("whole", 125, SELECTED | {"list.c": LIST_C, "list.h": LIST_H}, ("", ""), call)
+    whole.write(tmp_path / "whole")
+    case = replace(whole, files=SELECTED)
+    with built(tmp_path, case, "cc -c *.c", archived=tmp_path / "whole") as prove:
+        report = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert report.proof.state == "proved", report.proof.reason
+    assert report.proof.stack[1:4] == ("#0 list_at list.h:4", "#1 first_item first.c:5", "#2 main harness.c:9")
+    assert "#0 list_new list.c:5" in report.proof.stack
 
 
 @contextmanager
-def built(place: Path, case: Case, command: str, limits: ProofLimits = ProofLimits()) -> Iterator[Prove]:  # noqa: B008
-    """Yield a function that makes attempts on a program that a command builds."""
+def built(
+    place: Path,
+    case: Case,
+    command: str,
+    limits: ProofLimits = ProofLimits(),  # noqa: B008  (frozen)
+    archived: Path | None = None,
+) -> Iterator[Prove]:
+    """Yield a function that makes attempts on a program that a command builds of a directory, the tree itself."""
     target = case.write(place / "tree")
-    tree = ProofTree(place / "tree", "1", command, pack_project(place / "tree", 10))
+    tree = ProofTree(place / "tree", "1", command, pack_project(archived or place / "tree", 10))
     with open_proof_bench(place / "benches", tree, limits, TIERS[-1], None) as bench:
         runner = BenchRunner(bench, target, BoundedSemaphore())
         yield lambda attempt: report_on(attempt, runner.attempt(attempt), target)

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.sec.proof.judgement import judge
 from jarvis_workers.sec.proof.proof import CallArgument, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
-from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log
+from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
 
 TARGET = ProofTarget(TreeLine("a.c", 20), 122, 10, 40, (TreeLine("b.c", 7), TreeLine("a.c", 20)))
 SYSTEM = StackFrame("memcpy", "", 0, "system")
@@ -72,6 +72,26 @@ def test_memory_of_the_harness_counts_if_it_was_passed_with_its_size() -> None:
     assert "belongs to the harness" in judged(error, arguments=(CallArgument("f", 1, "", 16, 24),))
 
 
+BELOW = StackFrame("add", "list.c", 21, "project")
+
+
+def test_functions_of_the_project_that_the_scan_does_not_select_are_code_under_proof() -> None:
+    error = replace(ERROR, stack=(SYSTEM, BELOW, AT_SINK, MAIN), allocated=(SYSTEM, BELOW, MAIN), region=(16, 20))
+    assert judged(error) == "proved"
+    assert error.lines()[1] == "#0 add list.c:21"
+    freed = replace(error, freed=(SYSTEM, MAIN))
+    assert judged(freed) == "the harness frees memory that the tree allocated"
+    only = replace(error, stack=(SYSTEM, BELOW, MAIN))
+    assert judged(only).endswith("in add list.c:21: neither at the sink a.c:20 nor on the path to it")
+
+
+def test_a_line_of_a_file_that_the_build_has_changed_is_none_of_the_finding() -> None:
+    changed = AT_SINK._replace(owner="project")
+    assert "neither at the sink" in judged(replace(ERROR, stack=(changed, MAIN)))
+    hang = replace(ERROR, name="hang", stack=(changed, MAIN))
+    assert "neither at the sink" in judged(hang, target=replace(TARGET, cwe=835))
+
+
 def test_a_misuse_of_the_api_proves_nothing() -> None:
     null = replace(ERROR, name="load of null pointer of type 'int'")
     assert "argument 2 of f is not valid memory" in judged(ERROR, arguments=(CallArgument("f", 2, "invalid"),))
@@ -93,6 +113,40 @@ def test_a_hang_in_the_function_of_the_finding_proves_that_it_does_not_end() -> 
     assert "does not show a weakness" in judged(first)
     assert "neither at the sink" in judged(
         replace(first, stack=(callee, AT_SINK._replace(line=41))), target=replace(TARGET, cwe=835)
+    )
+
+
+OVERFLOW = SanitizerError("stack-overflow", stack=(SYSTEM, BELOW, *[AT_SINK._replace(line=38), AT_SINK] * 9, MAIN))
+RECURSION = replace(TARGET, cwe=674)
+
+
+def test_a_recursion_through_the_function_of_the_finding_is_stopped_anywhere() -> None:
+    elsewhere = replace(OVERFLOW, stack=(AT_SINK._replace(line=38), SYSTEM, *OVERFLOW.stack[3:]))
+    judgement = judge([ProofRun("", "", (OVERFLOW,)), ProofRun("", "", (elsewhere,))], RECURSION)
+
+    assert judgement.error is not None, judgement.reason
+    assert judgement.error.lines() == ("stack-overflow", "#0 f a.c:38", "#1 f a.c:21", "#2 main harness.c:5")
+    assert "does not show" in judged(OVERFLOW)
+    far = replace(OVERFLOW, stack=(BELOW, AT_SINK._replace(line=41), MAIN))
+    assert "neither at the sink" in judged(far, target=RECURSION)
+    assert "neither at the sink" in judged(
+        replace(OVERFLOW, stack=(AT_SINK._replace(line=38), MAIN)), target=replace(TARGET, cwe=770)
+    )
+
+
+def test_a_stack_that_the_harness_fills_proves_no_recursion() -> None:
+    deep = (CallArgument("f", 0, "deep"),)
+    assert judged(OVERFLOW, target=RECURSION, arguments=deep) == (
+        "stack-overflow: the harness itself fills the stack before it calls f"
+    )
+    called_back = replace(OVERFLOW, stack=(*[AT_SINK, MAIN._replace(function="on_item")] * 2, MAIN))
+    assert judged(called_back, target=RECURSION) == "stack-overflow: the harness itself recurses, in on_item"
+    assert judged(ERROR, arguments=deep) == "proved"
+
+
+def test_what_could_not_be_checked_is_named() -> None:
+    assert "allocated before it calls set, since there is too much" in judged(
+        ERROR, arguments=(CallArgument("set", 0, "unchecked"),)
     )
 
 
@@ -149,3 +203,20 @@ def test_a_log_is_read_with_the_stacks_resolved_outside() -> None:
         ["make"],
     ]
     assert "0x" not in "\n".join((*overflow.lines(), *freed.lines()))
+
+
+def test_a_stack_overflow_gets_the_frames_that_addresssanitizer_has_not() -> None:
+    def log(frames: int) -> str:
+        shown = [f"    #{number} 0x1  (/w/p+0x{number:x})" for number in range(frames)] or ["    <empty stack>"]
+        return "\n".join(
+            ["==4==ERROR: AddressSanitizer: stack-overflow on address 0x7 (pc 0x1)", *shown, "", "SUMMARY"]
+        )
+
+    def offsets(frames: int) -> list[int]:
+        return [one.offset for one in addresses_of(with_stack(log(frames), followed))]
+
+    followed = "".join(f"    #0 0x0  (/w/p+0x{0x1000 + number:x})\n" for number in range(90))
+    assert offsets(0) == list(range(0x1000, 0x1000 + 90))
+    assert offsets(20) == list(range(20))
+    assert offsets(250) == [*range(250), *range(0x1000 + 26, 0x1000 + 90)]
+    assert with_stack(LOG, followed) == LOG

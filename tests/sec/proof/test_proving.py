@@ -12,7 +12,11 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.sec.proof.harness_source import CALLS
 from jarvis_workers.sec.proof.proof import (
+    MEMORY_MB,
+    RUN_SECONDS,
+    STACK_MB,
     Attempt,
     Proof,
     ProofRun,
@@ -22,12 +26,21 @@ from jarvis_workers.sec.proof.proof import (
     TreeLine,
 )
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover
-from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, run_proof
+from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult, run_proof
 from jarvis_workers.tools.registry import Toolbox
 from tests.agents.arrange import Scripted, call, drive, text
 from tests.sec.verifying import MARKS
 
 QUESTION = ProofQuestion("the finding", "the verdict", [("the code", "int f(void);")])
+
+
+def test_the_rules_for_attempts_name_the_limits_of_a_run_and_the_functions_of_a_harness() -> None:
+    rules = prover(QUESTION, Toolbox([]), PROFILES["deepseek"], MARKS, AgentLimits()).agent.about.system_prompt
+    words = " ".join(rules.split())
+
+    assert f"{RUN_SECONDS} s of CPU time, {MEMORY_MB} MB of memory, also for one allocation, {STACK_MB} MB" in words
+    assert f"A file has at most {BYTES_MAX >> 20} MB" in words
+    assert set(re.findall(r"\w+", rules)) >= CALLS
 
 
 class Broken:

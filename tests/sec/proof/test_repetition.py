@@ -43,3 +43,13 @@ def test_a_hang_fires_again_wherever_its_loop_is_stopped() -> None:
     again, other = ProofRun("", "", (callee,)), ProofRun("", "", (elsewhere,))
     assert compare(AttemptResult((again, again)), stack).outcome == "fires"
     assert compare(AttemptResult((other, other)), stack).outcome == "other_error"
+
+
+def test_a_recursion_fires_again_wherever_the_stack_ends() -> None:
+    walk, main = StackFrame("walk", "a.c", 3, "tree"), StackFrame("main", "main.c", 9, "tree")
+    stack = SanitizerError("stack-overflow", stack=(walk, walk, main)).lines()
+    moved = SanitizerError("stack-overflow", stack=(StackFrame("name", "b.c", 1, "tree"), walk._replace(line=4), main))
+    other = SanitizerError("stack-overflow", stack=(StackFrame("name", "b.c", 1, "tree"), main))
+
+    assert compare(AttemptResult((ProofRun("", "", (moved,)),)), stack).outcome == "fires"
+    assert compare(AttemptResult((ProofRun("", "", (other,)),)), stack).outcome == "other_error"
