@@ -320,6 +320,45 @@ def test_a_header_of_the_tree_wins_over_that_of_the_system_with_the_same_name(tm
     assert "include src/time.h in quotes: <> takes the header of the system" in other.text
 
 
+LAST_C = """\
+#include "last.h"
+#include "log.h"
+int last_of(const char *text, long size)
+{
+    log_call("last_of");
+    return text[size]; /* sink */
+}
+"""
+LAST_MAIN = """\
+#include "last.h"
+#include "log.h"
+static int calls;
+void log_call(const char *name) { calls += name != 0; }
+int main(int count, char **words) { return count > 1 ? main(count - 1, words) : last_of(words[0], 0) + calls; }
+"""
+LAST = {
+    "last.c": LAST_C,
+    "include/last.h": "int last_of(const char *text, long size);\n",
+    "log.h": "void log_call(const char *name);\n",
+    "daemon.c": LAST_MAIN,
+    "client.c": "int absent(void);\nint calls;\nint main(void) { return absent() + calls; }\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["", "for f in *.c; do cc -Iinclude -c $f; done", "cc -Iinclude -o d [dl]*.c"])
+def test_a_harness_is_linked_with_what_only_a_program_of_the_tree_defines(command: str, tmp_path: Path) -> None:
+    call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    last_of(text, 2);"
+    case = Case("program", 125, LAST, ("", ""), harness(call, "last.h"))
+    bench = built(tmp_path, case, command) if command else opened(case, tmp_path, TIERS[-1], fixed=False)
+    with bench as prove:
+        report = prove(case.attempt)
+        is_program = prove(Attempt("program", "daemon.c")).ran if not command else True
+
+    assert report.proof is not None, report.text
+    assert (report.proof.state, report.proof.kind, is_program) == ("proved", "api", True)
+
+
 @contextmanager
 def built(place: Path, case: Case, command: str, limits: ProofLimits = ProofLimits()) -> Iterator[Prove]:  # noqa: B008
     """Yield a function that makes attempts on a program that a command builds."""
