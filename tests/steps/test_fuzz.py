@@ -1,6 +1,5 @@
 """The stages that fuzz what stands, over a real store, sandbox and compiler; a scripted model judges the rules."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
