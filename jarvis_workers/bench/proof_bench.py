@@ -29,7 +29,7 @@ from jarvis_workers.bench.proof_compilers import (
     installed_compilers,
     wrappers,
 )
-from jarvis_workers.bench.proof_objects import FUZZ_TARGET, CompiledTree, read_objects
+from jarvis_workers.bench.proof_objects import COPY_MAINS, FUZZ_TARGET, CompiledTree, read_objects
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
@@ -154,6 +154,7 @@ class ProofTree:
             *([COVERED.flags] if self.covered else []),
             COMPILE_ONE,
             LIST,
+            COPY_MAINS,
         ]
         texts = [SUPPORT.read_text(), FUZZ_MAIN.read_text(), WRAPPER]
         return sha256("\0".join([*parts, *texts]).encode()).hexdigest()
@@ -213,6 +214,8 @@ class ProofBench:
             self._build(self.tree.command, usable)
         where = OBJECTS if self.tree.command is None else f"{PROJECT} {OBJECTS}"
         self.shell(LIST.format(where=where, most=SOURCES_MAX * 4))
+        mains = "\n".join(one.path for one in self.compiled.objects if one.is_entry)
+        self.shell(f"cd {TOOLS} && {COPY_MAINS}", mains)
 
     @cached_property
     def compiler(self) -> ProofCompiler:

@@ -24,7 +24,7 @@ from jarvis_workers.bench.proof_bench import (
     include_flags,
 )
 from jarvis_workers.bench.proof_compilers import FUZZ_OBJECT, SUPPORT_OBJECT
-from jarvis_workers.bench.proof_objects import FUZZ_TARGET, MAIN, SYMBOL, CompiledObject
+from jarvis_workers.bench.proof_objects import FUZZ_TARGET, MAIN, MAINS, SYMBOL
 from jarvis_workers.sandbox.confine import SYSTEM
 from jarvis_workers.sec.proof import api_calls
 from jarvis_workers.sec.proof.api_calls import ApiDeclaration
@@ -230,8 +230,6 @@ class _Harness:
         first = compiled.of_source(self._sink_file)
         local = {name for name in self._used if not compiled.with_function(name)}
         needed = [first] if first else []
-        defining = [compiled.with_function(name) for name in sorted(self._used - local)]
-        needed += [found[0] for found in defining if _has_main(found[0])]
         needed += [one for name in sorted(local) for one in compiled.objects if name in one.symbols][: len(local)]
         for number, one in enumerate(dict.fromkeys(found.path for found in needed)):
             symbols = next(found.symbols for found in compiled.objects if found.path == one)
@@ -244,8 +242,8 @@ class _Harness:
 
 
 def link_program(bench: ProofBench, inputs: list[str], without: set[str]) -> BuiltProgram:
-    """Link inputs with the rest of the tree; return the program."""
-    others = [one for one in bench.compiled.objects if one.path not in without and not _has_main(one)]
+    """Link inputs with the rest of the tree, and with what only its other programs define; return the program."""
+    others = [one for one in bench.compiled.objects if one.path not in without and not one.is_entry]
     libraries = [one.path for one in others if one.path.endswith(".a")]
     objects = [one.path for one in others if one.path.endswith(".o")]
     archive = f"{MADE}/tree.a"
@@ -257,16 +255,12 @@ def link_program(bench: ProofBench, inputs: list[str], without: set[str]) -> Bui
         f"{made} {linker} {compiler.sanitize} {compiler.static} -no-pie -g -o {PROGRAM} {' '.join(inputs)}"
         f" {TOOLS}/{SUPPORT_OBJECT}"
         f" -Wl,--gc-sections -Wl,--allow-multiple-definition -Wl,--start-group {listed} {archive if rest else ''}"
-        f" -Wl,--end-group {LIBRARIES}"
+        f" {TOOLS}/{MAINS} -Wl,--end-group {LIBRARIES}"
     )
     outcome = bench.shell(script, "\n".join(rest), check=False)
     if outcome.code != 0:
         return BuiltProgram(problem=_messages(bench, outcome.stderr))
     return BuiltProgram(PROGRAM)
-
-
-def _has_main(one: CompiledObject) -> bool:
-    return one.path.endswith(".o") and (one.defines(MAIN) or one.defines(FUZZ_TARGET))
 
 
 def _messages(bench: ProofBench, output: bytes) -> str:

@@ -22,6 +22,16 @@ TARGET = re.compile(r"^[0-9a-f]+ +[0-9a-f]+ +R_\S+ +[0-9a-f]+ +(?:\.text\.)?(\w+
 # A member of a library, as readelf writes it; nm writes brackets.
 MEMBER = re.compile(r"\(([^()]*)\)$")
 TABLE = "a table"
+# Copies of the objects of programs, from which a link takes what the tree needs of them and nothing else defines.
+MAINS = "mains.a"
+COPY_MAINS = f"""\
+mkdir mains && printf '%s\\n' "$1" | while IFS= read -r file; do
+    number=$((number + 1))
+    copy=mains/$number.o
+    objcopy --redefine-sym main=jarvis_main "../$file" $copy || rm -f $copy
+done
+ls mains | sort -n | sed 's,^,mains/,' | xargs ar qcS {MAINS} && ranlib {MAINS}
+"""
 # The directory of the project on a bench (`proof_bench.PROJECT`, which imports this module).
 BELOW = "project/"
 
@@ -35,6 +45,11 @@ class CompiledObject(NamedTuple):
     def defines(self, name: str) -> bool:
         """Return whether it defines a symbol for other files."""
         return self.symbols.get(name, "") in ("T", "W", "D", "B", "R", "V", "G", "S", "C")
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it is an object with the main function of a program, or with a fuzz target."""
+        return self.path.endswith(".o") and (self.defines(MAIN) or self.defines(FUZZ_TARGET))
 
 
 class CompiledTree(NamedTuple):

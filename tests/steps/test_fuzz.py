@@ -1,6 +1,5 @@
 """The stages that fuzz what stands, over a real store, sandbox and compiler; a scripted model judges the rules."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,8 +21,9 @@ from jarvis_workers.steps.sec.fuzz_runs import plans_of
 from jarvis_workers.steps.sec.payloads import FuzzPayload
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
 from jarvis_workers.store.engine import Store
-from tests.agents.server import Body, ModelServer, Step, says
+from tests.agents.server import Body, ModelServer, Step
 from tests.judging import judge
+from tests.proving import gives_up, to_show
 from tests.steps.pipeline import Pipeline
 from tests.steps.test_fuzz_seeds import packed
 from tests.store.arrange import job_rows
@@ -137,8 +137,8 @@ def runs(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]) -> 
     verdicts = ["confirmed"]
 
     def model(body: Body) -> Step:
-        if "run_proof" in json.dumps(body.get("tools", "")):
-            return says(json.dumps({"analysis": "", "reason": "The model sees no input."}))
+        if to_show(body):
+            return gives_up(body, "The model sees no input.")
         return judge(body, always=verdicts[0])
 
     with ModelServer(forever=model) as server:

@@ -19,7 +19,8 @@ from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_selection import UNRATED, VerdictRating, why_not_asked
-from jarvis_workers.steps.sec.prove import STEP, question_of, target_of
+from jarvis_workers.steps.sec.proof_targets import target_of
+from jarvis_workers.steps.sec.prove import STEP, question_of
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.tools.tree import DirectoryTree
@@ -188,6 +189,77 @@ def test_findings_of_a_function_are_judged_and_proved_in_one_conversation(bench:
     assert [one["status"] for one in body["issues"]] == ["proved"] * 3, body["issues"]
     assert len(asked) == 1
     assert "strcpy(unit" not in asked[0]["messages"][-1]["content"]
+
+
+STEP_C = """\
+struct label {
+    const char *bytes;
+    int next, sum;
+};
+static void step(struct label *label)
+{
+    label->sum += label->bytes[label->next];
+    label->next += label->bytes[label->next] & 31;
+}
+int label_sum(const char *bytes)
+{
+    struct label label = {bytes, 1, 0};
+    for (int at = 0; at < 40; at++)
+        step(&label);
+    return label.sum;
+}
+"""
+
+
+def calling(name: str) -> str:
+    """Return a program that calls a function of another file, far from its own defect."""
+    call = f"    if (line[0] == 'L')\n        return {name}(line);\n" + "    line[1] += line[2];\n" * 6
+    return RECORD.replace("int main", f"int {name}(const char *);\nint main").replace(
+        "    strcpy(", f"{call}    strcpy("
+    )
+
+
+def stdin_of(text: str) -> dict[str, Any]:
+    return {"way": "program", "target": "main.c", "files": [{"name": "stdin", "text": text}]}
+
+
+@pytest.mark.slow
+def test_an_error_that_shows_no_finding_of_the_question_is_a_proved_finding_of_its_own(bench: Bench) -> None:
+    def prover(body: Body) -> Step:
+        copies = [number for number, text in to_show(body).items() if "strcpy" in text]
+        inputs = ["L" + "_" * 505 + "\n", "a" * 100 + "\n"][answers_since(body) :]
+        if not copies or not inputs:
+            return gives_up(body, "The model sees no input.")
+        return tries(body, {copies[0]: stdin_of(inputs[0])})
+
+    body, asked = bench.prove({"main.c": calling("label_sum"), "step.c": STEP_C}, prover=prover)
+
+    (crash,) = [issue for issue in body["issues"] if issue["pattern"] == "fuzz_crash"]
+    assert (crash["file"], crash["line"], crash["cwe"], crash["status"]) == ("step.c", 7, 125, "proved")
+    assert "An attempt to show another finding gets here: ./program < stdin" in crash["description"]
+    assert crash["proof"]["stack"][:2] == ["global-buffer-overflow READ of size 1", "#0 step step.c:7"]
+    assert (crash["proof"]["attempts"], crash["proof"]["sources"][0]["text"]) == (1, "L" + "_" * 505 + "\n")
+    assert any("Reported as a finding of its own" in str(one["messages"][-1]["content"]) for one in asked)
+    assert [one["status"] for one in body["issues"] if "strcpy" in one["evidence"]] == ["proved"]
+
+
+@pytest.mark.slow
+def test_an_error_at_a_confirmed_finding_of_another_question_is_its_proof(bench: Bench) -> None:
+    copies = RECORD[RECORD.index("#include <string.h>") :].split("static char")[0]
+    copies = copies.replace("int main(void)", "int copy_line(const char *line)")
+    copies += "char name[16];\n    strcpy(name, line);\n    return name[0];\n}\n"
+
+    def prover(body: Body) -> Step:
+        in_main = [number for number, text in to_show(body).items() if "line: strcpy" in text and "main.c#" in text]
+        if not in_main or answers_since(body):
+            return gives_up(body, "The model sees no input.")
+        return tries(body, {in_main[0]: stdin_of("L" * 100 + "\n")})
+
+    body, _ = bench.prove({"main.c": calling("copy_line"), "name.c": copies}, prover=prover)
+
+    assert not [issue for issue in body["issues"] if issue["pattern"] == "fuzz_crash"]
+    issue = next(one for one in body["issues"] if one["file"] == "name.c" and "strcpy" in one["evidence"])
+    assert (issue["status"], issue["proof"]["stack"][1]) == ("proved", "#0 copy_line name.c:6")
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from typing import Any
 
 from jarvis_workers.agent.effects import Conversation, RunTool, Want
 from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.proof.crashes import Crash, ErrorRoot
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, RUN_PROOF, AttemptReport
 from jarvis_workers.tools.tool import ToolOutcome
@@ -35,7 +36,8 @@ class AttemptsEnded(Exception):
 class AttemptLedger:
     """The attempts of a conversation; `sizes` are the numbers of findings under each of its numbers, in order.
 
-    While there is a `goal`, AttemptsEnded is raised as soon as nothing of it is left to try.
+    While there is a `goal`, AttemptsEnded is raised as soon as nothing of it is left to try. `crashes` are errors that
+    an attempt has proved, and that showed none of the findings.
     """
 
     def __init__(self, sizes: Mapping[int, int], most: int = ATTEMPTS) -> None:
@@ -50,6 +52,7 @@ class AttemptLedger:
         self._reasons: dict[int, str] = {}
         self._blocked: dict[int, str] = {}
         self._refused, self._given_up = set[int](), set[int]()
+        self.crashes: dict[ErrorRoot, Crash] = {}
 
     @property
     def calls_max(self) -> int:
@@ -130,6 +133,8 @@ class AttemptLedger:
         if NEEDS_TIER_A in report.text and not report.ran:
             self._refused.add(number)
         self._reasons[number] = short_reason(report.text)
+        for crash in report.crashes:
+            self.crashes.setdefault(ErrorRoot.of(crash.proof.stack), crash)
         for place, proof in enumerate(report.proofs):
             best = self._best.get(place)
             if proof.state != "failed" and (best is None or (proof.state, best.state) == ("proved", "reproduced")):

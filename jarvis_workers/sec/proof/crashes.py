@@ -1,23 +1,27 @@
-"""What fuzzing finds: an error of a sanitizer in code of the tree, as a candidate with a title and a weakness.
+"""An error of a sanitizer in code of the tree that no finding names, as a candidate with a title and a weakness.
+
+Fuzzing finds such errors, and attempts to show other findings.
 
 Two errors have one root if they are of one kind and at one line of the tree, whatever called it.
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.cwe import category_of
 from jarvis_workers.sec.evidence import EVIDENCE_MAX
 from jarvis_workers.sec.finding import FUZZ_CRASH, Candidate
 from jarvis_workers.sec.proof.judgement import NULL_PAGE
-from jarvis_workers.sec.proof.proof import HANG, ProofRun, SanitizerError, StackFrame
-from jarvis_workers.sec.proof.weaknesses import weakness_of
+from jarvis_workers.sec.proof.proof import HANG, Attempt, Proof, ProofRun, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.weaknesses import fits, weakness_of
 from jarvis_workers.sec.severity import SEVERITIES
 
 ACCESS = re.compile(r"(READ|WRITE)(?: of size (\d+))?")
 NUMBER = re.compile(r"-?\d+")
+ACCESS_TITLE = re.compile(r" (?:reading|writing)(?: \d+ bytes?)?$")
 VERBS = {"READ": "reading", "WRITE": "writing"}
 # The program stops at the error: nobody doubts that it exists.
 CONFIDENCE = 0.95
@@ -26,7 +30,7 @@ LOW, MEDIUM, HIGH = SEVERITIES
 CHANGING = ("use-after", "double-free", "bad-free", "free on address", "negative-size-param", "insufficient space")
 STOPPING = ("FPE", "division by zero", "null pointer", "SEGV", "stack-overflow", "out of bounds", "alloc", HANG)
 SUGGESTION = "See the proof: with its input, the sanitizer stops the code here."
-MADE = "Fuzzing of {target} made an input that gets here: {command}"
+HANG_TITLE = "a loop without an end"
 
 
 class ErrorRoot(NamedTuple):
@@ -55,8 +59,30 @@ def tree_frame(error: SanitizerError, runs: Sequence[ProofRun]) -> StackFrame | 
     return next((one for one in error.stack if one.owner == "tree" and all(one.function in s for s in stacks)), None)
 
 
-def candidate_of(error: SanitizerError, frame: StackFrame, code: str, target: str, command: str) -> Candidate | None:
-    """Return the candidate for an error in a function of the tree, None if no weakness is known of its kind."""
+class Crash(NamedTuple):
+    """An error that was proved, as a finding of its own, and the severity of that."""
+
+    candidate: Candidate
+    proof: Proof
+    severity: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the error as a JSON object, without the attempt."""
+        proof = replace(self.proof, attempt=None).to_json()
+        return {"candidate": list(self.candidate), "proof": proof, "severity": self.severity}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any], attempt: Attempt | None) -> "Crash":
+        """Return the error that `to_json` wrote."""
+        proof = replace(Proof.from_json(row["proof"]), attempt=attempt)
+        return cls(Candidate(*row["candidate"]), proof, row["severity"])
+
+
+def candidate_of(error: SanitizerError, frame: StackFrame, code: str, origin: str) -> Candidate | None:
+    """Return the candidate for an error in a function of the tree, None if no weakness is known of its kind.
+
+    `origin` says where its input is from.
+    """
     cwe = weakness_of(error.name, error.access, is_null=_is_null(error))
     if not cwe:
         return None
@@ -67,16 +93,40 @@ def candidate_of(error: SanitizerError, frame: StackFrame, code: str, target: st
         file=frame.file,
         line=frame.line,
         evidence=plain(" ".join(code.split()))[:EVIDENCE_MAX],
-        description=f"{title_of_error(error, frame)}. {MADE.format(target=target, command=command)}.",
+        description=f"{title_of_error(error, frame)}. {origin}.",
         suggestion=SUGGESTION,
         confidence=CONFIDENCE,
         cwe=cwe,
     )
 
 
+def repeats_error(crash: Candidate, stack: Sequence[str]) -> bool:
+    """Return whether a candidate is the error of a proof: one of the same kind at the same line.
+
+    Two loops without an end are the same in the same function.
+    """
+    name, frame = _name(crash), "".join(stack[1:2]).partition(" ")[2]
+    function, _, place = frame.rpartition(" ")
+    if tuple(stack[:1]) == (HANG,):
+        title = f"{HANG_TITLE} in {plain(function)}. "
+        return place.rpartition(":")[0] == crash.file and crash.description.startswith(title)
+    return place == f"{crash.file}:{crash.line}" and ErrorRoot.of((name,)).name == ErrorRoot.of(stack[:1]).name
+
+
+def repeats_finding(crash: Candidate, finding: Candidate) -> bool:
+    """Return whether the error of a candidate is at the line of a finding, and shows its weakness."""
+    is_there = (crash.file, crash.line) == (finding.file, finding.line)
+    return is_there and fits(_name(crash), finding.cwe)
+
+
+def _name(crash: Candidate) -> str:
+    """Return the name of an error from its title."""
+    return ACCESS_TITLE.sub("", crash.description.partition(". ")[0].rpartition(" in ")[0])
+
+
 def title_of_error(error: SanitizerError, frame: StackFrame) -> str:
     """Return the title of a finding, such as "heap-buffer-overflow reading 4 bytes in parse_header"."""
-    name = "a loop without an end" if error.name == HANG else error.name
+    name = HANG_TITLE if error.name == HANG else error.name
     return " ".join(filter(None, (name, _access(error.access), f"in {plain(frame.function)}")))
 
 

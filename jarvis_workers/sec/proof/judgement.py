@@ -5,7 +5,8 @@ the tree, and which lies at the sink or on the path.  Both runs must report the 
 the harness counts only if the harness passed exactly that memory, with its true size, to a function of the API.
 
 An error elsewhere in the function of the sink counts if each pointer and array that its line accesses is on the line of
-the sink, too: a model may name the line that computes a pointer, and the sanitizer stops where it is used.
+the sink, too: a model may name the line that computes a pointer, and the sanitizer stops where it is used.  If the sink
+is the condition of a loop, an error in its body counts if the condition names each of these, or its index.
 """
 
 import re
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from jarvis_workers.sec.proof.loops import WORD, indices_of, loops_of
 from jarvis_workers.sec.proof.proof import (
     HANG,
     HARNESSES,
@@ -37,7 +39,6 @@ RECURSION = 674
 CODE = ("tree", "project")
 # The pointers and arrays that a line accesses: before [ or ->, or behind the * of an expression.
 ACCESSED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[|->)|(?<![\w)\]])\s*\*+\s*\(?\s*([A-Za-z_]\w*)")
-WORD = re.compile(r"[A-Za-z_]\w*")
 UNCHECKED = "the memory belongs to the harness, and was not passed as an argument with its size"
 
 # What the checks around the calls of a harness found about the memory of the tree.
@@ -96,8 +97,7 @@ def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
 def _shows(error: SanitizerError, target: ProofTarget, internal: str = "") -> AttemptJudgement:
     failing, moved = _failing(error), ""
     if failing and not _is_at(error, failing, target):
-        names = ", ".join(sorted(_accessed(failing.line, target)))
-        moved = f"stopped at line {failing.line}, which accesses what line {target.sink.line} names: {names}"
+        moved = _moved(error, failing, target)
     return AttemptJudgement(_from_function(error, target), internal=internal, moved=moved)
 
 
@@ -129,7 +129,7 @@ def _refusal(error: SanitizerError, target: ProofTarget) -> str:
         return f"{error.name}: the harness itself fails, in {failing}"
     if not fits(error.lines()[0], target.cwe):
         return f"{error.name} in {failing}: this does not show a weakness of class CWE-{target.cwe}"
-    if not _is_at(error, failing, target) and not _is_of_same_object(error, failing, target):
+    if not _is_at(error, failing, target) and not _moved(error, failing, target):
         return f"{error.name} in {failing}: neither at the sink {_shown(target.sink)} nor on the path to it"
     return ""
 
@@ -157,16 +157,32 @@ def _failing(error: SanitizerError) -> StackFrame | None:
     return next((frame for frame in error.stack if frame.owner != "system"), None)
 
 
-def _is_of_same_object(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> bool:
-    """Return whether the failing line itself accesses pointers and arrays, all of which the line of the sink names."""
+def _moved(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> str:
+    """Return why an error elsewhere in the function is that at the sink, "" if it is not.
+
+    The failing line itself accesses pointers and arrays, all of which the line of the sink names; or it is in the loop
+    whose condition is the sink, which names each of these, or an index of it.
+    """
     if error.stack[:1] != (failing,) or not _is_in_function(failing, target):
-        return False
-    accessed = _accessed(failing.line, target)
-    return bool(accessed) and accessed <= set(WORD.findall(_line(target.sink.line, target)))
+        return ""
+    accessed, sink = _accessed(failing.line, target), target.sink.line
+    names, stopped = ", ".join(sorted(accessed)), f"stopped at line {failing.line}"
+    if accessed and accessed.keys() <= set(WORD.findall(_line(sink, target))):
+        return f"{stopped}, which accesses what line {sink} names: {names}"
+    around = (one for one in loops_of(target.code) if sink - target.first in one.head)
+    words = frozenset[str]().union(*(one.words for one in around if failing.line - target.first in one.body))
+    if accessed and all(words & {name, *index} for name, index in accessed.items()):
+        return f"{stopped}, in the loop whose condition at line {sink} decides what it accesses: {names}"
+    return ""
 
 
-def _accessed(line: int, target: ProofTarget) -> set[str]:
-    return {first or second for first, second in ACCESSED.findall(_line(line, target))}
+def _accessed(line: int, target: ProofTarget) -> dict[str, set[str]]:
+    """Return the pointers and arrays that a line accesses, with the words of their indices."""
+    text, accessed = _line(line, target), dict[str, set[str]]()
+    for match in ACCESSED.finditer(text):
+        name = match[1] or match[2]
+        accessed.setdefault(name, set()).update(indices_of(text, match.end(1)) if match[1] else ())
+    return accessed
 
 
 def _line(line: int, target: ProofTarget) -> str:

@@ -6,12 +6,13 @@ gets only its text.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import Field
 
+from jarvis_workers.sec.proof.crashes import Crash, ErrorRoot
 from jarvis_workers.sec.proof.judgement import judge
 from jarvis_workers.sec.proof.proof import (
     FRAMES_SHOWN,
@@ -38,6 +39,7 @@ DESCRIPTION = "Build an attempt to prove the finding, and run it twice with sani
 CODE_MAX, CONTENT_MAX, BYTES_MAX = 64_000, 200_000, 4 << 20
 FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH, MESSAGES_MAX = 8, 32, 32_000, 64
 OUTPUT_SHOWN, OUTPUT_TITLE = 1_000, "The end of its output:"
+RECORDED = "Reported as a finding of its own, so that nothing more need show it: {error}."
 # Why an attempt of way `server` is refused; the finding says so, and it is no attempt.
 NEEDS_TIER_A = "the way server needs sandbox tier A"
 EFFECT = "the error would be an effect of this weakness, and may have another cause: the attempt is for another"
@@ -115,16 +117,26 @@ class ProofAim(NamedTuple):
     targets: tuple[ProofTarget, ...]
 
 
+# Returns the errors that an attempt proves, as findings of their own.
+CrashRecorder = Callable[[Attempt, AttemptResult], Sequence[Crash]]
+
+
+def no_crashes(_: Attempt, __: AttemptResult) -> Sequence[Crash]:
+    """Return none."""
+    return ()
+
+
 @dataclass(frozen=True)
 class AttemptReport:
     """What is known after an attempt: the text for the model, whether it `ran`, and what it shows of each finding.
 
-    Of the `proofs`, those with the state "failed" have only a reason.
+    Of the `proofs`, those with the state "failed" have only a reason. `crashes` are errors that show none of them.
     """
 
     text: str
     ran: bool
     proofs: tuple[Proof, ...] = ()
+    crashes: tuple[Crash, ...] = ()
 
     @property
     def proof(self) -> Proof | None:
@@ -133,10 +145,11 @@ class AttemptReport:
 
     def to_text(self) -> str:
         """Return the report as JSON."""
-        attempt = next((one.attempt for one in self.proofs if one.attempt), None)
+        every = (*self.proofs, *(crash.proof for crash in self.crashes))
+        attempt = next((one.attempt for one in every if one.attempt), None)
         proofs = [replace(one, attempt=None).to_json() for one in self.proofs]
         row = {"text": self.text, "ran": self.ran, "attempt": attempt and attempt.to_json(), "proofs": proofs}
-        return json.dumps(row)
+        return json.dumps(row | {"crashes": [one.to_json() for one in self.crashes]})
 
     @classmethod
     def from_text(cls, text: str) -> "AttemptReport":
@@ -145,25 +158,34 @@ class AttemptReport:
         attempt = Attempt.from_json(row["attempt"]) if row["attempt"] else None
         proofs = [Proof.from_json(one) for one in row["proofs"]]
         shown = (one if one.state == "failed" else replace(one, attempt=attempt) for one in proofs)
-        return cls(row["text"], row["ran"], tuple(shown))
+        crashes = tuple(Crash.from_json(one, attempt) for one in row.get("crashes", ()))
+        return cls(row["text"], row["ran"], tuple(shown), crashes)
+
+    def recording(self, crashes: Sequence[Crash]) -> "AttemptReport":
+        """Return the report with those of the errors that show none of the findings."""
+        shown = {ErrorRoot.of(one.stack) for one in self.proofs if one.state != "failed"}
+        others = tuple(one for one in crashes if ErrorRoot.of(one.proof.stack) not in shown)
+        titles = [RECORDED.format(error=one.proof.stack[0]) for one in others]
+        return replace(self, text="\n\n".join([self.text, *titles]), crashes=others)
 
 
-def run_proof(runner: ProofRunner, *targets: ProofTarget) -> Tool:
-    """Return the tool for findings at a place, of which the first is in question."""
+def run_proof(runner: ProofRunner, *targets: ProofTarget, crashes: CrashRecorder = no_crashes) -> Tool:
+    """Return the tool for findings at a place, of which the first is in question; it keeps other errors, too."""
 
     def run(arguments: RunProof) -> ToolOutcome:
         attempt = _attempt(arguments, runner)
-        report = report_on(attempt, runner.attempt(attempt), *targets)
-        return ToolOutcome(stdout=report.to_text())
+        result = runner.attempt(attempt)
+        report = report_on(attempt, result, *targets)
+        return ToolOutcome(stdout=report.recording(crashes(attempt, result)).to_text())
 
     return typed(RunProof, run, name=RUN_PROOF, description=DESCRIPTION, brings_foreign=True)
 
 
-def run_proof_of(aims: Mapping[int, ProofAim]) -> Tool:
+def run_proof_of(aims: Mapping[int, ProofAim], crashes: CrashRecorder = no_crashes) -> Tool:
     """Return the tool for candidates by number; an answer may have an attempt for each of several."""
     if len(aims) == 1:
         ((runner, targets),) = aims.values()
-        return run_proof(runner, *targets)
+        return run_proof(runner, *targets, crashes=crashes)
 
     def run(arguments: RunProofOf) -> ToolOutcome:
         number = arguments.candidate
@@ -171,7 +193,8 @@ def run_proof_of(aims: Mapping[int, ProofAim]) -> Tool:
             raise ToolFailed(f"there is no candidate {number}; there are: {', '.join(map(str, aims))}")
         attempt = _attempt(arguments, aims[number].runner)
         result = aims[number].runner.attempt(attempt)
-        return ToolOutcome(stdout=report_for(number, attempt, result, aims).to_text())
+        report = report_for(number, attempt, result, aims)
+        return ToolOutcome(stdout=report.recording(crashes(attempt, result)).to_text())
 
     about: dict[str, Any] = {"name": RUN_PROOF, "description": DESCRIPTION, "brings_foreign": True}
     return typed(RunProofOf, run, **about, reads_only=True)

@@ -6,6 +6,7 @@ module applies the adjustment when it reads candidates; the store has the confid
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered
@@ -59,12 +60,20 @@ def number_candidates(session: "Session", run: Run) -> None:
 
 
 def merge_reports(
-    session: "Session", run: Run, reports: Sequence[StoredCandidate], standing: Iterable[StoredCandidate]
+    session: "Session",
+    run: Run,
+    reports: Sequence[StoredCandidate],
+    standing: Iterable[StoredCandidate],
+    repeats: Mapping[int, int] = MappingProxyType({}),
 ) -> None:
-    """Merge reports of models, all of one rule, with the standing candidates that are the same defect; number again."""
-    places = [[(one.id, one.candidate) for one in those] for those in (reports, standing)]
+    """Merge reports, all of one rule, with the standing candidates that are the same defect; number again.
+
+    Of some it is known which candidates they repeat, by the ids of the rows.
+    """
+    others = (one for one in reports if one.id not in repeats)
+    places = [[(one.id, one.candidate) for one in those] for those in (others, standing)]
     if reports:
-        candidates.merge(session, run.id, reports[0].candidate.pattern, merged_reports(*places))
+        candidates.merge(session, run.id, reports[0].candidate.pattern, {**repeats, **merged_reports(*places)})
     _number(session, run)
 
 

@@ -1,7 +1,8 @@
-"""Number what fuzzing has found, and save its verdicts and proofs: the step of stage `crashes`.
+"""Number the errors found by fuzzing and beside proofs, and save verdicts and proofs: the step of stage `crashes`.
 
 The program has stopped at these errors, so that they are confirmed without a model.  An error that fits a confirmed
-finding is the proof of that finding; of several errors on a line with the same weakness, the first is the finding.
+finding is the proof of that finding; of several errors on a line with the same weakness, the first is the finding.  An
+error that proves a finding already is no other.
 """
 
 import json
@@ -9,18 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.sec.finding import FUZZ_CRASH, Candidate
 from jarvis_workers.sec.judge.verdict import Evidence
+from jarvis_workers.sec.proof.crashes import repeats_error, repeats_finding
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.candidates import merge_reports
 from jarvis_workers.steps.sec.fuzz import STEP as FUZZ
 from jarvis_workers.steps.sec.fuzz_record import CrashRecord, records
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.prove import STEP as PROVE
 from jarvis_workers.steps.sec.results import ProofResult, VerdictResult
-from jarvis_workers.store import candidates, jobs
+from jarvis_workers.steps.sec.verify_cluster import VERIFY
+from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
+from jarvis_workers.store import candidates, jobs, proofs, verdicts
+from jarvis_workers.store.candidates import StoredCandidate
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob, NewProof, NewVerdict, StageJob
 
@@ -28,12 +35,13 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "crashes"
+FINDING_STAGES = (VERIFY, VERIFY_SEEN, PROVE, FUZZ)
 PRECONDITIONS = "Whoever can give the program an input can give it that of the proof: {command}"
 CONSEQUENCES = "A sanitizer stops the program: {error}"
 
 
 class ErrorPlace(NamedTuple):
-    """What identifies a candidate of fuzzing."""
+    """What identifies the candidate of an error."""
 
     file: str
     line: int
@@ -48,53 +56,79 @@ class ErrorPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class CrashWork:
-    """The jobs that have fuzzed, and the gids of the candidates that they have found."""
+    """The jobs that may have found errors, and the gids of the candidates of these, or of the findings they repeat.
 
-    fuzzed: Sequence[StageJob]
+    Those candidates are the findings of their `own`. Findings that are `proved` get no other proof.
+    """
+
+    jobs: Sequence[StageJob]
     gids: Mapping[ErrorPlace, int]
+    own: frozenset[int]
+    proved: frozenset[int]
 
 
-_plan = single_job(STEP, CONTROL_QUEUE, "save what fuzzing has found")
-
-
-def plan(run: Run, blobs: Blobs) -> Iterator[NewJob]:
-    """Yield the job, if the run fuzzes."""
-    return _plan(run, blobs) if JudgeOptions.of(run).fuzz_seconds else iter(())
+def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield the job, if the run fuzzes, or an attempt has shown another error than those of the findings."""
+    with earlier.read() as session:
+        is_needed = JudgeOptions.of(run).fuzz_seconds or candidates.of_rule(session, run.id, FUZZ_CRASH)
+    return single_job(STEP, CONTROL_QUEUE, "save the errors that were found")(run, blobs) if is_needed else iter(())
 
 
 def number_crashes(session: "Session", run: Run) -> None:
-    """Merge the errors that are the same defect, and number the others after all candidates."""
+    """Merge the errors that are the same defect or that of a finding, and number the others after all candidates."""
     if found := candidates.of_rule(session, run.id, FUZZ_CRASH):
         candidates.merge(session, run.id, FUZZ_CRASH, {})
-        merge_reports(session, run, found, ())
+        repeated = _repeated(session, run, found)
+        merge_reports(session, run, found, (), {row: one.id for row, one in repeated.items()})
+
+
+def _repeated(session: "Session", run: Run, found: Sequence[StoredCandidate]) -> dict[int, StoredCandidate]:
+    """Return by row the confirmed finding that an error repeats: it is its proof, or can be, being at its line."""
+    statuses = verdicts.statuses(session, run.id)
+    there = candidates.numbered_in(session, run.id, {one.candidate.file for one in found})
+    standing = [one for one in there if statuses.get(one.gid or 0) == "confirmed" and one not in found]
+    stacks = {one.gid: json.loads(one.stack) for one in proofs.every(session, run.id) if one.state == "proved"}
+
+    def is_same(crash: Candidate, one: StoredCandidate) -> bool:
+        stack = stacks.get(one.gid or 0)
+        return repeats_error(crash, stack) if stack else repeats_finding(crash, one.candidate)
+
+    pairs = ((crash.id, one) for crash in found for one in reversed(standing) if is_same(crash.candidate, one))
+    return dict(pairs)
 
 
 def load(session: "Session", run: Run, _: Claimed) -> CrashWork:
-    """Return what fuzzing has found."""
-    numbered = candidates.of_rule(session, run.id, FUZZ_CRASH)
-    gids = {ErrorPlace.of(one.candidate): one.gid for one in numbered if one.gid is not None}
-    return CrashWork(jobs.outcomes(session, run.id, FUZZ), gids)
+    """Return what was found."""
+    found = candidates.of_rule(session, run.id, FUZZ_CRASH)
+    repeated = _repeated(session, run, found)
+    places = ((ErrorPlace.of(one.candidate), repeated.get(one.id, one).gid) for one in found)
+    gids = {place: gid for place, gid in places if gid is not None}
+    outcomes = [job for stage in FINDING_STAGES for job in jobs.outcomes(session, run.id, stage)]
+    proved = frozenset(proofs.proved(session, run.id))
+    own = frozenset(one.gid for one in found if one.gid is not None)
+    return CrashWork(outcomes, gids, own, proved)
 
 
 def decide(work: CrashWork, resources: Resources) -> Commit:
     """Return the verdicts on the candidates, and the proofs of these and of confirmed findings, one for each."""
-    proofs, verdicts = dict[int, NewProof](), list[NewVerdict]()
+    found, confirmed = dict[int, NewProof](), list[NewVerdict]()
     for crash in _crashes(work, resources):
         own = None if crash.proves else work.gids.get(ErrorPlace.of(crash.candidate))
-        if own and own not in proofs:
-            verdicts.append(_verdict(own, crash))
+        if own and own not in found and own in work.own:
+            confirmed.append(_verdict(own, crash))
         for gid in (*crash.proves, *([own] if own else [])):
-            proofs.setdefault(gid, crash.proof._replace(gid=gid))
-    files = dict.fromkeys(one.files for one in proofs.values() if one.files)
+            if gid not in work.proved:
+                found.setdefault(gid, crash.proof._replace(gid=gid))
+    files = dict.fromkeys(one.files for one in found.values() if one.files)
     return Commit(
-        results=(VerdictResult(tuple(verdicts)), ProofResult(tuple(proofs.values()))),
+        results=(VerdictResult(tuple(confirmed)), ProofResult(tuple(found.values()))),
         blobs=tuple(("proof", one) for one in files),
     )
 
 
 def _crashes(work: CrashWork, resources: Resources) -> Iterator[CrashRecord]:
     """Yield all errors, in an order that does not depend on that of the jobs."""
-    found = [crash for record in records(resources.blobs, work.fuzzed) for crash in record.crashes]
+    found = [crash for record in records(resources.blobs, work.jobs) for crash in record.crashes]
     return iter(sorted(found, key=lambda one: ErrorPlace.of(one.candidate)))
 
 

@@ -29,14 +29,14 @@ from jarvis_workers.sec.proof.proof import Attempt
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
-from jarvis_workers.steps.sec.fuzz_record import NO_TARGETS, FuzzRecord
+from jarvis_workers.steps.sec.fuzz_record import NO_TARGETS, FuzzRecord, commit_of
 from jarvis_workers.steps.sec.fuzz_runs import KnownFindings, TargetFuzzing
 from jarvis_workers.steps.sec.fuzz_seeds import seeds_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import FuzzPayload
 from jarvis_workers.steps.sec.proof_runner import open_bench
-from jarvis_workers.steps.sec.prove import proof_tree, target_of
-from jarvis_workers.steps.sec.results import SeenResult
+from jarvis_workers.steps.sec.proof_targets import target_of
+from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.verify_cluster import index_of
 from jarvis_workers.store import proofs, verdicts
 from jarvis_workers.store.runs import Run
@@ -117,7 +117,9 @@ def _fuzzed(work: FuzzWork, bench: ProofBench, runtime: AgentRuntime, blobs: Blo
     unproved = {gid: target_of(candidate, index) for gid, candidate in work.unproved}
     stacks = (json.loads(proof.stack) for proof in work.proofs if proof.state == "proved")
     findings = KnownFindings(unproved, frozenset(map(ErrorRoot.of, stacks)))
-    return _commit(TargetFuzzing(bench, runtime, blobs, work.payload, seeds_of(archive), index, findings).run(), blobs)
+    return commit_of(
+        TargetFuzzing(bench, runtime, blobs, work.payload, seeds_of(archive), index, findings).run(), blobs
+    )
 
 
 def _planned(work: FuzzWork, bench: ProofBench, blobs: Blobs) -> Commit:
@@ -128,11 +130,11 @@ def _planned(work: FuzzWork, bench: ProofBench, blobs: Blobs) -> Commit:
     left_out += [FuzzedTarget(plain(name), reason=UNCOMPILED) for name in _uncompiled(bench)[:NAMED_MAX]]
     if not targets:
         nothing = FuzzedTarget(NO_TARGETS, reason=NOTHING)
-        return _commit(FuzzRecord(tuple(left_out) or (nothing,)), blobs)
+        return commit_of(FuzzRecord(tuple(left_out) or (nothing,)), blobs)
     seconds = work.options.fuzz_seconds // len(targets[:most])
     payloads = [FuzzPayload(one.way, one.name, seconds, one.attempts) for one in targets[:most]]
     children = tuple(_job(work.snapshot_id, one, plain(one.target)[-LABEL_LENGTH:]) for one in payloads)
-    return _commit(FuzzRecord(tuple(left_out)), blobs)._replace(children=children)
+    return commit_of(FuzzRecord(tuple(left_out)), blobs)._replace(children=children)
 
 
 def targets_of(bench: ProofBench, found: Sequence[NewProof], blobs: Blobs) -> list[FuzzTarget]:
@@ -169,17 +171,7 @@ def _programs(bench: ProofBench) -> list[str]:
 
 
 def _not_fuzzed(work: FuzzWork, reason: str, blobs: Blobs) -> Commit:
-    return _commit(FuzzRecord((FuzzedTarget(plain(work.payload.target) or NO_TARGETS, reason=reason),)), blobs)
-
-
-def _commit(record: FuzzRecord, blobs: Blobs) -> Commit:
-    """Return the commit of a record; errors that prove no finding are candidates."""
-    own = tuple(one.candidate for one in record.crashes if not one.proves)
-    files = dict.fromkeys(one.proof.files for one in record.crashes if one.proof.files)
-    return Commit(
-        results=(SeenResult(own),) if own else (),
-        blobs=(record.to_blob(blobs), *(("proof", one) for one in files)),
-    )
+    return commit_of(FuzzRecord((FuzzedTarget(plain(work.payload.target) or NO_TARGETS, reason=reason),)), blobs)
 
 
 def _job(snapshot: str, payload: FuzzPayload, label: str) -> NewJob:

@@ -1,17 +1,20 @@
-"""What the jobs of stage `fuzz` have found, and what a report says of each target."""
+"""What jobs have found by fuzzing or beside their findings, and what a report says of each target."""
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
+from jarvis_workers.sec.proof.crashes import Crash
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.payloads import FuzzPayload
-from jarvis_workers.store.values import NewProof, StageJob
+from jarvis_workers.steps.sec.proof_rows import BLOB, row_of
+from jarvis_workers.steps.sec.results import SeenResult
+from jarvis_workers.store.values import Commit, NewProof, StageJob
 
 RECORD = "fuzzed"
 FAILED, CANCELLED, NOT_REACHED = "its job failed: {}", "its job was cancelled", "not reached before the run ended"
@@ -46,6 +49,23 @@ class FuzzRecord(JsonRecord):
         """Put the record into the blob store; return it as one of the blobs of a commit."""
         row = {"targets": self.targets, "crashes": [_row(one) for one in self.crashes]}
         return RECORD, blobs.put(json.dumps(row).encode())
+
+
+def commit_of(record: FuzzRecord, blobs: Blobs) -> Commit:
+    """Return the commit of a record; errors that prove no finding are candidates."""
+    own = tuple(one.candidate for one in record.crashes if not one.proves)
+    files = dict.fromkeys(one.proof.files for one in record.crashes if one.proof.files)
+    return Commit(
+        results=(SeenResult(own),) if own else (),
+        blobs=(record.to_blob(blobs), *((BLOB, one) for one in files)),
+    )
+
+
+def commit_of_crashes(crashes: Sequence[Crash], sandbox: str, blobs: Blobs) -> Commit:
+    """Return the commit of the errors that a conversation has proved beside its findings; empty without any."""
+    rows = ((one, row_of(0, replace(one.proof, attempts=1), sandbox, blobs)) for one in crashes)
+    found = tuple(CrashRecord(one.candidate, row, one.severity) for one, row in rows)
+    return commit_of(FuzzRecord(crashes=found), blobs) if found else Commit()
 
 
 def _row(crash: CrashRecord) -> dict[str, object]:

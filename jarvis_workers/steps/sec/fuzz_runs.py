@@ -14,10 +14,10 @@ from jarvis_workers.bench.fuzz_bench import FuzzedInputs, FuzzPlan, build_fuzzer
 from jarvis_workers.bench.proof_bench import ProofBench
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.paths import from_shown, plain
+from jarvis_workers.paths import plain
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.proof.crashes import ErrorRoot, candidate_of, severity_of_error, tree_frame
+from jarvis_workers.sec.proof.crashes import ErrorRoot
 from jarvis_workers.sec.proof.minimisation import Minimisation
 from jarvis_workers.sec.proof.proof import (
     HANG,
@@ -32,14 +32,14 @@ from jarvis_workers.sec.proof.proof import (
     Way,
 )
 from jarvis_workers.sec.proof.repetition import compare
-from jarvis_workers.sec.proof.run_tool import AttemptResult, report_on
-from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.sec.proof.run_tool import AttemptResult
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.crash_judgement import crash_of, errors_by_root, proof_of_root
 from jarvis_workers.steps.sec.fuzz_record import CrashRecord, FuzzRecord
 from jarvis_workers.steps.sec.payloads import FuzzPayload
+from jarvis_workers.steps.sec.proof_rows import row_of
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_bench
-from jarvis_workers.steps.sec.prove import target_of
-from jarvis_workers.store.values import NewProof
+from jarvis_workers.steps.sec.proof_targets import target_of
 
 # Each is linked twice and run up to this often.
 MINIMISING_RUNS = 60
@@ -47,13 +47,12 @@ CRASHES_MAX = 10
 # The rest of the time is for mutations, with a process for each: libFuzzer ends at each error and each endless loop, so
 # that it gets nowhere in code with many, and it goes on after what UndefinedBehaviorSanitizer reports.
 LIBFUZZER_SHARE = 2 / 3
-BY_FUZZING = "with an input that fuzzing made"
+WITH_FUZZING = "with an input that fuzzing made"
+BY_FUZZING = "Fuzzing of {target} made an input that gets here: {command}"
 # A program is called in so many ways, which share its time.
 WAYS_MAX = 2
 UNLISTED = "not listed, errors: {count} ({reason})"
 SILENT = "not listed, inputs at which no sanitizer stops a run by itself: {count}"
-OUTSIDE = "not in the code of the tree, or in that of its tests"
-NO_WEAKNESS = "{name} shows no weakness for certain"
 TOO_MANY = f"beyond the first {CRASHES_MAX}"
 
 
@@ -146,9 +145,9 @@ class TargetFuzzing:
     def _judge(self, attempt: Attempt) -> None:
         """Keep the errors of an input, as far as their roots are new."""
         result = self._runner(attempt).attempt(attempt)
-        errors = {ErrorRoot.of(error.lines()): error for run in result.runs[:1] for error in reversed(run.errors)}
+        errors = errors_by_root(result)
         self._silent += not errors
-        for root, error in reversed(errors.items()):
+        for root, error in errors.items():
             if root in self._settled:
                 continue
             crash = "" if root in self.findings.proved else self._crash(attempt, result, root, error)
@@ -163,27 +162,20 @@ class TargetFuzzing:
         self, attempt: Attempt, result: AttemptResult, root: ErrorRoot, error: SanitizerError
     ) -> CrashRecord | str:
         """Return an error with its proof, or why it is not listed."""
-        frame = tree_frame(error, result.runs)
-        if frame is None or is_test(from_shown(frame.file)):
-            return OUTSIDE
+        origin = BY_FUZZING.format(target=plain(self.payload.target), command=attempt.command)
+        crash = crash_of(attempt, result, error, self.index, origin)
+        if isinstance(crash, str):
+            return crash
         if len(self.crashes) >= CRASHES_MAX:
             return TOO_MANY
-        file = self.index.file(frame.file)
-        if error.name == HANG and file:  # where a loop is stopped depends on time
-            frame = frame._replace(line=file.at(frame.line).first)
-        code = file.raw[frame.line - 1] if file and 0 < frame.line <= len(file.raw) else ""
-        candidate = candidate_of(error, frame, code, plain(self.payload.target), attempt.command)
-        if candidate is None:
-            return NO_WEAKNESS.format(name=plain(error.name))
-        own = target_of(candidate, self.index)
-        proof = _proof(attempt, result, root, own)
-        if proof.state != "proved":
-            return proof.reason
-        attempt, result = self._minimised(attempt, result, proof, own)
-        proof = _proof(attempt, result, root, own)
-        each = {gid: _proof(attempt, result, root, target) for gid, target in self.findings.unproved.items()}
+        own = target_of(crash.candidate, self.index)
+        attempt, result = self._minimised(attempt, result, crash.proof, own)
+        proof = proof_of_root(attempt, result, root, own)
+        each = {gid: proof_of_root(attempt, result, root, target) for gid, target in self.findings.unproved.items()}
         proves = tuple(gid for gid, one in each.items() if one.state == "proved")
-        return CrashRecord(candidate, self._row(proof), severity_of_error(error), proves)
+        reason = "; ".join(filter(None, (WITH_FUZZING, proof.reason)))
+        row = row_of(0, replace(proof, attempts=1, reason=reason), self.runtime.tier, self.blobs)
+        return CrashRecord(crash.candidate, row, crash.severity, proves)
 
     def _minimised(
         self, attempt: Attempt, result: AttemptResult, proof: Proof, target: ProofTarget
@@ -199,23 +191,8 @@ class TargetFuzzing:
 
         smaller = Minimisation(attempt, fires, left=MINIMISING_RUNS).run()
         again = runner.attempt(smaller)
-        is_same = _proof(smaller, again, ErrorRoot.of(proof.stack), target).state == "proved"
+        is_same = proof_of_root(smaller, again, ErrorRoot.of(proof.stack), target).state == "proved"
         return (smaller, again) if is_same else (attempt, result)
-
-    def _row(self, proof: Proof) -> NewProof:
-        assert proof.attempt
-        return NewProof(
-            gid=0,
-            state=proof.state,
-            kind=proof.kind,
-            attempts=1,
-            command=proof.command,
-            files=self.blobs.put(json.dumps(proof.attempt.to_json()).encode()),
-            output=proof.output,
-            stack=json.dumps(proof.stack),
-            reason="; ".join(filter(None, (BY_FUZZING, proof.reason))),
-            sandbox=self.runtime.tier,
-        )
 
 
 def plans_of(payload: FuzzPayload, attempts: Sequence[Attempt], seeds: Sequence[bytes]) -> Iterator[FuzzPlan]:
@@ -254,14 +231,3 @@ def with_content(attempt: Attempt, name: str, content: bytes) -> Attempt:
 def _attempt(payload: FuzzPayload, args: tuple[str, ...], name: str) -> Attempt:
     way: Way = "fuzz_target" if payload.way == "fuzz_target" else "program"
     return Attempt(way, payload.target, args, files=(ProofFile(name, b""),))
-
-
-def _proof(attempt: Attempt, result: AttemptResult, root: ErrorRoot, target: ProofTarget) -> Proof:
-    """Return what the errors of one root show of a finding."""
-    if not result.runs:
-        return Proof("failed", reason=result.problem)
-    runs = []
-    for run in result.runs:
-        errors = tuple(one for one in run.errors if ErrorRoot.of(one.lines()) == root)
-        runs.append(replace(run, errors=errors))
-    return report_on(attempt, replace(result, runs=tuple(runs)), target).proofs[0]

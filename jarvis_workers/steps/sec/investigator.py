@@ -9,9 +9,11 @@ from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.proof import ProofTarget
 from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof_of
 from jarvis_workers.sec.root_causes import defect_of
+from jarvis_workers.steps.sec.crash_judgement import recorder
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_selection import VerdictRating, may_be_asked, why_not_asked
-from jarvis_workers.steps.sec.prove import entry_points, target_of
+from jarvis_workers.steps.sec.proof_targets import target_of
+from jarvis_workers.steps.sec.prove import entry_points
 
 
 class AttemptBench(Protocol):
@@ -52,7 +54,7 @@ def investigation_of(
 
     return Investigation(
         AttemptLedger({number: len(those) for number, those in targets.items()}, options.proof_attempts),
-        run_proof_of(aims),
+        run_proof_of(aims, recorder(question.index)),
         bench_tool(state),
         needs_proof,
         built=options.proof_build is not None,

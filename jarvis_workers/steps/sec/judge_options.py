@@ -15,7 +15,7 @@ READ_ROOM = 30_000
 # The shares of the room for code, and for the map of the project and for hints; definitions get what code leaves.
 CODE_SHARE, SIDE_SHARE = 0.85, 0.06
 READING_STAGES, PROVE_STAGE = ("map", "read"), "prove"
-FUZZ_STAGES = ("fuzz", "crashes")
+FUZZ_STAGE, CRASHES_STAGE = "fuzz", "crashes"
 
 
 def _budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
@@ -64,7 +64,12 @@ class JudgeOptions(SecOptions, ConversationOptions):
     @property
     def skipped_stages(self) -> tuple[str, ...]:
         """The optional stages that a run leaves out."""
-        chosen = (self.read, READING_STAGES), (self.prove, (PROVE_STAGE,)), (self.fuzz_seconds, FUZZ_STAGES)
+        chosen = (
+            (self.read, READING_STAGES),
+            (self.prove, (PROVE_STAGE,)),
+            (self.fuzz_seconds, (FUZZ_STAGE,)),
+            (self.prove or self.fuzz_seconds, (CRASHES_STAGE,)),
+        )
         return tuple(name for is_chosen, names in chosen if not is_chosen for name in names)
 
     @property

@@ -24,7 +24,7 @@ READING = (
     Stage("map", module=f"{STEPS}.map_files", queue="scan", optional=True),
     Stage("read", module=f"{STEPS}.read_files", queue=AGENT_QUEUE, optional=True, missing=NOT_READ),
 )
-# Runs without --fuzz-seconds leave these stages out.
+# Runs without --fuzz-seconds leave out the first, those that prove nothing either both.
 FUZZING = (
     Stage("fuzz", module=f"{STEPS}.fuzz", queue=AGENT_QUEUE, optional=True),
     Stage(

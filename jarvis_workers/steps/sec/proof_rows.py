@@ -13,7 +13,7 @@ BLOB = "proof"
 
 def commit_of_proofs(proofs: Iterable[tuple[int, Proof]], sandbox: str, blobs: Blobs) -> Commit:
     """Return a commit with proofs by gid; writes the files of their attempts."""
-    rows = tuple(_row(gid, proof, sandbox, blobs) for gid, proof in proofs)
+    rows = tuple(row_of(gid, proof, sandbox, blobs) for gid, proof in proofs)
     return Commit(results=(ProofResult(rows),) if rows else (), blobs=_blobs(rows))
 
 
@@ -21,7 +21,8 @@ def _blobs(rows: Sequence[NewProof]) -> tuple[tuple[str, str], ...]:
     return tuple((BLOB, one) for one in dict.fromkeys(row.files for row in rows if row.files))
 
 
-def _row(gid: int, proof: Proof, sandbox: str, blobs: Blobs) -> NewProof:
+def row_of(gid: int, proof: Proof, sandbox: str, blobs: Blobs) -> NewProof:
+    """Return the row of a proof; writes the files of its attempt."""
     return NewProof(
         gid=gid,
         state=proof.state,

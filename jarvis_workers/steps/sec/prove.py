@@ -27,17 +27,20 @@ from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verification import ROLES
-from jarvis_workers.sec.proof.proof import Proof, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.crashes import Crash
+from jarvis_workers.sec.proof.proof import Proof, ProofTarget
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover, verdict_text
 from jarvis_workers.sec.proof.run_tool import run_proof
-from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
+from jarvis_workers.steps.sec.crash_judgement import recorder
+from jarvis_workers.steps.sec.fuzz_record import commit_of_crashes
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.steps.sec.proof_rows import commit_of_proofs
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
 from jarvis_workers.steps.sec.proof_selection import VerdictRating, places_to_prove
+from jarvis_workers.steps.sec.proof_targets import target_of
 from jarvis_workers.store import proofs, transcripts, verdicts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewVerdict
@@ -119,23 +122,24 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
             runner = await in_thread(open_runner, runtime, tree, targets[0], resources)
         except StepFailed as error:
             return _commit(work, [Proof("failed", reason=str(error))], runtime, blobs)
-        found = await _prove(work, runtime, runner, targets, index)
-        return await in_thread(_commit, work, found, runtime, blobs)
+        found, beside = await _prove(work, runtime, runner, targets, index)
+        return await in_thread(_commit, work, found, runtime, blobs, beside)
 
 
 async def _prove(
     work: ProveWork, runtime: AgentRuntime, runner: BenchRunner, targets: Sequence[ProofTarget], index: CodeIndex
-) -> Sequence[Proof]:
+) -> tuple[Sequence[Proof], Sequence[Crash]]:
+    """Return the proof of each finding, and the errors beside them."""
     verdict = {name: getattr(work.verdict, name) for name in TEXTS}
     built = await in_thread(lambda: runner.built_targets)
     question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index, built)
-    tools = Toolbox([*reading_tools(index), run_proof(runner, *targets)])
+    tools = Toolbox([*reading_tools(index), run_proof(runner, *targets, crashes=recorder(index))])
     with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
         proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
         found = await talk.lead(proving.run(), proving.agent, {"about": question.about})
         if proving.stopped and is_caused_by_answers(proving.stopped):
             await talk.forget()
-    return found
+    return found, list(proving.ledger.crashes.values())
 
 
 def question_of(
@@ -168,17 +172,6 @@ def entry_points(index: CodeIndex, file: str) -> list[str]:
     return [f"{found.path}#{place.name}" for found, place in filter(None, entries)]
 
 
-def target_of(candidate: Candidate, index: CodeIndex) -> ProofTarget:
-    """Return where the sanitizer's error must lie; reads files."""
-    file, sink = index.file(candidate.file), TreeLine(candidate.file, candidate.line)
-    around = file.at(candidate.line) if file else None
-    steps = read_trail(candidate.trail) if candidate.trail else ()
-    first, last = (around.first, around.last) if around else (candidate.line, candidate.line)
-    path = tuple(TreeLine(step.file, step.line) for step in steps)
-    lines = file.masked.decode(errors="replace").split("\n")[first - 1 : last] if file else []
-    return ProofTarget(sink, candidate.cwe, first, last, path, tuple(lines))
-
-
 def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs) -> ProofTree:
     """Return the tree of a run for a bench; reads the archive of the project."""
     archive = blobs.read(options.proof_archive) if options.proof_build and options.proof_archive else b""
@@ -190,8 +183,12 @@ def _index_of(root: Path) -> CodeIndex:
     return CodeIndex(DirectoryTree(root))
 
 
-def _commit(work: ProveWork, found: Sequence[Proof], runtime: AgentRuntime, blobs: Blobs) -> Commit:
+def _commit(
+    work: ProveWork, found: Sequence[Proof], runtime: AgentRuntime, blobs: Blobs, beside: Sequence[Crash] = ()
+) -> Commit:
     """Save the proof of each finding; a single one is that of all."""
     each = found if len(found) > 1 else [*found] * len(work.numbered)
     gids = [gid for gid, _ in work.numbered]
-    return commit_of_proofs(zip(gids, each, strict=True), runtime.tier, blobs)
+    proved = commit_of_proofs(zip(gids, each, strict=True), runtime.tier, blobs)
+    crashes = commit_of_crashes(beside, runtime.tier, blobs)
+    return Commit(results=(*proved.results, *crashes.results), blobs=(*proved.blobs, *crashes.blobs))

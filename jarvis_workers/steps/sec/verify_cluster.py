@@ -32,6 +32,7 @@ from jarvis_workers.sec.same_defect import is_same_defect
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import reasons_for, some_of
+from jarvis_workers.steps.sec.fuzz_record import commit_of_crashes
 from jarvis_workers.steps.sec.investigator import investigation_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.not_checked import UNASKED
@@ -134,8 +135,11 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         gaps = [*undecided(work.cluster, verdicts), *_unasked(work, verification)]
         proofs = list(_proofs(work.cluster, verdicts, investigation)) if investigation else []
         proved = await in_thread(commit_of_proofs, proofs, runtime.tier, blobs)
-        results: tuple[DomainResult, ...] = (result, *_seen(work, verification.others), *proved.results)
-        return Commit(not_checked=tuple(gaps), results=results, blobs=proved.blobs)
+        beside = list(investigation.ledger.crashes.values()) if investigation else []
+        found = await in_thread(commit_of_crashes, beside, runtime.tier, blobs)
+        seen = _seen(work, verification.others)
+        results: tuple[DomainResult, ...] = (result, *seen, *proved.results, *found.results)
+        return Commit(not_checked=tuple(gaps), results=results, blobs=(*proved.blobs, *found.blobs))
 
 
 @lru_cache(TREES_MAX)

@@ -513,6 +513,45 @@ def test_functions_of_files_that_the_scan_does_not_select_are_of_the_project(tmp
     assert "#0 list_new list.c:5" in report.proof.stack
 
 
+LAST_C = """\
+#include "last.h"
+#include "log.h"
+int last_of(const char *text, long size)
+{
+    log_call("last_of");
+    return text[size]; /* sink */
+}
+"""
+LAST_MAIN = """\
+#include "last.h"
+#include "log.h"
+static int calls;
+void log_call(const char *name) { calls += name != 0; }
+int main(int count, char **words) { return count > 1 ? main(count - 1, words) : last_of(words[0], 0) + calls; }
+"""
+LAST = {
+    "last.c": LAST_C,
+    "include/last.h": "int last_of(const char *text, long size);\n",
+    "log.h": "void log_call(const char *name);\n",
+    "daemon.c": LAST_MAIN,
+    "client.c": "int absent(void);\nint calls;\nint main(void) { return absent() + calls; }\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["", "for f in *.c; do cc -Iinclude -c $f; done", "cc -Iinclude -o d [dl]*.c"])
+def test_a_harness_is_linked_with_what_only_a_program_of_the_tree_defines(command: str, tmp_path: Path) -> None:
+    call = "    char *text = malloc(2);\n    memset(text, 1, 2);\n    last_of(text, 2);"
+    case = Case("program", 125, LAST, ("", ""), harness(call, "last.h"))
+    bench = built(tmp_path, case, command) if command else opened(case, tmp_path, TIERS[-1], fixed=False)
+    with bench as prove:
+        report = prove(case.attempt)
+        is_program = prove(Attempt("program", "daemon.c")).ran if not command else True
+
+    assert report.proof is not None, report.text
+    assert (report.proof.state, report.proof.kind, is_program) == ("proved", "api", True)
+
+
 @contextmanager
 def built(
     place: Path,

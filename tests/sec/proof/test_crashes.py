@@ -9,9 +9,12 @@ from jarvis_workers.bench.mutations import INPUT_MAX, Mutator
 from jarvis_workers.bench.proof_bench import ProofLimits
 from jarvis_workers.bench.proof_run import sanitizer_options
 from jarvis_workers.sec.cwe import is_cwe
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.proof.crashes import (
     ErrorRoot,
     candidate_of,
+    repeats_error,
+    repeats_finding,
     severity_of_error,
     title_of_error,
     tree_frame,
@@ -67,13 +70,38 @@ def test_the_title_of_an_error_says_what_happens_where() -> None:
 
 
 def test_a_candidate_has_the_line_of_the_tree_and_a_title_of_its_own() -> None:
-    candidate = candidate_of(READ, PARSE, "  x = *p;", "fuzz/parse.c", "./fuzz_target input")
+    candidate = candidate_of(READ, PARSE, "  x = *p;", "Fuzzing of fuzz/parse.c made an input")
 
     assert candidate is not None
     assert (candidate.file, candidate.line, candidate.cwe, candidate.evidence) == ("src/parse.c", 12, 125, "x = *p;")
     title, _, rest = candidate.description.partition(". ")
     assert (title, rest[:24]) == (title_of_error(READ, PARSE), "Fuzzing of fuzz/parse.c ")
-    assert candidate_of(replace(READ, name="unknown-crash"), PARSE, "", "", "") is None
+    assert candidate_of(replace(READ, name="unknown-crash"), PARSE, "", "") is None
+
+
+def crash(error: SanitizerError, frame: StackFrame = PARSE) -> Candidate:
+    candidate = candidate_of(error, frame, "", "An attempt. It is a SEGV in main")
+    assert candidate is not None
+    return candidate
+
+
+def test_an_error_of_the_same_kind_at_the_same_line_as_a_proof_repeats_it() -> None:
+    proof = replace(READ, access="READ of size 8", stack=(COPY, PARSE)).lines()
+    loop = SanitizerError(HANG, "", (PARSE, MAIN)).lines()
+
+    assert [repeats_error(crash(one), proof) for one in (READ, WRITE, SUM)] == [True, True, False]
+    assert repeats_error(crash(SUM), replace(SUM, name=SUM.name.replace("2147483647", "7")).lines())
+    assert not repeats_error(crash(READ, PARSE._replace(line=13)), proof)
+    hangs = [crash(SanitizerError(HANG), one) for one in (PARSE._replace(line=3), MAIN)]
+    assert [repeats_error(one, loop) for one in hangs] == [True, False]
+    assert not repeats_error(crash(READ), (HANG,)) and not repeats_error(hangs[0], proof)
+
+
+@pytest.mark.parametrize(("cwe", "line", "repeats"), [(125, 12, True), (252, 12, False), (125, 13, False)])
+def test_an_error_at_the_line_of_a_finding_repeats_it_if_it_shows_its_weakness(
+    cwe: int, line: int, repeats: bool
+) -> None:
+    assert repeats_finding(crash(READ), crash(READ)._replace(cwe=cwe, line=line, description="A read.")) is repeats
 
 
 def test_severity_follows_what_an_error_may_do() -> None:

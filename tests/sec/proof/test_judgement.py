@@ -169,6 +169,55 @@ def test_an_error_elsewhere_in_the_function_counts_if_it_accesses_only_what_the_
     assert "neither at the sink" in judged(below, target=replace(TARGET, code=code))
 
 
+LOOPS = """\
+{{
+    {open}
+        a = 1;
+        b = 2;
+        c = 3;
+        d = 4;
+        e = 5;
+        {line}
+    {close}
+    out[i] = 1;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("open_", "line", "close", "is_proof"),
+    [
+        ("for (i = 0; i < n; i++) {", "out[i] = 1;", "}", True),
+        ("while (*p != 0) {", "p->next[2] = p[1];", "}", False),
+        ("while (*p != 0) {", "n = *p;", "}", True),
+        ("while (i < n) {", "out[0] = in[i];", "}", False),
+        ("while (i < n) {", "out[k][i + 1] = in[i];", "}", True),
+        ("while (1) {", "out[i] = 1;", "}", False),
+        ("for (;;) {", "out[i] = 1;", "}", False),
+        ("if (i < n) {", "out[i] = 1;", "}", False),
+        ("while (i < n) {", "f(i);", "}", False),
+        ("while (i < n) {", "}", "out[i] = 1;", False),
+        ("do {", "out[i] = 1;", "} while (i < n);", False),
+    ],
+)
+def test_an_error_in_the_body_of_a_loop_is_at_its_condition_if_that_decides_what_is_accessed(
+    open_: str, line: str, close: str, is_proof: bool
+) -> None:
+    code = tuple(LOOPS.format(open=open_, line=line, close=close).split("\n"))
+    target = replace(TARGET, sink=TreeLine("a.c", 11), first=10, last=20, code=code, path=())
+    judged_at = [judged(replace(ERROR, stack=(AT_SINK._replace(line=one), MAIN)), target=target) for one in (17, 19)]
+
+    assert judged_at[0] == "proved" if is_proof else "neither at the sink" in judged_at[0]
+    assert "neither at the sink" in judged_at[1]  # behind the loop
+
+
+def test_the_condition_of_a_do_loop_is_behind_its_body() -> None:
+    code = ("{", "do {", "out[i] = 1;", *[""] * 6, "} while (i < n);", "}")
+    target = replace(TARGET, sink=TreeLine("a.c", 19), first=10, last=20, code=code, path=())
+
+    assert judged(replace(ERROR, stack=(AT_SINK._replace(line=12), MAIN)), target=target) == "proved"
+
+
 def test_both_runs_must_report_the_same_error() -> None:
     runs = [ProofRun("", "", (ERROR,)), ProofRun("ended normally", "")]
     assert "time or chance" in judge(runs, TARGET).reason
