@@ -63,7 +63,7 @@ def _budget(text: str) -> str:
 
 def _paid(text: str) -> str:
     if read_budget(text).unit == "s":
-        raise ValueError("is a time; it should be an amount in dollars (1usd) or tokens (200ktok)")
+        raise ValueError("which is a time; it should be an amount in dollars (1usd) or tokens (200ktok)")
     return text
 
 
