@@ -2,6 +2,7 @@
  * its environment nor in its arguments, and the record of the arguments with which a harness calls the tree.
  * Compiled without sanitizers. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -49,7 +50,8 @@ const char *__asan_default_options(void) { return text_at(1); }
 const char *__ubsan_default_options(void) { return text_at(2); }
 
 /* After so many seconds of CPU time the program hangs: a write to this address, which sanitizer_log.py knows, has
- * AddressSanitizer end it with the stack.  Each call of a harness into the tree has the time anew. */
+ * AddressSanitizer end it with the stack.  Each call of a harness into the tree has the time anew, and each process that
+ * the program forks, which inherits no timer. */
 #define HANG_ADDRESS 0x7a11
 static void on_time(int number)
 {
@@ -68,6 +70,7 @@ static void start_time(void)
 __attribute__((constructor)) static void watch_time(void)
 {
     signal(SIGPROF, on_time);
+    pthread_atfork(0, 0, start_time);
     start_time();
 }
 
