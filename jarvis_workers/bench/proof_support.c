@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -52,7 +53,8 @@ const char *__asan_default_options(void) { return text_at(1); }
 const char *__ubsan_default_options(void) { return text_at(2); }
 
 /* After so many seconds of CPU time the program hangs: a write to this address, which sanitizer_log.py knows, has
- * AddressSanitizer end it with the stack.  Each call of a harness into the tree has the time anew. */
+ * AddressSanitizer end it with the stack.  Each call of a harness into the tree has the time anew, and each process that
+ * the program forks, which inherits no timer. */
 #define HANG_ADDRESS 0x7a11
 #define PATIENCE 50000
 static volatile int is_due;
@@ -94,6 +96,7 @@ __attribute__((constructor)) static void watch_time(void)
     sigaction(SIGSEGV, &own, &sanitizer);
     is_hooked = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) ? 1 : 2;
     signal(SIGPROF, on_time);
+    pthread_atfork(0, 0, start_time);
     start_time();
 }
 

@@ -1,4 +1,4 @@
-/* A server with two defects, one for each protocol.
+/* A server with defects: an overflow for each protocol, and a loop without an end over TCP.
  *
  *     greeter MODE [PORT|HOST]
  *
@@ -28,6 +28,13 @@ static void greet(int peer, const char *name)
     reply(peer, text);
 }
 
+static void repeat(int peer, const char *text)
+{
+    for (unsigned at = 0; text[at] == 'x'; at = (at + 1) % 4)
+        ;
+    reply(peer, "200 done\r\n");
+}
+
 static void serve(int peer)
 {
     char line[512];
@@ -38,6 +45,8 @@ static void serve(int peer)
         line[strcspn(line, "\r\n")] = 0;
         if (!strncmp(line, "HELO ", 5))
             greet(peer, line + 5);
+        else if (!strncmp(line, "LOOP ", 5))
+            repeat(peer, line + 5);
         else
             reply(peer, "500 unknown\r\n");
     }

@@ -1,6 +1,7 @@
 """Proofs of remote defects: the server of tests/data/servers is sent messages over loopback, in tier A."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import BoundedSemaphore
 
@@ -79,6 +80,19 @@ def test_a_message_that_overflows_the_stack_of_a_server_is_a_proof(
     assert report.proof is not None, report.text
     assert (report.proof.state, report.proof.kind) == ("proved", "server")
     assert report.proof.stack[0].startswith("stack-buffer-overflow WRITE of size ")
+
+
+@pytest.mark.parametrize("words", [("tcp",), ("fork",), ("inetd",)])
+def test_a_message_that_has_a_server_or_its_child_loop_without_an_end_is_a_proof(
+    words: tuple[str, ...], bench: ProofBench
+) -> None:
+    loop = replace(target("text[at] == 'x'"), cwe=835)
+    port = 0 if words == ("inetd",) else 2121
+
+    report = prove(bench, server(*words, port=port, sent=(b"LOOP xxxx\r\n",)), loop)
+
+    assert report.proof is not None, report.text
+    assert report.proof.stack[:2] == ("hang", f"#0 repeat greeter.c:{loop.sink.line}")
 
 
 def test_messages_that_overflow_nothing_prove_nothing_and_the_answers_are_shown(bench: ProofBench) -> None:
