@@ -100,8 +100,8 @@ WEAKNESSES: tuple[tuple[str, int, int], ...] = (
 # The errors that are about numbers themselves.
 OF_NUMBERS = ("integer overflow", "cannot be represented", "shift exponent", "left shift", "outside the range")
 NULL_DEREFERENCE = 476
-# No error shows them for certain: the value that is read is left to chance (MemorySanitizer needs libraries of its own),
-# or the order of threads, processes and requests.
+# No error shows them for certain: chance decides the value that is read (MemorySanitizer needs libraries of its own),
+# and the order of threads, processes and requests.
 BY_CHANCE = frozenset((457, 908, 909, 362, 366, 367))
 PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANCE
 
