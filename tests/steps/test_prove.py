@@ -414,6 +414,7 @@ def test_each_finding_of_which_no_proof_is_asked_has_its_reason() -> None:
         "only a lack of memory": why(pattern="malloc_no_null_check", cwe=690),
         "shows a weakness of class CWE-401": why(cwe=401),
         "shows a weakness of class CWE-457": why(cwe=457),
+        **{f"shows a weakness of class CWE-{cwe}": why(cwe=cwe) for cwe in (362, 366, 367)},
     }
     assert {what for what, reason in reasons.items() if what not in reason} == set()
     assert all(reason.startswith("no proof asked, because ") for reason in reasons.values())
