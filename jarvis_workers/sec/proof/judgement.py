@@ -31,7 +31,7 @@ from jarvis_workers.sec.proof.weaknesses import fits
 
 # The statement of a sink may span lines, and a compiler attributes an access to any of them.
 NEAR_SINK = 5
-NEAR_CALL = 2
+STATEMENT_LINES = 5
 NULL_PAGE = 4096
 # Uncontrolled recursion.
 RECURSION = 674
@@ -142,7 +142,7 @@ def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> b
     if any(_is_near(failing, step, 1) for step in target.path):
         return True
     owners = (_of_tree(error.allocated), _of_tree(error.freed))
-    return any(_is_near(frame, target.sink, NEAR_CALL) for frame in (*error.stack, *filter(None, owners)))
+    return any(_is_in_statement(frame, target) for frame in (*error.stack, *filter(None, owners)))
 
 
 def _is_anywhere(error: SanitizerError, target: ProofTarget) -> bool:
@@ -196,6 +196,14 @@ def _is_in_function(frame: StackFrame, target: ProofTarget) -> bool:
 
 def _is_near(frame: StackFrame, place: TreeLine, lines: int) -> bool:
     return frame.owner == "tree" and frame.file == place.file and abs(frame.line - place.line) <= lines
+
+
+def _is_in_statement(frame: StackFrame, target: ProofTarget) -> bool:
+    """Return whether a call is in the statement of the sink, which may span lines."""
+    if not _is_near(frame, target.sink, STATEMENT_LINES if _is_in_function(frame, target) else 0):
+        return False
+    first, behind = sorted((frame.line, target.sink.line))
+    return not any(mark in _line(line, target) for line in range(first, behind) for mark in ";{}")
 
 
 def _misuse(error: SanitizerError, arguments: Sequence[CallArgument]) -> str:

@@ -48,6 +48,15 @@ def test_an_error_at_the_sink_or_on_the_path_proves() -> None:
     assert [judged(error) for error in (ERROR, on_path, below, allocated)] == ["proved"] * 4
 
 
+@pytest.mark.parametrize(("line", "outcome"), [("copy(a,", "proved"), ("copy(a);", "neither at the sink")])
+def test_an_error_below_a_call_is_at_the_sink_if_the_call_is_in_its_statement(line: str, outcome: str) -> None:
+    code = ("",) * 9 + (line, "strcpy(d, s));")
+    target = replace(TARGET, path=(), code=code)
+    error = replace(ERROR, stack=(StackFrame("copy", "c.c", 3, "tree"), AT_SINK._replace(line=19), MAIN))
+    assert outcome in judged(error, target=target)
+    assert judged(replace(error, stack=(error.stack[0], AT_SINK._replace(line=20))), target=target) == "proved"
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
