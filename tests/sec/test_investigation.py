@@ -210,6 +210,12 @@ def test_candidates_at_one_place_share_attempts_and_each_is_judged_by_itself() -
     assert "Show candidate 1 by execution" in alike.last_message(1)
 
 
+def test_the_number_of_a_single_candidate_is_no_fault_of_an_attempt() -> None:
+    talk = Talk(report(item(1)), attempt(COPY, candidate=1))
+
+    assert talk.proofs[0].state == "proved"
+
+
 def test_a_candidate_with_an_attempt_is_not_asked_for_again() -> None:
     talk = Talk(attempt(), report(item(1)))
 

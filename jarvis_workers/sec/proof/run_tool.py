@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from jarvis_workers.sec.proof.crashes import Crash, ErrorRoot
 from jarvis_workers.sec.proof.judgement import judge
@@ -102,6 +103,8 @@ class RunProof(ToolArguments):
     port: int = Field(default=0, ge=0, le=65535, description="server: where it listens; 0: started by inetd")
     protocol: Transport = "tcp"
     messages: list[InputMessage] = Field(default=[], max_length=MESSAGES_MAX, description="server: what a client sends")
+    # Models give it as where there are several.
+    candidate: SkipJsonSchema[int] = 1
 
 
 class RunProofOf(RunProof):
