@@ -32,6 +32,8 @@ from jarvis_workers.sec.proof.weaknesses import fits
 # The statement of a sink may span lines, and a compiler attributes an access to any of them.
 NEAR_SINK = 5
 STATEMENT_LINES = 5
+# Where the code of the function is not known.
+NEAR_CALL = 2
 NULL_PAGE = 4096
 # Uncontrolled recursion.
 RECURSION = 674
@@ -200,7 +202,8 @@ def _is_near(frame: StackFrame, place: TreeLine, lines: int) -> bool:
 
 def _is_in_statement(frame: StackFrame, target: ProofTarget) -> bool:
     """Return whether a call is in the statement of the sink, which may span lines."""
-    if not _is_near(frame, target.sink, STATEMENT_LINES if _is_in_function(frame, target) else 0):
+    most = STATEMENT_LINES if target.code else NEAR_CALL
+    if not _is_near(frame, target.sink, most if _is_in_function(frame, target) else 0):
         return False
     first, behind = sorted((frame.line, target.sink.line))
     return not any(mark in _line(line, target) for line in range(first, behind) for mark in ";{}")
