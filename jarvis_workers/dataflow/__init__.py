@@ -107,10 +107,10 @@ class FunctionSelection:
         ]
         roots = [one for one in functions if one["root"] or "marks" in one]
         gaps += [[one["name"], one["line"], one["gap"]] for one in roots if "gap" in one]
-        gaps += [[name, line, reason] for name, line, reason, code in unread if self._matters(code.encode("latin-1"))]
-        if unsearched is not None:
-            gaps.append([REST, self._text.count(b"\n", 0, unsearched) + 1, f"it is behind {MANY_MARKS}"])
-        return gaps
+        rest = self._text.count(b"\n", 0, unsearched) + 1 if unsearched is not None else None
+        before = [one for one in unread if rest is None or one[1] < rest]
+        gaps += [[name, line, reason] for name, line, reason, code in before if self._matters(code.encode("latin-1"))]
+        return gaps if rest is None else [*gaps, [REST, rest, f"it is behind {MANY_MARKS}"]]
 
     def _matters(self, code: bytes) -> bool:
         """Return whether code would be worth analyzing as the body of a function."""
