@@ -106,7 +106,7 @@ def fuzz(bench: ProofBench, program: BuiltProgram, plan: FuzzPlan, engine: Engin
         if not (box.home / STARTED).exists():
             why = last_lines(outcome.stderr) or failure_of(outcome)
             raise HostExhausted(f"this machine cannot start to fuzz: {why}")
-        return _found(box.home, outcome, engine)
+        return _fuzzed_inputs(box.home, outcome, engine)
 
 
 def _facts(bench: ProofBench, program: BuiltProgram, plan: FuzzPlan, engine: Engine, home: Path) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _write_code(directory: Path) -> None:
         path.write_bytes(Path(str(module.__file__)).read_bytes())
 
 
-def _found(home: Path, outcome: CommandOutcome, engine: Engine) -> FuzzedInputs:
+def _fuzzed_inputs(home: Path, outcome: CommandOutcome, engine: Engine) -> FuzzedInputs:
     names = [name_of(number) for number in range(ERRORS_MAX)] if _is_own(home / FOUND) else []
     paths = [home / FOUND / name for name in names]
     inputs = tuple(read_untrusted(path)[:INPUT_MAX] for path in paths if path.is_file() and not path.is_symlink())

@@ -34,6 +34,9 @@ def _mapped(value: object) -> object:
     return value
 
 
+PAID = "an amount in dollars (1usd) or tokens (200ktok)"
+
+
 def _bare(suffixes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(suffix.removeprefix(".") for suffix in suffixes)
 
@@ -62,15 +65,19 @@ def _budget(text: str) -> str:
 
 
 def _paid(text: str) -> str:
-    if read_budget(text).unit == "s":
-        raise ValueError("which is a time; it should be an amount in dollars (1usd) or tokens (200ktok)")
+    try:
+        unit = read_budget(text).unit
+    except ValueError as error:
+        raise ValueError(f"should be {PAID}") from error
+    if unit == "s":
+        raise ValueError(f"which is a time; it should be {PAID}")
     return text
 
 
 SettingPath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)]
 Budget = Annotated[str, AfterValidator(_budget)]
 # A budget that is estimated beforehand, as no time can be.
-PaidBudget = Annotated[Budget, AfterValidator(_paid)]
+PaidBudget = Annotated[str, AfterValidator(_paid)]
 SearchAddress = Annotated[str, AfterValidator(_search_address)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
 Arguments = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=list[str] | str)]

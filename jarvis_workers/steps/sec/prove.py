@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,11 +40,11 @@ from jarvis_workers.steps.sec.proof_rows import commit_of_proofs
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
 from jarvis_workers.steps.sec.proof_selection import VerdictRating, places_to_prove
 from jarvis_workers.steps.sec.proof_targets import target_of
+from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import proofs, transcripts, verdicts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewVerdict
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 STEP = "prove"
 WEIGHT = 100
 LABEL_LENGTH = 160
-TREES_MAX = 2
 TEXTS = ("preconditions", "trigger_path", "consequences")
 ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
 NO_SANDBOX = "this machine has no sandbox to run a proof in"
@@ -116,7 +114,7 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
     root = await runtime.unpack(blobs, work.snapshot_id)
     with ExitStack() as resources:
         tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
-        index = _index_of(root)
+        index = index_of(root)
         targets = [await in_thread(target_of, candidate, index) for _, candidate in work.numbered]
         try:
             runner = await in_thread(open_runner, runtime, tree, targets[0], resources)
@@ -176,11 +174,6 @@ def proof_tree(root: Path, snapshot_id: str, options: JudgeOptions, blobs: Blobs
     """Return the tree of a run for a bench; reads the archive of the project."""
     archive = blobs.read(options.proof_archive) if options.proof_build and options.proof_archive else b""
     return ProofTree(root, snapshot_id, options.proof_build, archive)
-
-
-@lru_cache(TREES_MAX)
-def _index_of(root: Path) -> CodeIndex:
-    return CodeIndex(DirectoryTree(root))
 
 
 def _commit(

@@ -36,7 +36,7 @@ from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
 from jarvis_workers.steps.sec.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, SPENT, Piece, ReadingPlan
 from jarvis_workers.steps.sec.results import CandidateResult
-from jarvis_workers.steps.sec.verify_cluster import index_of
+from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import budgets, candidates
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines

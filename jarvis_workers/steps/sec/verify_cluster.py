@@ -8,8 +8,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.limits import is_caused_by_answers
@@ -41,16 +40,15 @@ from jarvis_workers.steps.sec.proof_rows import commit_of_proofs
 from jarvis_workers.steps.sec.proof_runner import LazyBench
 from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
+from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdict
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-TREES_MAX = 2
 VERIFY = "verify"
 EVIDENCE_MAX, CONFIDENCE = 200, 0.6
 SEEN = "A model saw this while it verified another finding: {}"
@@ -140,12 +138,6 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         seen = _seen(work, verification.others)
         results: tuple[DomainResult, ...] = (result, *seen, *proved.results, *found.results)
         return Commit(not_checked=tuple(gaps), results=results, blobs=(*proved.blobs, *found.blobs))
-
-
-@lru_cache(TREES_MAX)
-def index_of(root: Path) -> CodeIndex:
-    """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
-    return CodeIndex(DirectoryTree(root))
 
 
 def _proofs(
