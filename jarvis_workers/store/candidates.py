@@ -25,7 +25,7 @@ from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage_record import unadjusted_minimum
 from jarvis_workers.store.sql import chunked
-from jarvis_workers.store.tables import CANDIDATE
+from jarvis_workers.store.tables import CANDIDATE, JOB
 from jarvis_workers.store.values import Meaning, Spot
 
 INSERT_ROWS = 5_000
@@ -41,6 +41,16 @@ class StoredCandidate(NamedTuple):
     id: int
     gid: int | None
     candidate: Candidate
+
+
+class NamedBy(NamedTuple):
+    """What a job has named: a candidate with a gid, or what was merged with it; `result` is that of the job."""
+
+    gid: int
+    file: str
+    line: int
+    description: str
+    result: str | None
 
 
 STORED = (CANDIDATE.c.id, CANDIDATE.c.gid, *(CANDIDATE.c[name] for name in Candidate._fields))
@@ -105,6 +115,20 @@ def merged_texts(session: Session, run_id: str) -> dict[int, list[str]]:
             if others := [text for text in dict.fromkeys(texts[row_id]) if text != own]:
                 result[gid] = others
     return result
+
+
+def named_by(session: Session, run_id: str, gids: Collection[int]) -> list[NamedBy]:
+    """Return what the candidates with these gids, and those merged with them, were named as, by whom, in order."""
+    ids = dict[str, int]()
+    for some in chunked(gids):
+        query = sa.select(CANDIDATE.c.id, CANDIDATE.c.gid).where(CANDIDATE.c.run_id == run_id)
+        ids |= {f"{MERGED}{row.id}": row.gid for row in session.execute(query.where(CANDIDATE.c.gid.in_(some)))}
+    columns = [CANDIDATE.c[name] for name in ("gid", "superseded", "file", "line", "description")]
+    said = sa.select(*columns, JOB.c.result).join_from(CANDIDATE, JOB, CANDIDATE.c.job_id == JOB.c.id)
+    said = said.where(CANDIDATE.c.run_id == run_id).order_by(*_order(session))
+    rows = [row for some in chunked(gids) for row in session.execute(said.where(CANDIDATE.c.gid.in_(some)))]
+    rows += [row for some in chunked(ids) for row in session.execute(said.where(CANDIDATE.c.superseded.in_(some)))]
+    return [NamedBy(row.gid or ids[row.superseded], *row[2:]) for row in rows]
 
 
 def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[str, float] = NOTHING_LEARNED) -> None:

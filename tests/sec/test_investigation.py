@@ -12,7 +12,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import HostExhausted
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.sec.judge.investigation import BenchState, Investigation, bench_tool
+from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
 from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.proof.attempts import BLOCKED, CALLS_PER_ATTEMPT, AttemptLedger
@@ -69,7 +69,7 @@ class Talk:
             for number, (place, cwe) in enumerate(zip(places, cwes, strict=True), 1)
         }
         self.ledger = AttemptLedger(dict.fromkeys(aims, 1), about.pop("attempts", 3))
-        opening = bench_tool(self.machine.state)
+        opening, given = bench_tool(self.machine.state), about.pop("given", {})
         self.platform = Scripted(*replies)
         profile = about.pop("profile", PROFILES["deepseek"])
         verification = Verification(
@@ -79,7 +79,7 @@ class Talk:
             marks=MARKS,
             limits=AgentLimits(**about),
             investigation=Investigation(
-                self.ledger, run_proof_of(aims), opening, needs_proof, places=dict(enumerate(places, 1))
+                self.ledger, run_proof_of(aims), opening, needs_proof, given, places=dict(enumerate(places, 1))
             ),
         )
         world = AgentWorld(self.platform, verification.agent.tools.plus(opening))
@@ -113,16 +113,58 @@ def test_a_risk_is_shown_in_the_same_conversation_and_the_proof_ends_it() -> Non
     (verdict,), (proof,) = talk.verdicts, talk.proofs
     assert (verdict.status, proof.state, proof.attempts) == ("confirmed", "proved", 1)
     assert talk.last_message(1).startswith("Show candidate 1 by execution, with run_proof; there are 3 attempts.")
-    assert "src/main.c#main" in talk.last_message(1)
-    assert "run_proof builds and runs one attempt, twice" in talk.platform.requests[1].messages[0].content
-    assert "run_proof builds and runs" not in talk.platform.requests[0].messages[0].content
+    assert "src/main.c#main" in talk.last_message(0)
+    assert "run_proof builds and runs one attempt, twice" in talk.platform.requests[0].messages[0].content
     assert "strcpy(d" not in talk.last_message(1)
     assert talk.machine.opened == 1
 
 
-def test_a_question_that_runs_nothing_opens_no_bench() -> None:
-    assert Talk(report(item(1, SAFE))).machine.opened == 0
-    assert Talk(report(item(1)), needs_proof=lambda *_: False).machine.opened == 0
+def test_attempts_come_before_the_report_and_what_is_proved_needs_none() -> None:
+    alone = Talk(attempt(COPY))
+    both = Talk(together(attempt(COPY, 1), attempt("", 2)), report(item(2, SAFE)), candidates=TWO)
+
+    assert len(alone.platform.requests) == 1
+    assert [(one.status, one.reason, one.severity) for one in alone.verdicts] == [("confirmed", None, "high")]
+    assert [verdict.status for verdict in both.verdicts] == ["confirmed", "dismissed"]
+    assert [proof.state for proof in both.proofs] == ["proved", "failed"]
+    assert len(both.platform.requests) == 2
+
+
+def test_the_attempt_of_a_reader_is_run_first_and_its_proof_costs_no_question() -> None:
+    shows = {1: GivenCall({"way": "program", "args": [str(COPY)]}, "remote", "medium")}
+    talk = Talk(given=shows)
+
+    (verdict,), (proof,) = talk.verdicts, talk.proofs
+    assert talk.platform.requests == []
+    assert (verdict.status, verdict.exposure, verdict.severity) == ("confirmed", "remote", "medium")
+    assert (verdict.preconditions, verdict.reason) == (f"the input of the proof: ./program {COPY}", None)
+    assert (proof.state, proof.attempts) == ("proved", 1)
+
+
+def test_what_came_of_the_attempt_of_a_reader_is_told_and_is_none_of_the_model() -> None:
+    shows = {1: GivenCall({"way": "program", "args": [], "target": "src/main.c", "files": []}, "", "high")}
+    talk = Talk(attempt(), attempt(COPY), given=shows, attempts=2)
+
+    assert (talk.verdicts[0].status, talk.proofs[0].state) == ("confirmed", "proved")
+    assert len(talk.machine.attempts) == 3
+    assert '{"way": "program", "target": "src/main.c"}' in talk.last_message(0)
+    assert "It was run, and is no proof: no sanitizer reported an error" in talk.last_message(0)
+
+
+def test_a_question_is_only_about_what_the_attempts_of_readers_have_not_proved() -> None:
+    shows = {2: GivenCall({"way": "program", "args": [str(CHECK)]}, "file", "low")}
+    talk = Talk(report(item(1, SAFE)), candidates=TWO, given=shows)
+
+    assert [verdict.status for verdict in talk.verdicts] == ["dismissed", "confirmed"]
+    assert "Verify this candidate." in talk.last_message(0)
+    assert "Candidate 2" not in talk.last_message(0)
+
+
+def test_a_report_that_says_why_nothing_can_be_run_is_not_asked_to_show_it() -> None:
+    talk = Talk(report(item(1, no_proof="it takes a terabyte")))
+
+    assert (talk.verdicts[0].status, talk.proofs[0].reason) == ("confirmed", "it takes a terabyte")
+    assert len(talk.platform.requests) == 1
 
 
 def test_candidates_are_shown_in_one_answer() -> None:
@@ -137,18 +179,20 @@ def test_candidates_are_shown_in_one_answer() -> None:
     ("said", "word"), [(SAFE, "no_risk"), (UNCLEAR, "unclear"), ({**SAFE, "preconditions": "none"}, "review")]
 )
 def test_what_an_attempt_has_proved_is_confirmed_whatever_the_report_says(said: Mapping[str, Any], word: str) -> None:
-    talk = Talk(attempt(COPY), *[report(item(1, said))] * (3 if word == "review" else 1))
+    answers = [attempt(COPY, 1), report(item(1, said), item(2, SAFE))]
+    talk = Talk(*answers, candidates=TWO)
 
-    (verdict,), (proof,) = talk.verdicts, talk.proofs
+    verdict, proof = talk.verdicts[0], talk.proofs[0]
     assert (verdict.status, verdict.has_risk, proof.state) == ("confirmed", True, "proved")
     assert verdict.reason == f"an execution has shown it; in words, the model called it {word}"
     assert verdict.consequences == "heap-buffer-overflow WRITE of size 4"
+    assert len(talk.platform.requests) == 2
 
 
 def test_a_proof_stands_although_its_conversation_ends_without_a_report() -> None:
-    talk = Talk(attempt(COPY), rounds=1)
+    talk = Talk(attempt(COPY, 1), rounds=1, candidates=TWO)
 
-    (verdict,) = talk.verdicts
+    verdict, _ = talk.verdicts
     assert (verdict.status, talk.stopped) == ("confirmed", ["rounds"])
     assert verdict.reason and verdict.reason.endswith("called it nothing, since its conversation ended early")
 
@@ -331,6 +375,6 @@ def test_conversations_that_run_nothing_are_not_told_of_attempts() -> None:
     talk = Talk(report(item(1)), report(item(1)), needs_proof=lambda *_: False, question={"second_look": True})
     first, second = (str(request.messages[0].content) for request in talk.platform.requests)
 
-    assert "after it, you are\nasked to show the risks" in first
+    assert "in your first answer, call run_proof" in first
     assert "run_proof" not in second
     assert "no_proof" not in second

@@ -5,11 +5,11 @@ one r times, plus the messages added later.  The number of questions and the add
 conversations of this store, or assumptions if there were too few.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from jarvis_workers.agent.effects import Ask, Conversation
+from jarvis_workers.agent.effects import Ask, Conversation, Want
 from jarvis_workers.platforms.protocol import ModelRequest, TokenUsage
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
@@ -120,12 +120,12 @@ def _parts(ordered: Sequence[Numbered], made: Collection[ClusterCounts]) -> list
     return [ordered[start:end] for start, end in pairwise(ends)]
 
 
-def first_request(talk: Conversation[object]) -> ModelRequest | None:
-    """Return the first request of a conversation; None if there is none."""
+def first_request(talk: Conversation[object], perform: Callable[[Want], Any] = lambda _: None) -> ModelRequest | None:
+    """Return the first request of a conversation, None if there is none; `perform` returns the result of an effect."""
     try:
         want = next(talk)
         while not isinstance(want, Ask):
-            want = talk.send(None)
+            want = talk.send(perform(want))
     except StopIteration:
         return None
     talk.close()

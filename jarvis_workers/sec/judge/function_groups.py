@@ -13,7 +13,8 @@ def by_function(located: Sequence[LocatedCandidate], *, by_source: bool = False)
 
     Outside of functions, candidates of the same rule and sink are together. Functions with few candidates, all of which
     models report, are together, since each of these has a claim of its own. With `by_source`, they are with candidates
-    of rules whose root cause begins at a line that a model names as the cause.
+    of rules whose root cause begins at a line that a model names as the cause, and whole functions are together,
+    whoever reports their candidates.
     """
     causes: defaultdict[RootCause, set[Hashable]] = defaultdict(set)
     for one in located:
@@ -22,7 +23,7 @@ def by_function(located: Sequence[LocatedCandidate], *, by_source: bool = False)
     for one in located:
         cause = defect_of(one.candidate).cause
         groups[cause if len(causes[cause]) > 1 else one.scope].append(one)
-    return list(_packed(_joined(groups.values()) if by_source else groups.values()))
+    return list(_packed(_joined(groups.values()), every=True) if by_source else _packed(groups.values()))
 
 
 def _joined(groups: Iterable[list[LocatedCandidate]]) -> list[list[LocatedCandidate]]:
@@ -48,13 +49,13 @@ def _are_few(group: Sequence[LocatedCandidate]) -> bool:
     return len({defect_of(one.candidate).key for one in group}) <= VERIFIED_AT_ONCE
 
 
-def _packed(groups: Iterable[list[LocatedCandidate]]) -> Iterator[list[LocatedCandidate]]:
-    """Join groups of what models report, as far as one conversation verifies all of them."""
+def _packed(groups: Iterable[list[LocatedCandidate]], *, every: bool = False) -> Iterator[list[LocatedCandidate]]:
+    """Join groups of what models report, or `every` group, as far as one conversation verifies all of them."""
     open_pack: list[LocatedCandidate] = []
     for group in groups:
-        if any(one.candidate.pattern not in FOUND_BY_MODEL for one in group):
+        if not every and any(one.candidate.pattern not in FOUND_BY_MODEL for one in group):
             yield group
-        elif len(open_pack) + len(group) <= VERIFIED_AT_ONCE:
+        elif _are_few([*open_pack, *group]):
             open_pack += group
         else:
             yield from [open_pack] if open_pack else []

@@ -1,19 +1,19 @@
 """Execution in the first conversation of a verification: to find out, and to show what the model calls a risk.
 
-The bench is opened before the first attempt, or when something is to be shown, by a tool that the model cannot call: a
-conversation without either costs no build.  To show something, the conversation goes on with another system prompt, the
-rules of attempts: each request repeats it, and that of a verdict is longer than most code.  A proof decides, whatever
-the report says; a failed attempt decides nothing, and dismisses nothing.
+The attempts of readers are run first, without a question: what they prove is not asked about, and of the others the
+model sees what came of them.  The model makes its own attempts before its report, and the conversation ends once all is
+proved.  The bench is opened, and these attempts are run, by tools that the model need not call.  A proof decides,
+whatever the report says; a failed attempt decides nothing, and dismisses nothing.
 """
 
 import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, RunTool, TaskResult, Want
+from jarvis_workers.agent.effects import Conversation, RunTool, TaskResult
 from jarvis_workers.agent.interception import intercept
 from jarvis_workers.agent.limits import AgentLimits, early_end
 from jarvis_workers.agent.loop import CALLS_MAX, run_task
@@ -22,9 +22,10 @@ from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.judge.report_fields import Text
 from jarvis_workers.sec.judge.tool_calls import ToolCalls
-from jarvis_workers.sec.judge.verdict import ReportItem, Verdict, VerdictCollector
+from jarvis_workers.sec.judge.verdict import Exposure, ReportItem, Severity, Verdict, VerdictCollector
 from jarvis_workers.sec.proof import proving
 from jarvis_workers.sec.proof.attempts import AttemptLedger, AttemptsEnded
+from jarvis_workers.sec.proof.crashes import severity_of_line
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.proof.run_tool import RUN_PROOF
 from jarvis_workers.tools.tool import NoArguments, Tool, ToolOutcome, typed
@@ -34,6 +35,9 @@ OPEN_BENCH = "open_proof_bench"
 BY_PROOF = "an execution has shown it; in words, the model called it {}"
 NO_VERDICT = "nothing, since its conversation ended early"
 WITHDRAWN = "the model called it a risk, and {} after attempts to show it"
+BY_INPUT = "the input of the proof: {}"
+# Of the attempt of a reader, so that its harness is shown whole, and its generated input is not.
+GIVEN_MAX = 6_000
 
 T = TypeVar("T")
 
@@ -47,6 +51,14 @@ class InvestigatedItem(ReportItem):
 FORM = ReportForm(list[InvestigatedItem])
 
 
+class GivenCall(NamedTuple):
+    """The attempt of a reader to show a candidate: the arguments of run_proof, and what the reader thinks of it."""
+
+    arguments: Mapping[str, Any]
+    exposure: Exposure
+    severity: Severity
+
+
 @dataclass(frozen=True)
 class BenchState:
     """Whether attempts can be run: by candidate number why they cannot, and the programs and fuzz targets."""
@@ -54,9 +66,13 @@ class BenchState:
     blocked: Mapping[int, str]
     targets: str = ""
 
+    def to_text(self) -> str:
+        """Return the state as JSON."""
+        return json.dumps({"blocked": dict(self.blocked), "targets": self.targets})
+
     @classmethod
     def from_text(cls, text: str) -> "BenchState":
-        """Return the state that `bench_tool` wrote."""
+        """Return the state that `to_text` wrote."""
         row: dict[str, Any] = json.loads(text)
         return cls({int(number): why for number, why in row["blocked"].items()}, row["targets"])
 
@@ -65,8 +81,7 @@ def bench_tool(state: Callable[[], BenchState]) -> Tool:
     """Return the tool that opens the bench, for the conversation itself."""
 
     def run(_: NoArguments) -> ToolOutcome:
-        opened = state()
-        return ToolOutcome(stdout=json.dumps({"blocked": dict(opened.blocked), "targets": opened.targets}))
+        return ToolOutcome(stdout=state().to_text())
 
     return typed(NoArguments, run, name=OPEN_BENCH, description="Open the bench.")
 
@@ -75,53 +90,94 @@ def bench_tool(state: Callable[[], BenchState]) -> Tool:
 class Investigation:
     """The attempts of a conversation; `needs_proof` says whether a candidate with this verdict is to be shown.
 
-    `tool` is that of the model, `opening` opens the bench. The code was `built` by a command of the user. Of candidates
-    at one of the `places`, the first is to be shown.
+    `tool` is that of the model, `opening` opens the bench, `given` are the attempts of readers by candidate. The code
+    was `built` by a command of the user. Of candidates at one of the `places`, the first is to be shown.
     """
 
     ledger: AttemptLedger
     tool: Tool
     opening: Tool
     needs_proof: Callable[[int, Verdict], bool]
+    given: Mapping[int, GivenCall] = field(default_factory=dict)
     built: bool = False
     places: Mapping[int, Hashable] = field(default_factory=dict)
     stopped: list[str] = field(default_factory=list)
-    _bench: BenchState | None = None
+    _targets: str = ""
+    _tried: dict[int, str] = field(default_factory=dict)
     _withdrawn: dict[int, str] = field(default_factory=dict)
 
     def limits(self, limits: AgentLimits) -> AgentLimits:
         """Return the limits of a conversation with attempts."""
         return replace(limits, tool_calls=max(limits.tool_calls, 2 * self.ledger.calls_max))
 
-    def run(self, talk: Conversation[T]) -> Conversation[T]:
-        """Run a conversation in which attempts are made."""
-        return intercept(talk, self._perform)
+    def rules(self) -> Mapping[str, Any]:
+        """Return what the system prompt says of attempts."""
+        rules = fill_from(proving.PROMPTS, "attempts", built=self.built, **proving.RULE_FACTS)
+        return {"attempts": self.ledger.most, "rules": rules}
+
+    def begin(self) -> Conversation[None]:
+        """Open the bench, and run the attempts of readers."""
+        outcome = yield RunTool(OPEN_BENCH, {}, untimed=True)
+        bench = BenchState.from_text(outcome.stdout)
+        self._targets = bench.targets
+        for number, why in bench.blocked.items():
+            self.ledger.block(number, why)
+        for number, call in self.given.items():
+            if not self.ledger.is_settled(number):
+                arguments = {**call.arguments, **({"candidate": number} if self.ledger.has_others else {})}
+                outcome = yield from self.ledger.perform(RunTool(RUN_PROOF, arguments, self.tool.repeatable))
+                self._tried[number] = outcome.text()
+        self.ledger.forget_attempts()
+
+    def left(self, numbers: Iterable[int]) -> list[int]:
+        """Return the candidates that are not proved."""
+        return [number for number in numbers if not self.ledger.is_proved(number)]
+
+    def asks(self, numbers: Sequence[int], agent: Agent) -> str:
+        """Return what a question about candidates says of attempts."""
+        admit = agent.guard.admit
+        tried = [
+            (number, admit(_shown(self.given[number].arguments)), admit(self._tried[number]))
+            for number in numbers
+            if number in self._tried
+        ]
+        blocked = [number for number in numbers if self.ledger.is_settled(number)]
+        targets = admit(self._targets) if self._targets else ""
+        facts: dict[str, Any] = {"tried": tried, "targets": targets, "numbers": numbers, "blocked": blocked}
+        facts["most"] = CALLS_MAX if RUN_PROOF in agent.readers else 1
+        return fill_from(PROMPTS, "investigate", **facts, language=agent.about.language)
+
+    def run(self, talk: Conversation[T], goal: Iterable[int]) -> Conversation[T]:
+        """Run a conversation in which attempts are made; raises AttemptsEnded once all of the `goal` is proved."""
+        self.ledger.goal = frozenset(goal)
+        return intercept(talk, self.ledger.perform)
+
+    def take(self, items: Sequence[InvestigatedItem]) -> None:
+        """Record why the model proves nothing, according to its report."""
+        for item in items:
+            if item.verdict == "risk" and item.no_proof.strip() and self.ledger.has(item.gid):
+                self.ledger.give_up((item.gid,), item.no_proof)
 
     def show(self, agent: Agent, answers: VerdictCollector, calls: ToolCalls) -> Conversation[None]:
         """Ask once to show what the report calls a risk, and what no attempt was made for. Raises nothing."""
         goal = [number for number, verdict in answers.verdicts(None).items() if self._is_open(number, verdict)]
-        if goal:
-            yield from self._open_bench()
         leaders = dict[Hashable, int]()
-        for number in (one for one in goal if not self.ledger.is_settled(one)):
+        for number in goal:
             leaders.setdefault(self.places.get(number, number), number)
         if leaders:
             yield from self._show(list(leaders.values()), agent, answers, calls)
         for number in goal:
-            leader = leaders.get(self.places.get(number, number), number)
+            leader = leaders[self.places.get(number, number)]
             if leader != number:
                 self.ledger.follow(number, leader)
 
     def _show(
         self, goal: Sequence[int], agent: Agent, answers: VerdictCollector, calls: ToolCalls
     ) -> Conversation[None]:
-        self.ledger.goal = frozenset(goal)
-        rules = fill_from(proving.PROMPTS, "attempts", built=self.built, **proving.RULE_FACTS)
-        system = fill_from(PROMPTS, "show_system", rules=rules, language=agent.about.language)
-        agent.about = replace(agent.about, system_prompt=system)
-        agent.session.set_system(agent.system_prompt())
+        self.ledger.goal_may_fail = True
         try:
-            result: TaskResult = yield from self.run(calls.record(run_task(agent, self._task(agent, goal))))
+            talk = calls.record(run_task(agent, self._task(agent, goal)))
+            result: TaskResult = yield from self.run(talk, goal)
             self._take(answers, goal, result.report)
         except AttemptsEnded:
             pass
@@ -129,41 +185,32 @@ class Investigation:
             self.stopped.append(stop.reason)
             self.ledger.give_up((one for one in goal if not self.ledger.is_settled(one)), early_end(stop))
 
-    def decide(self, verdict: Verdict) -> Verdict:
+    def decide(self, verdict: Verdict, *, is_reported: bool = True) -> Verdict:
         """Return the verdict on a candidate after all attempts; `gid` is its number."""
         number = verdict.gid
         if self.ledger.is_proved(number):
-            return verdict if verdict.status == "confirmed" else _by_proof(verdict, next(self.ledger.proofs_of(number)))
+            proof = next(self.ledger.proofs_of(number))
+            if is_reported or verdict.cut_short:
+                return verdict if verdict.status == "confirmed" else _by_proof(verdict, proof)
+            given = self.given.get(number)
+            severity = given.severity if given else cast(Severity, severity_of_line(proof.stack[0]))
+            exposure: Exposure = given.exposure if given else ""
+            return replace(_by_proof(verdict, proof), severity=severity, exposure=exposure, reason=None)
         if verdict.status == "confirmed" and number in self._withdrawn:
             return verdict.for_review(WITHDRAWN.format(self._withdrawn[number]))
         return verdict
 
     def _is_open(self, number: int, verdict: Verdict) -> bool:
         is_risk = verdict.status == "confirmed" and self.needs_proof(number, verdict)
-        return is_risk and not self.ledger.has_attempt(number)
-
-    def _perform(self, want: Want) -> Conversation[Any]:
-        if isinstance(want, RunTool) and want.name == RUN_PROOF:
-            yield from self._open_bench()
-        return (yield from self.ledger.perform(want))
-
-    def _open_bench(self) -> Conversation[None]:
-        """Open the bench, unless it is open."""
-        if self._bench is None:
-            outcome = yield RunTool(OPEN_BENCH, {}, untimed=True)
-            self._bench = BenchState.from_text(outcome.stdout)
-            for number, why in self._bench.blocked.items():
-                self.ledger.block(number, why)
+        return is_risk and not self.ledger.is_over(number)
 
     def _task(self, agent: Agent, goal: Sequence[int]) -> str:
-        targets = self._bench.targets if self._bench else ""
         return fill_from(
             PROMPTS,
             "show",
             numbers=goal,
             attempts=self.ledger.most,
             most=CALLS_MAX if RUN_PROOF in agent.readers else 1,
-            targets=agent.guard.admit(targets) if targets else "",
             language=agent.about.language,
         )
 
@@ -180,6 +227,12 @@ class Investigation:
                 self._withdrawn[number] = item.verdict
 
 
+def _shown(arguments: Mapping[str, Any]) -> str:
+    """Return the attempt of a reader for the model, without what it does not set."""
+    text = json.dumps({name: value for name, value in arguments.items() if value}, ensure_ascii=False)
+    return text if len(text) <= GIVEN_MAX else f"{text[:GIVEN_MAX]}…"
+
+
 def _by_proof(verdict: Verdict, proof: Proof) -> Verdict:
     """Return the verdict on a candidate that an attempt has proved, in the words of the sanitizer."""
     word = {"dismissed": "no_risk", "undecided": "unclear"}.get(verdict.status, verdict.status)
@@ -187,7 +240,7 @@ def _by_proof(verdict: Verdict, proof: Proof) -> Verdict:
         verdict,
         status="confirmed",
         has_risk=True,
-        preconditions=f"the input of the proof: {proof.command}",
+        preconditions=BY_INPUT.format(proof.command),
         trigger_path=" -> ".join(proof.stack[1:]),
         consequences=proof.stack[0] if proof.stack else "",
         reason=BY_PROOF.format(NO_VERDICT if verdict.cut_short else word),

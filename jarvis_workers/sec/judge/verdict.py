@@ -209,9 +209,10 @@ class AskAgain:
 class VerdictCollector:
     """Verdicts collected from the reports of one conversation, for given candidate numbers."""
 
-    def __init__(self, numbers: Iterable[int], find: Find) -> None:
+    def __init__(self, numbers: Iterable[int], find: Find, is_decided: Callable[[int], bool] = lambda _: False) -> None:
+        """Create the collector; of what `is_decided` otherwise, nothing is missing or wrong."""
         self.numbers = tuple(numbers)
-        self._find = find
+        self._find, self._is_decided = find, is_decided
         self._items: dict[int, _QuotedItem] = {}
         self.others: list[tuple[int, OtherFinding]] = []
         self._two: set[int] = set()
@@ -240,7 +241,7 @@ class VerdictCollector:
         """Return the next follow-up request and count it; None if nothing is missing or the limit is reached."""
         if self._follow_ups == REPEATS_MAX:
             return None
-        missing = [number for number in self.numbers if number not in self._items]
+        missing = [one for one in self.numbers if one not in self._items and not self._is_decided(one)]
         empty = {number: answer.empty for number, answer in self._open() if answer.empty and answer.item.has_risk}
         groundless = tuple(number for number, answer in self._open() if answer.empty and not answer.item.has_risk)
         lost = {
@@ -256,8 +257,14 @@ class VerdictCollector:
         """Return a verdict for each number; `stopped` explains why the conversation ended early."""
         return {number: self._verdict(number, stopped) for number in self.numbers}
 
+    def has_item(self, number: int) -> bool:
+        """Return whether a report has an item for a number."""
+        return number in self._items
+
     def _open(self) -> Iterator[tuple[int, _QuotedItem]]:
-        return ((number, answer) for number, answer in self._items.items() if number not in self._two)
+        for number, answer in self._items.items():
+            if number not in self._two and not self._is_decided(number):
+                yield number, answer
 
     def _is_wrong(self, number: int) -> bool:
         answer = self._items[number]

@@ -43,6 +43,7 @@ from jarvis_workers.sec.judge.verdict import (
     VerdictCollector,
 )
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES, ONE_OF_EACH_VERDICT
+from jarvis_workers.sec.proof.attempts import AttemptsEnded
 from jarvis_workers.tools.reading import LONGEST_LINE
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
@@ -136,19 +137,28 @@ class Verification:
 
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Run one conversation to its end."""
-        answers = VerdictCollector(numbers, self._find)
-        calls, stopped = ToolCalls(), None
-        message = self._task(agent, numbers, view)
         investigation = self.investigation if agent is self.agent else None
+        is_decided = investigation.ledger.is_proved if investigation else lambda _: False
+        answers, calls, stopped = VerdictCollector(numbers, self._find, is_decided), ToolCalls(), None
         try:
+            if investigation:
+                yield from investigation.begin()
+                asked = investigation.left(numbers)
+            else:
+                asked = [*numbers]
+            message = self._task(agent, asked, view, investigation) if asked else ""
             while message:
                 talk = calls.record(run_task(agent, message))
-                result: TaskResult = yield from investigation.run(talk) if investigation else talk
+                result: TaskResult = yield from investigation.run(talk, asked) if investigation else talk
                 answers.take(result.report)
+                if investigation:
+                    investigation.take(result.report)
                 again = answers.again()
                 message = self._follow_up(agent, again) if again else ""
-            if investigation:
+            if investigation and asked:
                 yield from investigation.show(agent, answers, calls)
+        except AttemptsEnded:
+            pass
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
@@ -159,7 +169,10 @@ class Verification:
         verdicts = answers.verdicts(stopped)
         if investigation:
             self.stopped += investigation.stopped
-            verdicts = {number: investigation.decide(verdict) for number, verdict in verdicts.items()}
+            verdicts = {
+                number: investigation.decide(verdict, is_reported=answers.has_item(number))
+                for number, verdict in verdicts.items()
+            }
         commands = calls.commands
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
@@ -262,11 +275,12 @@ class Verification:
         self, tools: Toolbox, vote: int = 0, *, escalated: bool = False, investigation: Investigation | None = None
     ) -> Agent:
         language = self._prepared.cluster.language
-        tools = tools.plus(investigation.tool) if investigation else tools
+        # Attempts run code with sanitizers; the output of a script is text that no view shows.
+        tools = tools.only(READERS).plus(investigation.tool) if investigation else tools
         # Each request to show something repeats the prompt.
         examples = [one.text(language) for one in (ONE_OF_EACH_VERDICT if investigation else EXAMPLES)]
         facts: dict[str, Any] = {"tools": tools.names, "examples": examples, "notes": self._prepared.cluster.notes}
-        facts["attempts"] = investigation.ledger.most if investigation else 0
+        facts |= investigation.rules() if investigation else {"attempts": 0}
         system = fill_from(PROMPTS, "verify_system", language=language, **facts)
         about = Definition(
             system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated
@@ -275,7 +289,9 @@ class Verification:
         form, limits = (INVESTIGATED, investigation.limits(self._left)) if investigation else (FORM, self._left)
         return Agent(about, tools, profile=profile, marks=self._marks, form=form, limits=limits)
 
-    def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
+    def _task(
+        self, agent: Agent, numbers: Sequence[int], view: View, investigation: Investigation | None = None
+    ) -> str:
         prepared, guard = self._prepared, agent.guard
         language = prepared.cluster.language
         roles = ROLES[language]
@@ -289,6 +305,7 @@ class Verification:
             with_comments=view == "commented",
             claim=guard.admit_claim(prepared.cluster.claim) if prepared.cluster.claim else "",
             reasons=[guard.admit_claim(one.text) for one in prepared.cluster.reasons],
+            execution=investigation.asks(numbers, agent) if investigation else "",
             language=language,
         )
 

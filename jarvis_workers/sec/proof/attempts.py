@@ -36,12 +36,12 @@ class AttemptsEnded(Exception):
 class AttemptLedger:
     """The attempts of a conversation; `sizes` are the numbers of findings under each of its numbers, in order.
 
-    While there is a `goal`, AttemptsEnded is raised as soon as nothing of it is left to try. `crashes` are errors that
-    an attempt has proved, and that showed none of the findings.
+    While there is a `goal`, AttemptsEnded is raised as soon as all of it is proved, or, if `goal_may_fail`, nothing of
+    it is left to try. `crashes` are errors that an attempt has proved, and that showed none of the findings.
     """
 
     def __init__(self, sizes: Mapping[int, int], most: int = ATTEMPTS) -> None:
-        self.most, self.goal = most, frozenset[int]()
+        self.most, self.goal, self.goal_may_fail = most, frozenset[int](), False
         self._places: dict[int, range] = {}
         for number, size in sizes.items():
             first = sum(map(len, self._places.values()))
@@ -63,9 +63,8 @@ class AttemptLedger:
         """Perform an effect; the report on an attempt is kept, and the model gets only its text."""
         if not isinstance(want, RunTool) or want.name != RUN_PROOF:
             return (yield want)
-        only, *others = self._places
         # The tool has checked its arguments.
-        number = int(want.arguments["candidate"]) if others else only
+        number = int(want.arguments["candidate"]) if self.has_others else next(iter(self._places))
         if refusal := self._refusal(number):
             return ToolOutcome("error", stderr=refusal)
         answer = yield want
@@ -74,9 +73,18 @@ class AttemptLedger:
             answer = replace(answer, stdout=self._take(number, AttemptReport.from_text(answer.stdout)))
         else:
             self._reasons[number] = short_reason(answer.stderr) or NOT_RUN
-        if self.goal and all(map(self.is_settled, self.goal)):
+        if self.goal and all(map(self.is_settled if self.goal_may_fail else self.is_proved, self.goal)):
             raise AttemptsEnded
         return answer
+
+    @property
+    def has_others(self) -> bool:
+        """Whether attempts name the number that they are made for."""
+        return len(self._places) > 1
+
+    def has(self, number: int) -> bool:
+        """Return whether attempts can be made for a number."""
+        return number in self._places
 
     def is_proved(self, number: int) -> bool:
         """Return whether the finding in question is proved, not only reproduced."""
@@ -98,6 +106,11 @@ class AttemptLedger:
     def is_settled(self, number: int) -> bool:
         """Return whether no further attempt is made."""
         return self.is_proved(number) or number in self._blocked or self._is_spent(number)
+
+    def forget_attempts(self) -> None:
+        """Count none of the attempts so far: they were not those of the conversation."""
+        self._ran.clear()
+        self._calls.clear()
 
     def block(self, number: int, reason: str) -> None:
         """Record why nothing can be run to show this."""

@@ -140,6 +140,13 @@ def severity_of_error(error: SanitizerError) -> str:
     return MEDIUM if is_access else LOW
 
 
+def severity_of_line(line: str) -> str:
+    """Return the severity of an error by the first line of its proof."""
+    access = ACCESS.search(line)
+    at = access.start() if access else len(line)
+    return severity_of_error(SanitizerError(line[:at].strip(), line[at:]))
+
+
 def _access(text: str) -> str:
     match = ACCESS.match(text)
     if match is None:

@@ -87,7 +87,7 @@ class Proving:
 
     def run(self) -> Conversation[tuple[Proof, ...]]:
         """Return the proof of each finding, or the reason why there is none. Raises nothing."""
-        self.ledger.goal = frozenset((NUMBER,))
+        self.ledger.goal, self.ledger.goal_may_fail = frozenset((NUMBER,)), True
         try:
             result: TaskResult = yield from intercept(run_task(self.agent, self._task()), self.ledger.perform)
             self.ledger.give_up((NUMBER,), result.report.reason)

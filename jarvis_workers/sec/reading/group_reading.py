@@ -26,9 +26,11 @@ from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
 from jarvis_workers.sec.judge.verdict import Evidence, Quote
+from jarvis_workers.sec.proof import proving
 from jarvis_workers.sec.reading.absent_functions import absent_functions
 from jarvis_workers.sec.reading.hypotheses import (
     FORM,
+    SHOWN_FORM,
     CheckedItems,
     Hypothesis,
     HypothesisItem,
@@ -57,7 +59,10 @@ LOOKED_UP = "(I wanted to look up more.)"
 
 @dataclass(frozen=True)
 class GroupQuestion:
-    """The question about one of `groups` groups; `room` is for its files and the definitions from other files."""
+    """The question about one of `groups` groups; `room` is for its files and the definitions from other files.
+
+    What is of at least the severity `shows` is to be shown by an attempt; `built` says that a command builds the code.
+    """
 
     index: CodeIndex
     pieces: tuple[PlacedLines, ...]
@@ -67,6 +72,8 @@ class GroupQuestion:
     groups: int = 1
     language: Language = "en"
     notes: str = ""
+    shows: str | None = None
+    built: bool = False
 
     @cached_property
     def code(self) -> str:
@@ -92,7 +99,7 @@ class GroupQuestion:
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
         texts = [self.project, self.hints, self.code, self.definitions, self.absent, self.notes]
-        parts = [self.language, *texts, self.groups > 1]
+        parts = [self.language, *texts, self.groups > 1, *([self.shows, self.built] if self.shows else [])]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
     def cut_lines(self) -> dict[str, int]:
@@ -129,12 +136,21 @@ class GroupReading:
         output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
+        rules = fill_from(proving.PROMPTS, "attempts", built=question.built, **proving.RULE_FACTS)
         system = fill_from(
-            PROMPTS, "read_system", language=question.language, most=most, calls=CALLS_MAX, notes=question.notes
+            PROMPTS,
+            "read_system",
+            language=question.language,
+            most=most,
+            calls=CALLS_MAX,
+            notes=question.notes,
+            shows=question.shows,
+            rules=rules,
         )
         about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)
         tools = Toolbox(reading_tools(question.index))
-        self.agent = Agent(about, tools, profile=profile, marks=marks, form=FORM, limits=limits)
+        form = SHOWN_FORM if question.shows else FORM
+        self.agent = Agent(about, tools, profile=profile, marks=marks, form=form, limits=limits)
         self.stopped: str | None = None
         self._question = question
 

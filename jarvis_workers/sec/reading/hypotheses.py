@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.paths import plain
@@ -17,6 +17,7 @@ from jarvis_workers.sec.cwe import CWE_MAX, OTHER, category_of
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.report_fields import sentence
 from jarvis_workers.sec.judge.verdict import Evidence
+from jarvis_workers.sec.proof.run_tool import RunProof
 
 ITEMS_MAX = 200
 # Medium: nothing but a model has seen it, until it is verified.
@@ -59,6 +60,14 @@ def _places(value: Any) -> list[str]:
     return [str(place)[:NAMED_MAX] for place in places]
 
 
+def _attempt(value: Any) -> RunProof | None:
+    """Return an attempt, None if it is unusable: the claim that it shall show stands without it."""
+    try:
+        return RunProof.model_validate(value) if value else None
+    except ValidationError:
+        return None
+
+
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
 
 
@@ -80,7 +89,14 @@ class HypothesisItem(BaseModel):
     look_at: Annotated[list[str], BeforeValidator(_places)] = Field(default_factory=list)
 
 
+class ShownItem(HypothesisItem):
+    """A defect, and an attempt to show it by execution."""
+
+    attempt: Annotated[RunProof | None, BeforeValidator(_attempt)] = None
+
+
 FORM = ReportForm(list[HypothesisItem], tag="HYPOTHESES")
+SHOWN_FORM = ReportForm(list[ShownItem], tag="HYPOTHESES")
 
 
 class Cause(NamedTuple):
@@ -89,6 +105,14 @@ class Cause(NamedTuple):
     file: str
     line: int
     missing: str
+
+
+class GivenAttempt(NamedTuple):
+    """An attempt with which a reader shows a defect, and what the reader thinks of that."""
+
+    attempt: RunProof
+    reach: Reach
+    severity: Severity
 
 
 class Hypothesis(NamedTuple):
@@ -101,6 +125,7 @@ class Hypothesis(NamedTuple):
     suggestion: str
     code: str
     cause: Cause | None = None
+    given: GivenAttempt | None = None
 
     @property
     def category(self) -> str:
@@ -219,7 +244,9 @@ def _hypothesis(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Hypot
     says = f"{sentence(item.description)} (reach: {item.reach}, harm: {item.severity}, {item.sure}{unplaced})"
     code = line_of(place.file, place.line).strip()
     suggestion = sentence(item.suggestion)
-    return Hypothesis(place.file, place.line, item.cwe, says, suggestion, code, cause)
+    attempt = item.attempt if isinstance(item, ShownItem) else None
+    given = GivenAttempt(attempt, item.reach, item.severity) if attempt else None
+    return Hypothesis(place.file, place.line, item.cwe, says, suggestion, code, cause, given)
 
 
 def _cause(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Cause | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jarvis_workers.agent.effects import Ask, Conversation
+from jarvis_workers.agent.effects import Ask, Conversation, RunTool, Want
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.conversations.counting_runtime import FirstRequest
 from jarvis_workers.platforms.groups import ModelGroup
@@ -22,6 +22,7 @@ from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
 from jarvis_workers.sec.judge.cost_model import first_request
+from jarvis_workers.sec.judge.investigation import BenchState
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
@@ -141,7 +142,7 @@ class DryRun:
         return self._first(GroupReading(prepared, profile=self._profile, marks=marks, limits=limits).run())
 
     def _first(self, talk: Conversation[Any], times: int = 1) -> FirstRequest:
-        request = first_request(talk)
+        request = first_request(talk, _opened)
         if request is None:
             return NO_REQUEST
         return FirstRequest(estimate_request(request), self._recall(request) is not None, times)
@@ -149,6 +150,11 @@ class DryRun:
     def _recall(self, request: ModelRequest) -> Reply | None:
         text = self._find(RequestWriter(self._plan.model.model, self._profile).write(request).key)
         return None if text is None else reply_from(json.loads(text)).remembered()
+
+
+def _opened(want: Want) -> ToolOutcome | None:
+    """Return the result of opening the bench, which a dry run does not do."""
+    return ToolOutcome(stdout=BenchState({}).to_text()) if isinstance(want, RunTool) else None
 
 
 class _NoBench:

@@ -1,13 +1,16 @@
 """The investigation of a cluster: what attempts shall show of its candidates, and the bench on which they run."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Protocol
 
-from jarvis_workers.sec.judge.investigation import BenchState, Investigation, bench_tool
+from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
 from jarvis_workers.sec.judge.question import VerificationQuestion
-from jarvis_workers.sec.judge.verdict import Verdict
+from jarvis_workers.sec.judge.verdict import Exposure, Verdict
 from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.proof import ProofTarget
 from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof_of
+from jarvis_workers.sec.reading.hypotheses import GivenAttempt
 from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.steps.sec.crash_judgement import recorder
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -30,9 +33,15 @@ class AttemptBench(Protocol):
 
 
 def investigation_of(
-    question: VerificationQuestion, options: JudgeOptions, bench: AttemptBench
+    question: VerificationQuestion,
+    options: JudgeOptions,
+    bench: AttemptBench,
+    given: Mapping[int, GivenAttempt] = MappingProxyType({}),
 ) -> Investigation | None:
-    """Return the attempts of the conversation about a cluster, None if no proof is asked for; reads files."""
+    """Return the attempts of the conversation about a cluster, None if no proof is asked for; reads files.
+
+    `given` are the attempts of readers by gid.
+    """
     members = {number: [one for _, one in those] for number, those in enumerate(question.cluster.defects, 1)}
     if not any(may_be_asked(one, options) for those in members.values() for one in those):
         return None
@@ -52,11 +61,18 @@ def investigation_of(
         listed = entry_points(question.index, members[1][0].file) if made is None else made
         return BenchState(blocked, "\n".join(listed))
 
+    calls = dict[int, GivenCall]()
+    for number, numbered in enumerate(question.cluster.defects, 1):
+        if one := next((given[gid] for gid, _ in numbered if gid in given), None):
+            exposure: Exposure = "" if one.reach == "unknown" else one.reach
+            arguments = one.attempt.model_dump(mode="json", exclude={"candidate"})
+            calls[number] = GivenCall(arguments, exposure, one.severity)
     return Investigation(
         AttemptLedger({number: len(those) for number, those in targets.items()}, options.proof_attempts),
         run_proof_of(aims, recorder(question.index)),
         bench_tool(state),
         needs_proof,
+        given=calls,
         built=options.proof_build is not None,
         places={
             number: defect_of(those[0]).sink or (those[0].file, those[0].line) for number, those in members.items()

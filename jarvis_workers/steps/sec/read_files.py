@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown, plain
@@ -31,6 +32,7 @@ from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.grammar_files import base_language
+from jarvis_workers.steps.sec import given_attempts
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
@@ -133,7 +135,9 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         if reading.stopped and is_caused_by_answers(reading.stopped):
             await talk.forget()
         queue = await asyncio.to_thread(_work_list, work, plan, question, result)
-        return _commit(work, plan, result, queue, question.cut_lines())
+        commit = _commit(work, plan, result, queue, question.cut_lines())
+        given = await in_thread(given_attempts.blob_of, result.hypotheses, blobs)
+        return commit._replace(blobs=given)
 
 
 def question_of(
@@ -158,6 +162,8 @@ def question_of(
         len(plan.groups) + (places not in plan.groups),
         options.lang,
         options.notes,
+        options.prove,
+        options.proof_build is not None,
     )
     _ = question.code, question.definitions, question.absent
     return question

@@ -32,6 +32,7 @@ from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import reasons_for, some_of
 from jarvis_workers.steps.sec.fuzz_record import commit_of_crashes
+from jarvis_workers.steps.sec.given_attempts import given_for
 from jarvis_workers.steps.sec.investigator import investigation_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.not_checked import UNASKED
@@ -42,6 +43,7 @@ from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import candidates, transcripts
+from jarvis_workers.store.candidates import NamedBy
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdict
 from jarvis_workers.tools.registry import Toolbox
@@ -58,7 +60,10 @@ LATE = "it was seen when such a defect was verified, which is not followed up"
 
 @dataclass(frozen=True)
 class VerifyWork:
-    """The candidates to verify, and the transcript of the conversation so far."""
+    """The candidates to verify, and the transcript of the conversation so far.
+
+    `named` says who has named them, in a run that proves.
+    """
 
     job: Claimed
     cluster: ClusterQuestion
@@ -67,6 +72,7 @@ class VerifyWork:
     lines: list[bytes]
     canary: Canary | None = None
     reported: tuple[Candidate, ...] = ()
+    named: tuple[NamedBy, ...] = ()
 
     @property
     def follows_up(self) -> bool:
@@ -93,7 +99,8 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
         reasons=() if canary else reasons_for(session, run, result),
         reports=_reports(session, run, payload.gids),
     )
-    return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
+    named = tuple(candidates.named_by(session, run.id, payload.gids)) if options.prove and not canary else ()
+    return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary, named=named)
 
 
 def _reports(session: "Session", run: Run, gids: Collection[int]) -> Mapping[int, Sequence[str]]:
@@ -114,7 +121,8 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         tools = Toolbox([*reading_tools(index), *scripts])
         bench = LazyBench(runtime, partial(proof_tree, root, work.snapshot_id, options, blobs), resources)
         runs = options.prove and not work.canary and runtime.tier != Tier.C
-        investigation = await in_thread(investigation_of, prepared, options, bench) if runs else None
+        given = await in_thread(given_for, work.named, blobs) if runs else {}
+        investigation = await in_thread(investigation_of, prepared, options, bench, given) if runs else None
         verification = Verification(
             prepared,
             tools,

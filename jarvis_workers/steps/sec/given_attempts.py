@@ -1,0 +1,43 @@
+"""The attempts of readers, in a blob of their job, for the jobs that verify what they have named."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.sec.proof.run_tool import RunProof
+from jarvis_workers.sec.reading.hypotheses import GivenAttempt, Hypothesis
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.candidates import NamedBy
+
+ATTEMPTS = "attempts"
+
+
+def blob_of(hypotheses: Iterable[Hypothesis], blobs: Blobs) -> tuple[tuple[str, str], ...]:
+    """Put the attempts into the blob store; return them as a blob of a commit, if there are any."""
+    given = [(one, one.given) for one in hypotheses if one.given]
+    rows = [(one.file, one.line, one.description, _row(attempt)) for one, attempt in given]
+    return ((ATTEMPTS, blobs.put(json.dumps(rows).encode())),) if rows else ()
+
+
+def given_for(named: Iterable[NamedBy], blobs: Blobs) -> Mapping[int, GivenAttempt]:
+    """Return the first attempt for each candidate by gid; reads blobs."""
+    read, found = dict[str, dict[tuple[str, int, str], GivenAttempt]](), dict[int, GivenAttempt]()
+    for one in named:
+        blob = read_result(blobs, one.result).blobs.get(ATTEMPTS)
+        if blob is None:
+            continue
+        if blob not in read:
+            rows = json.loads(blobs.read(blob))
+            read[blob] = {(file, line, text): _attempt(row) for file, line, text, row in rows}
+        if attempt := read[blob].get((one.file, one.line, one.description)):
+            found.setdefault(one.gid, attempt)
+    return found
+
+
+def _row(given: GivenAttempt) -> dict[str, Any]:
+    return {"attempt": given.attempt.model_dump(mode="json"), "reach": given.reach, "severity": given.severity}
+
+
+def _attempt(row: Mapping[str, Any]) -> GivenAttempt:
+    return GivenAttempt(RunProof.model_validate(row["attempt"]), row["reach"], row["severity"])
