@@ -10,7 +10,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from jarvis_workers.bench.bench_files import read_untrusted
 from jarvis_workers.bench.proof_bench import (
@@ -82,7 +82,12 @@ def _build(bench: ProofBench, attempt: Attempt, sink_file: str) -> BuiltProgram:
 
 
 def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
+    """Return what the build has made; who sees only the code names the source of a program, in a directory or alone."""
     if target not in (programs := bench.programs()):
+        named = {*PurePosixPath(target).parts, PurePosixPath(target).stem}
+        meant = [one for one in programs if PurePosixPath(one).name in named]
+        if len(meant) == 1:
+            return BuiltProgram(f"{PROJECT}/{meant[0]}")
         listed = ", ".join(programs) or "none"
         return BuiltProgram(problem=f"name the target: a program that the build has made; there are: {listed}")
     return BuiltProgram(f"{PROJECT}/{target}")

@@ -54,6 +54,7 @@ def test_a_missing_extra_is_named_by_doctor_and_by_submit_before_anything_runs(
 ):
     (here / "a.c").write_text("int a;\n")
     monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "jarvis_workers.store.postgres_address", raising=False)  # it imports the driver
     monkeypatch.setenv(setting, address)
 
     assert run(["doctor"]) == 2

@@ -109,7 +109,6 @@ def test_a_sqlite_store_comes_back_from_vacuum_into(
         shutil.rmtree(data)
 
     def restore() -> None:
-        shutil.rmtree(data)
         shutil.copytree(backup, data)
 
     lose_and_restore(jarvis, runs, lose, restore)

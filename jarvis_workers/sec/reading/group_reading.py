@@ -61,7 +61,7 @@ LOOKED_UP = "(I wanted to look up more.)"
 class GroupQuestion:
     """The question about one of `groups` groups; `room` is for its files and the definitions from other files.
 
-    What is of at least the severity `shows` is to be shown by an attempt; `built` says that a command builds the code.
+    What is of at least the severity `shows` is to be shown by an attempt.
     """
 
     index: CodeIndex
@@ -73,7 +73,6 @@ class GroupQuestion:
     language: Language = "en"
     notes: str = ""
     shows: str | None = None
-    built: bool = False
 
     @cached_property
     def code(self) -> str:
@@ -99,7 +98,7 @@ class GroupQuestion:
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
         texts = [self.project, self.hints, self.code, self.definitions, self.absent, self.notes]
-        parts = [self.language, *texts, self.groups > 1, *([self.shows, self.built] if self.shows else [])]
+        parts = [self.language, *texts, self.groups > 1, *([self.shows] if self.shows else [])]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
     def cut_lines(self) -> dict[str, int]:
@@ -136,7 +135,7 @@ class GroupReading:
         output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
-        rules = fill_from(proving.PROMPTS, "attempts", built=question.built, **proving.RULE_FACTS)
+        rules = fill_from(proving.PROMPTS, "attempts", built=False, **proving.RULE_FACTS)
         system = fill_from(
             PROMPTS,
             "read_system",

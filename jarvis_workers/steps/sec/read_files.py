@@ -163,7 +163,6 @@ def question_of(
         options.lang,
         options.notes,
         options.prove,
-        options.proof_build is not None,
     )
     _ = question.code, question.definitions, question.absent
     return question

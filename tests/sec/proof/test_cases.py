@@ -223,6 +223,7 @@ def test_a_harness_is_linked_with_what_the_build_has_made(command: str, tmp_path
     with built(tmp_path, Case("built", case.cwe, files, ("", ""), case.attempt), command) as prove:
         harness, program = prove(case.attempt), prove(Attempt("program", "prog"))
         absent = prove(replace(case.attempt, code=case.attempt.code.replace("tag_name(", "tag_label(")))
+        by_source = [prove(Attempt("program", name)) for name in ("src/prog.c", "prog/main.c", "./prog")]
         refused = [prove(Attempt("program", name)) for name in ("../../../bin/sh", "src/main.c", "libtags.a", "")]
 
     assert harness.proof is not None, harness.text
@@ -230,6 +231,7 @@ def test_a_harness_is_linked_with_what_the_build_has_made(command: str, tmp_path
         harness.proof.reason == "tag_name is internal: main of the tree calls it, and src/tags.h is not a public header"
     )
     assert (program.ran, program.proof) == (True, None)
+    assert [one.ran for one in by_source] == [True] * 3
     assert (
         "tag_label is neither in what was compiled of the tree nor one of those that a harness may call" in absent.text
     )
