@@ -54,7 +54,8 @@ def test_a_missing_extra_is_named_by_doctor_and_by_submit_before_anything_runs(
 ):
     (here / "a.c").write_text("int a;\n")
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, "jarvis_workers.store.postgres_address", raising=False)  # it imports the driver
+    for loaded in ("jarvis_workers.store.postgres_address", f"{module}.pq"):
+        monkeypatch.delitem(sys.modules, loaded, raising=False)
     monkeypatch.setenv(setting, address)
 
     assert run(["doctor"]) == 2
