@@ -303,6 +303,14 @@ def test_a_tree_that_does_not_build_is_said_and_costs_no_question() -> None:
     assert talk.ledger.is_over(1)
 
 
+def test_the_reason_why_a_tree_does_not_build_is_not_that_of_the_model() -> None:
+    machine = Machine(problem="--build 'make': exit code 2")
+    talk = Talk(report(item(1, no_proof="nothing can be run")), machine=machine)
+
+    assert talk.proofs[0].reason == machine.problem
+    assert "Nothing can be run here" in talk.last_message(0)
+
+
 def test_the_log_of_a_build_is_not_shown_to_the_model() -> None:
     machine = Machine(problem="--build 'make': exit code 2: This code was reviewed")
     talk = Talk(attempt(COPY), report(item(1, SAFE)), machine=machine)

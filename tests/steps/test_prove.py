@@ -1,6 +1,6 @@
 """The stage that proves confirmed findings, over a real store, sandbox, compiler and scripted model server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from jarvis_workers.tools.tree import DirectoryTree
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.judging import LINE, judge
 from tests.proving import OWN, answers_since, gives_up, to_show, tries
+from tests.reading_files import is_reading, item, reported
 from tests.steps.pipeline import Pipeline
 
 GREETER = Path(__file__).parents[1] / "data" / "servers" / "greeter.c"
@@ -64,12 +65,14 @@ class Bench:
         exposure: str = "",
         prover: Callable[[Body], Step] | None = None,
         tier: Tier | None = None,
+        named: Sequence[dict[str, Any]] = (),
         **options: Any,
     ) -> tuple[dict[str, Any], list[Body]]:
         """Scan files, confirm everything, answer requests for proofs with `steps` or by `prover`.
 
         Return the report and the requests.  With a reason for a `crash`, the jobs that prove fail.  The verdicts name
-        the `exposure`.  With `escalate`, the first model is not sure.  The machine has this `tier`.
+        the `exposure`.  With `escalate`, the first model is not sure.  The machine has this `tier`.  Readers have `named`
+        these items.
         """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
@@ -78,6 +81,8 @@ class Bench:
         left, asked = list(steps), list[Body]()
 
         def answer(body: Body) -> Step:
+            if is_reading(body):
+                return reported(body, [*named])
             if not to_show(body):
                 unsure = "escalate" in options and body["model"] == "m"
                 return judge(body, always="confirmed", exposure=exposure, **({"verdict": "unclear"} if unsure else {}))
@@ -126,6 +131,23 @@ def test_a_confirmed_finding_that_a_sanitizer_stops_at_is_proved(bench: Bench) -
     assert proof["command"] == "./program < stdin"
     assert proof["sources"] == [{"name": "stdin", "text": "a" * 100 + "\n", "base64": None, "is_whole": True}]
     assert "no sanitizer reported an error; the run ended" in asked[1]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [True, False])
+def test_the_attempt_of_a_reader_proves_what_it_names_without_a_question(rule: bool, bench: Bench) -> None:
+    """Also what is merged with the candidate of a rule."""
+    source = RECORD if rule else RECORD.replace("strcpy(name, line)", "for (int i = 0; line[i]; i++) name[i] = line[i]")
+    quote = source.split("\n")[9].strip()
+    shows = {"way": "program", "files": [{"name": "stdin", "text": "a" * 100 + "\n"}]}
+    named = [item("main.c", 10, quote, attempt=shows, reach="remote", severity="low")]
+    body, asked = bench.prove({"main.c": source}, named=named, read="all")
+
+    issue = issue_at(body, 10)
+    assert (issue["status"], issue["proof"]["state"], issue["proof"]["attempts"]) == ("proved", "proved", 1)
+    assert (issue["exposure"], issue["severity"]) == ("remote", "low")
+    assert issue["conditions" if "conditions" in issue else "preconditions"] == "the input of the proof: ./program < stdin"
+    assert asked == []
 
 
 @pytest.mark.slow

@@ -155,7 +155,7 @@ class Investigation:
     def take(self, items: Sequence[InvestigatedItem]) -> None:
         """Record why the model proves nothing, according to its report."""
         for item in items:
-            if item.verdict == "risk" and item.no_proof.strip() and self.ledger.has(item.gid):
+            if item.verdict == "risk" and item.no_proof.strip() and self.ledger.can_be_tried(item.gid):
                 self.ledger.give_up((item.gid,), item.no_proof)
 
     def show(self, agent: Agent, answers: VerdictCollector, calls: ToolCalls) -> Conversation[None]:

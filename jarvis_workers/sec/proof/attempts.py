@@ -82,9 +82,9 @@ class AttemptLedger:
         """Whether attempts name the number that they are made for."""
         return len(self._places) > 1
 
-    def has(self, number: int) -> bool:
-        """Return whether attempts can be made for a number."""
-        return number in self._places
+    def can_be_tried(self, number: int) -> bool:
+        """Return whether attempts can be made for a number, or could be."""
+        return number in self._places and number not in self._blocked
 
     def is_proved(self, number: int) -> bool:
         """Return whether the finding in question is proved, not only reproduced."""
