@@ -27,7 +27,7 @@ from jarvis_workers.tools.tool import BadCall, ToolOutcome
 COMPLETE = "!!!COMPLETE!!!"
 NO_OUTPUT = "(no output)"
 # Of an answer; those beyond are named in the result, each with so many characters of its arguments.
-CALLS_MAX, CUT_LENGTH = 5, 200
+CALLS_MAX, CUT_LENGTH = 8, 200
 
 
 class BadReply(Exception):

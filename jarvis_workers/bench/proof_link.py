@@ -8,7 +8,7 @@ function and of `main` are changed.
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -186,7 +186,7 @@ class _Harness:
             return f"{data[0]} is a variable of the tree", set()
         headers = included_headers(self._preprocessed, PROJECT)
         callers, shared = bench.compiled.callers, bench.compiled.shared
-        public = api_calls.public_headers(headers, dict(self._build_files()))
+        public = api_calls.public_headers(headers, dict(self._build_files(headers)))
         public |= api_calls.library_headers(declared, PROJECT, callers, symbols.keys(), shared)
         internal = api_calls.internal_use(self._used, declared, PROJECT, callers, public)
         if internal:
@@ -224,10 +224,14 @@ class _Harness:
             return declarations_of_tree(text, read_untrusted(bench.work / MADE / "harness.i"))
         return api_calls.declarations_of(text.decode(errors="replace"))
 
-    def _build_files(self) -> Iterator[tuple[str, str]]:
-        for name in BUILD_FILES:
-            if text := self._bench.source(name):
-                yield name, text.decode(errors="replace")
+    def _build_files(self, headers: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield the build files of the directories of headers and of those above them."""
+        directories = {parent for header in headers for parent in PurePosixPath(header).parents}
+        for directory in sorted(directories):
+            for name in BUILD_FILES:
+                path = str(directory / name)
+                if text := self._bench.source(path):
+                    yield path, text.decode(errors="replace")
 
     def _prepared(self) -> tuple[set[str], list[str]]:
         """Return the objects of which the harness needs copies, and these: with static functions visible, no main."""

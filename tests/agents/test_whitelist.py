@@ -169,16 +169,16 @@ def test_several_calls_of_which_one_may_not_run_with_others_run_none(calls: list
 
 
 @pytest.mark.parametrize("form", ["native", "text"])
-def test_five_calls_of_an_answer_run_and_the_others_are_named(form: str) -> None:
+def test_eight_calls_of_an_answer_run_and_the_others_are_named(form: str) -> None:
     seen: list[str] = []
     profile, answer = (TEXT, blocks) if form == "text" else (NATIVE, answers)
-    platform = Scripted(answer(*(("look", f'{{"at": "{number}"}}') for number in range(12))), text("done"))
+    platform = Scripted(answer(*(("look", f'{{"at": "{number}"}}') for number in range(18))), text("done"))
 
     run(agent_of(look(seen, reads_only=True), profile=profile), platform)
 
-    assert seen == ["0", "1", "2", "3", "4"]
+    assert seen == [str(number) for number in range(8)]
     told = platform.requests[1].messages[-1].content
-    assert 'These were not run:\n- look {"at": "5"}' in told and told.endswith("- 2 more")
+    assert 'These were not run:\n- look {"at": "8"}' in told and told.endswith("- 2 more")
 
 
 def test_several_calls_as_text_run_and_their_results_are_one_message() -> None:

@@ -327,23 +327,23 @@ def test_what_a_model_reports_joins_the_candidates_of_rules_with_its_cause_in_a_
 
 def test_what_a_model_reports_stays_apart_where_a_conversation_has_no_room_for_both() -> None:
     way = trail_of([(None, 7, "a length"), (None, 8, "is used")], "a.c")
-    rules = [found(line=8, trail=way)._replace(pattern=f"own_rule_{at}") for at in range(8)]
+    rules = [found(line=8, trail=way)._replace(pattern=f"own_rule_{at}") for at in range(12)]
     elsewhere = found(line=11, trail=trail_of([(None, 7, "no check")], "a.c"))._replace(pattern="discovered")
     groups = by_function(locate(numbered(*rules, elsewhere), CODE), by_source=True)
 
-    assert [len(group) for group in groups] == [8, 1]
+    assert [len(group) for group in groups] == [12, 1]
 
 
 def test_the_defects_of_one_source_are_verified_together_in_a_run_that_proves() -> None:
-    trails = [trail_of([(None, line % 3, "a length"), (None, 100 + line, "is used")], "a.c") for line in range(12)]
+    trails = [trail_of([(None, line % 3, "a length"), (None, 100 + line, "is used")], "a.c") for line in range(18)]
     uses = numbered(*[found("flow_buffer_overflow", line=100 + at, trail=trail) for at, trail in enumerate(trails)])
     one_answer = Profile(answer_tokens=8_192)
     plain = list(verified_together(uses, CONDITIONS, one_answer))
     parts = list(verified_together(uses, CONDITIONS, one_answer, by_source=True))
 
-    assert [len(part.gids) for part in plain] == [8, 4]
-    assert [len(part.gids) for part in parts] == [8, 4]
-    assert [{gid % 3 for gid in part.gids} for part in plain] == [{0, 1, 2}, {0, 1, 2}]
+    assert [len(part.gids) for part in plain] == [8, 8, 2]
+    assert [len(part.gids) for part in parts] == [12, 6]
+    assert [len({gid % 3 for gid in part.gids}) for part in plain] == [3, 3, 2]
     assert sorted(len({gid % 3 for gid in part.gids}) for part in parts) == [1, 2]
 
 
@@ -365,6 +365,14 @@ def test_functions_with_few_defects_that_models_report_are_one_cluster() -> None
     groups = by_function(locate(numbered(*rows), code))
 
     assert [[one.candidate.line for one in group] for group in groups] == [[1, 1], [4, 4, 7, 7, 7, 10, 10, 13]]
+
+
+def test_whole_functions_are_one_cluster_in_a_run_that_proves_whoever_reports_them() -> None:
+    code = b"".join(b"void f%d(void)\n{\n}\n" % number for number in range(5))
+    reported = [found(line=line)._replace(pattern="discovered") for line in (1, 4, 7, 7)]
+    groups = by_function(locate(numbered(found(line=10), *reported), code), by_source=True)
+
+    assert [sorted(one.candidate.line for one in group) for group in groups] == [[1, 4, 7, 7, 10]]
 
 
 def test_outside_of_functions_a_rule_and_sink_is_a_cluster() -> None:

@@ -790,3 +790,8 @@ def test_what_models_report_of_a_candidate_is_part_of_its_question() -> None:
 
     assert "a model also reports it, a risk if this holds: name may have no NUL" in told.texts[1]
     assert told.about != prepared().about
+
+
+def test_the_field_of_a_conversation_with_attempts_is_no_fault_elsewhere() -> None:
+    assert FORM.read_value([{"gid": 1, "verdict": "unclear", "no_proof": ""}])[0].gid == 1
+    assert FORM.read_value([{"gid": 1, "has_risk": True, "no_proof": "x"}])[0].has_risk

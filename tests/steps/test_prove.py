@@ -71,8 +71,8 @@ class Bench:
         """Scan files, confirm everything, answer requests for proofs with `steps` or by `prover`.
 
         Return the report and the requests.  With a reason for a `crash`, the jobs that prove fail.  The verdicts name
-        the `exposure`.  With `escalate`, the first model is not sure.  The machine has this `tier`.  Readers have `named`
-        these items.
+        the `exposure`.  With `escalate`, the first model is not sure.  The machine has this `tier`.  Readers have
+        `named` these items.
         """
         tree = self.place / f"tree{len(list(self.place.glob('tree*')))}"
         for name, text in files.items():
@@ -146,7 +146,7 @@ def test_the_attempt_of_a_reader_proves_what_it_names_without_a_question(rule: b
     issue = issue_at(body, 10)
     assert (issue["status"], issue["proof"]["state"], issue["proof"]["attempts"]) == ("proved", "proved", 1)
     assert (issue["exposure"], issue["severity"]) == ("remote", "low")
-    assert issue["conditions" if "conditions" in issue else "preconditions"] == "the input of the proof: ./program < stdin"
+    assert issue["preconditions"] == "the input of the proof: ./program < stdin"
     assert asked == []
 
 

@@ -49,6 +49,8 @@ VERIFICATION_MAX = 1_000
 FILES_NAMED = 20
 # Maximum number of candidates per verification conversation, further limited by the size of an answer.
 VERIFIED_AT_ONCE = 8
+# The code is most of a question, and a proof needs no report: in a run that proves.
+INVESTIGATED_AT_ONCE = 12
 TOKENS_OF_A_VERDICT = 400
 
 Conditions = Mapping[str, str]
@@ -218,9 +220,9 @@ def _cluster(members: Sequence[LocatedCandidate], verification: str) -> Cluster:
     return Cluster(verification, tuple(located.gid for located in members))
 
 
-def verdicts_at_once(profile: Profile) -> int:
-    """Return the number of verdicts that fit into one answer."""
-    return min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
+def verdicts_at_once(profile: Profile, most: int = VERIFIED_AT_ONCE) -> int:
+    """Return the number of verdicts, at most `most`, that fit into one answer."""
+    return min(most, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
 
 
 def verified_together(
@@ -234,7 +236,8 @@ def verified_together(
     defects: defaultdict[Hashable, list[Numbered]] = defaultdict(list)
     for gid, candidate in numbered:
         defects[defect_of(candidate).key].append((gid, candidate))
-    those, most = list(defects.values()), verdicts_at_once(profile)
+    those = list(defects.values())
+    most = verdicts_at_once(profile, INVESTIGATED_AT_ONCE if by_source else VERIFIED_AT_ONCE)
     for some in _filled(those, most) if by_source else (those[at : at + most] for at in range(0, len(those), most)):
         part = sorted(chain(*some), key=itemgetter(0))
         yield Cluster(question_text(part, conditions, shared), tuple(gid for gid, _ in part))

@@ -12,7 +12,7 @@ from hashlib import sha256
 from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.hidden_text import hidden_in
-from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
+from jarvis_workers.sec.judge.slices import ROOM, CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
@@ -20,6 +20,8 @@ from jarvis_workers.sec.trace import other_callers, read_trail, without_callers
 from jarvis_workers.tools.tool import Language
 
 PLACES_MAX = 12
+# The characters of a slice around more places than other runs than those that prove ask about at once.
+MANY_SPOTS, LARGE_ROOM = 8, 36_000
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Collect the material for the question; call this in a separate thread, because it reads files."""
     defects = cluster.defects
     texts = {number: _defect_text(those, index, cluster) for number, those in enumerate(defects, 1)}
-    code = cut(index, [_spot(those[0][1]) for those in defects])
+    spots = [_spot(those[0][1]) for those in defects]
+    code = cut(index, spots, ROOM if len(spots) <= MANY_SPOTS else LARGE_ROOM)
     return VerificationQuestion(cluster, index, code, texts, [*code.suspicions(), *hidden_in(code)])
 
 

@@ -63,7 +63,19 @@ class _Hits(list[int]):
 
 
 def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | LostQuote:
-    """Return the evidence that matches a quote; quotes for a dismissal are checked more strictly."""
+    """Return the evidence that matches a quote; quotes for a dismissal are checked more strictly.
+
+    A quote that identifies no place also counts if it is the whole line that is stated, unless that has only marks.
+    """
+    found = _found(index, about, quote, dismisses=dismisses)
+    if isinstance(found, LostQuote) and found.kind in ("short", "several") and not dismisses:
+        stated = stated_place(index, about, quote.file, quote.line)
+        is_said = stated and stated.quote.split() == quote.quote.split() and any(map(str.isalnum, quote.quote))
+        return stated if stated and is_said else found
+    return found
+
+
+def _found(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool) -> Evidence | LostQuote:
     if len(quote.quote) > QUOTED_TEXT_MAX:
         return LostQuote("long")
     scopes = list(_scopes(index, about, quote))

@@ -45,6 +45,7 @@ REASON = "preconditions"
 NO_REASONS = frozenset(
     ("", "none", "no", "na", "nil", "null", "nothing", "safe", "norisk", "false", "无", "没有", "安全")
 )
+OF_ATTEMPTS = "no_proof"
 REPEATS_MAX = 2
 EVIDENCE_MAX = 20
 UNKNOWN_LISTED_MAX = 5
@@ -91,7 +92,12 @@ class ReportItem(Form):
     @model_validator(mode="before")
     @classmethod
     def _with_verdict(cls, item: Any) -> Any:
-        """Read has_risk, which may be given in place of a verdict, or consistent with it."""
+        """Read has_risk, which may be given in place of a verdict, or consistent with it.
+
+        A model that also runs attempts may give the field of these everywhere; elsewhere it says nothing.
+        """
+        if isinstance(item, Mapping) and OF_ATTEMPTS in item and OF_ATTEMPTS not in cls.model_fields:
+            item = {name: value for name, value in item.items() if name != OF_ATTEMPTS}
         if not isinstance(item, Mapping) or "has_risk" not in item:
             return item
         fields = {name: value for name, value in item.items() if name != "has_risk"}

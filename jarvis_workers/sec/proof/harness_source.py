@@ -42,6 +42,10 @@ INSTRUMENTATION = re.compile(
 )
 
 
+# What compilers call for errno and for the addresses of functions.
+OF_COMPILERS = frozenset(("__errno_location", "_GLOBAL_OFFSET_TABLE_"))
+
+
 def source_faults(code: str, language: Language) -> Iterator[str]:
     """Yield what a harness must not contain, each as a sentence for the model."""
     if len(code) > SOURCE_MAX:
@@ -111,6 +115,6 @@ def symbol_faults(defined: Set[str], undefined: Set[str], tree: Mapping[str, str
         yield f"make {', '.join(sorted(extra))} static: a harness defines only main"
     if replaced := defined & tree.keys() - {"main"}:
         yield f"the harness defines {', '.join(sorted(replaced))}, which the tree defines"
-    for name in sorted(undefined - tree.keys() - CALLS - set(SILENCED)):
+    for name in sorted(undefined - tree.keys() - CALLS - OF_COMPILERS - set(SILENCED)):
         if not INSTRUMENTATION.fullmatch(name):
             yield f"{name} is neither in what was compiled of the tree nor one of those that a harness may call"

@@ -6,10 +6,12 @@ Errors that any program can cause with enough input, such as an exhausted memory
 MEMORY = frozenset(
     (118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 129, 130, 131, 134, 170, 193, 242, 415, 416, 464, 466, 467, 468)
 ) | frozenset((562, 590, 665, 676, 680, 681, 704, 761, 762, 763, 785, 786, 787, 788, 805, 806, 822, 823, 824, 825, 843))
+# A pointer is used after its object has ended, or is not that of an object: no bound is wrong; and the reverse.
+TEMPORAL = frozenset((415, 416, 562, 590, 761, 763, 825))
+SPATIAL = frozenset((120, 121, 122, 124, 125, 126, 127, 129, 131, 170, 193, 242, 464, 785, 786, 787, 788, 805, 806))
 NUMBERS = frozenset((128, 190, 191, 192, 194, 195, 196, 197, 680, 681, 682, 839, 1335))
 NULLS = frozenset((252, 253, 476, 690))
 SIZES = frozenset((400, 770, 789))
-UNINITIALIZED = frozenset((457, 824, 908, 909))
 ENDLESS = frozenset((400, 405, 407, 606, 834, 835, 1322, 1333))
 RACES = frozenset((362, 364, 366, 367, 479))
 # What is passed as the size of an allocation may be negative before its conversion, as sanitizer_log.py says.
@@ -24,23 +26,23 @@ SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     ("reallocarray-overflow", SIZES),
     ("pvalloc-overflow", SIZES),
     ("out-of-memory", SIZES),
-    ("double-free", MEMORY | RACES),
+    ("double-free", MEMORY - SPATIAL | RACES),
     ("free on address", MEMORY),
     ("bad-free", MEMORY),
     ("alloc-dealloc-mismatch", frozenset((762, 763))),
     ("new-delete-type-mismatch", frozenset((762, 763))),
     ("param-overlap", frozenset((118, 119))),
     ("negative-size-param", MEMORY | NUMBERS),
-    ("use-after", MEMORY | RACES),
-    ("buffer-overflow", MEMORY | NUMBERS | RACES),
-    ("buffer-underflow", MEMORY | NUMBERS),
-    ("container-overflow", MEMORY | NUMBERS),
-    ("object-overflow", MEMORY | NUMBERS),
-    ("SEGV", MEMORY | NUMBERS | NULLS | UNINITIALIZED | RACES),
+    ("use-after", MEMORY - SPATIAL | RACES),
+    ("buffer-overflow", MEMORY - TEMPORAL | NUMBERS | RACES),
+    ("buffer-underflow", MEMORY - TEMPORAL | NUMBERS),
+    ("container-overflow", MEMORY - TEMPORAL | NUMBERS),
+    ("object-overflow", MEMORY - TEMPORAL | NUMBERS),
+    ("SEGV", MEMORY | NUMBERS | NULLS | RACES),
     ("BUS", MEMORY | NUMBERS | RACES),
     ("FPE", frozenset((369,)) | NUMBERS),
     ("division by zero", frozenset((369,))),
-    ("out of bounds", MEMORY | NUMBERS),
+    ("out of bounds", MEMORY - TEMPORAL | NUMBERS),
     # A function may not look at a null pointer, such as memcpy of no bytes; if it does, SEGV follows. So it is with
     # pointers that are computed from null and not used.
     ("null pointer passed", frozenset()),

@@ -13,15 +13,16 @@ from hashlib import sha256
 from pathlib import Path
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, Reason, early_end
 from jarvis_workers.agent.loop import CALLS_MAX, run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.investigation import OPEN_BENCH, BenchState
 from jarvis_workers.sec.judge.lost_quote import LostQuote
-from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
@@ -54,6 +55,7 @@ SENT_BACK_MAX = 40
 # The tokens of an item in an answer.
 ITEM_TOKENS = 200
 NO_SLICE = Slice(())
+NO_BENCH = BenchState({})
 LOOKED_UP = "(I wanted to look up more.)"
 
 
@@ -61,7 +63,8 @@ LOOKED_UP = "(I wanted to look up more.)"
 class GroupQuestion:
     """The question about one of `groups` groups; `room` is for its files and the definitions from other files.
 
-    What is of at least the severity `shows` is to be shown by an attempt.
+    What is of at least the severity `shows` is to be shown by an attempt; `built` says that a command builds the code.
+    The tool `open_proof_bench` is then at hand, though not for the model.
     """
 
     index: CodeIndex
@@ -73,6 +76,7 @@ class GroupQuestion:
     language: Language = "en"
     notes: str = ""
     shows: str | None = None
+    built: bool = False
 
     @cached_property
     def code(self) -> str:
@@ -98,7 +102,7 @@ class GroupQuestion:
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
         texts = [self.project, self.hints, self.code, self.definitions, self.absent, self.notes]
-        parts = [self.language, *texts, self.groups > 1, *([self.shows] if self.shows else [])]
+        parts = [self.language, *texts, self.groups > 1, *([self.shows, self.built] if self.shows else [])]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
     def cut_lines(self) -> dict[str, int]:
@@ -135,7 +139,7 @@ class GroupReading:
         output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
-        rules = fill_from(proving.PROMPTS, "attempts", built=False, **proving.RULE_FACTS)
+        rules = fill_from(proving.PROMPTS, "attempts", built=question.built, **proving.RULE_FACTS)
         system = fill_from(
             PROMPTS,
             "read_system",
@@ -177,8 +181,12 @@ class GroupReading:
 
     def _first_report(self) -> Conversation[TaskResult]:
         """Return the first report; a reader that only looks things up is asked for it once."""
+        bench = NO_BENCH
+        if self._question.shows:
+            outcome = yield RunTool(OPEN_BENCH, {}, untimed=True)
+            bench = BenchState.from_text(outcome.stdout)
         try:
-            return (yield from run_task(self.agent, self._task()))
+            return (yield from run_task(self.agent, self._task(bench)))
         except AgentStopped as stop:
             if stop.reason not in (Reason.TOOL_CALLS, Reason.REPEATED):
                 raise
@@ -197,14 +205,8 @@ class GroupReading:
         return one._replace(description=texts[0], suggestion=texts[1], cause=cause)
 
     def _find(self, item: HypothesisItem) -> Evidence | LostQuote:
-        """Return the line that an item quotes; a quote of little text counts if it is the whole stated line."""
-        index = self._question.index
-        found = find_quote(index, NO_SLICE, Quote(file=item.file, line=item.line, quote=item.quote))
-        if isinstance(found, LostQuote) and found.kind in ("short", "several"):
-            stated = stated_place(index, NO_SLICE, item.file, item.line)
-            if stated and stated.quote.split() == item.quote.split():
-                return stated
-        return found
+        quote = Quote(file=item.file, line=item.line, quote=item.quote)
+        return find_quote(self._question.index, NO_SLICE, quote)
 
     def _line(self, path: str, line: int) -> str:
         file = self._question.index.file(path)
@@ -216,12 +218,13 @@ class GroupReading:
         rules = sorted({one.rule for one in (*parts, *self.agent.guard.suspicions) if one.level != "warn"})
         return INSTRUCTED.format(rules=", ".join(rules)) if rules else None
 
-    def _task(self) -> str:
+    def _task(self, bench: BenchState) -> str:
         question, guard = self._question, self.agent.guard
         texts = {"names": question.names, "project": question.project, "hints": question.hints}
         texts |= {"code": question.code, "definitions": question.definitions, "absent": question.absent}
+        texts["targets"] = bench.targets
         admitted = {name: guard.admit(text) if text else "" for name, text in texts.items()}
-        return fill_from(PROMPTS, "read", groups=question.groups, **admitted)
+        return fill_from(PROMPTS, "read", groups=question.groups, blocked=bench.blocked, **admitted)
 
     def _correction(self, problems: Sequence[ItemProblem]) -> str:
         """Return the message about items that cannot be used; it names them by what the model itself has written."""

@@ -190,15 +190,15 @@ def distinct(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
 
 
 def with_shared_causes(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-    """Return the hypotheses, of which those at a line that others name as their cause have this cause, too."""
-    named: dict[tuple[str, int], Cause] = {}
+    """Return the hypotheses; those at a line that others of their category name as the cause have this cause, too."""
+    named: dict[tuple[str, int, str], Cause] = {}
     for one in hypotheses:
         if one.cause and one.cause[:2] != (one.file, one.line):
-            named.setdefault(one.cause[:2], one.cause)
+            named.setdefault((*one.cause[:2], one.category), one.cause)
 
     def shared(one: Hypothesis) -> Hypothesis:
         own = one.cause is None or one.cause[:2] == (one.file, one.line)
-        return one._replace(cause=named.get((one.file, one.line))) if own else one
+        return one._replace(cause=named.get((one.file, one.line, one.category))) if own else one
 
     return tuple(map(shared, hypotheses))
 

@@ -146,7 +146,8 @@ def divide(
     """Return the clusters of a file that need no model, and the questions to a model about the other candidates."""
     clusters, questions = [], []
     for group in by_function(located, by_source=options.prove is not None):
-        if fits(group, profile):
+        # In a run that proves, what is too much for one conversation is divided without a question.
+        if options.prove is not None or fits(group, profile):
             numbered = [(one.gid, one.candidate) for one in group]
             clusters.append(Cluster(question_text(numbered, conditions), tuple(gid for gid, _ in numbered)))
         else:

@@ -137,7 +137,8 @@ class DryRun:
     def read(self, plan: ReadingPlan, place: int, findings: Sequence[Candidate]) -> FirstRequest:
         """Return the first request of a reader of a group; `findings` are those of the rules in its files."""
         options = self._plan.options
-        prepared = reader_question(self._index, plan, plan.groups[place], findings, options)
+        groups = plan.groups[place]
+        prepared = reader_question(self._index, plan, groups, findings, options, runs=self._has_sandbox)
         marks, limits = make_marks(self._secret, prepared.about), options.agent_limits
         return self._first(GroupReading(prepared, profile=self._profile, marks=marks, limits=limits).run())
 

@@ -1,11 +1,14 @@
 """The investigation of a cluster: what attempts shall show of its candidates, and the bench on which they run."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
 from jarvis_workers.sec.judge.question import VerificationQuestion
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import Exposure, Verdict
 from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.proof import ProofTarget
@@ -30,6 +33,15 @@ class AttemptBench(Protocol):
 
     def targets(self) -> list[str] | None:
         """Return what the build command has made; None without one."""
+
+
+def bench_state(bench: AttemptBench, index: CodeIndex, file: str) -> BenchState:
+    """Open the bench, and return the programs and fuzz targets, the nearest to a file without a build command."""
+    try:
+        made = bench.targets()
+    except StepFailed as error:
+        return BenchState({1: str(error)})
+    return BenchState({}, "\n".join(entry_points(index, file) if made is None else made))
 
 
 def investigation_of(
@@ -57,9 +69,7 @@ def investigation_of(
         blocked = {number: why for number, why in problems.items() if why}
         if len(blocked) == len(targets):
             return BenchState(blocked)
-        made = bench.targets()
-        listed = entry_points(question.index, members[1][0].file) if made is None else made
-        return BenchState(blocked, "\n".join(listed))
+        return replace(bench_state(bench, question.index, members[1][0].file), blocked=blocked)
 
     calls = dict[int, GivenCall]()
     for number, numbered in enumerate(question.cluster.defects, 1):

@@ -8,7 +8,9 @@ the reason.
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,9 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.ratelimit.budget import RunBudget
+from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import DISCOVERED, Candidate
+from jarvis_workers.sec.judge.investigation import bench_tool
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.grouping import choose, group
@@ -33,9 +37,12 @@ from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.steps.sec import given_attempts
+from jarvis_workers.steps.sec.investigator import bench_state
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.map_files import mapped_files
 from jarvis_workers.steps.sec.payloads import ReadPayload
+from jarvis_workers.steps.sec.proof_runner import LazyBench
+from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, SPENT, Piece, ReadingPlan
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.tree_index import index_of
@@ -125,13 +132,16 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     if work.unpaid:
         return _commit(work, plan, ReadingResult(reason=work.unpaid))
     root = await runtime.unpack(blobs, work.snapshot_id)
-    question = await asyncio.to_thread(
-        question_of, index_of(root), plan, plan.pieces(work.payload), work.findings, work.options
-    )
-    with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
-        limits = work.options.agent_limits
+    index, options = index_of(root), work.options
+    ask = partial(question_of, index, plan, plan.pieces(work.payload), work.findings, options)
+    question = await asyncio.to_thread(ask, runs=runtime.tier != Tier.C)
+    with ExitStack() as resources, runtime.open(work.job, options.group, question.about, work.lines) as talk:
+        bench = LazyBench(runtime, partial(proof_tree, root, work.snapshot_id, options, blobs), resources)
+        opening = bench_tool(partial(bench_state, bench, index, work.payload.files[0]))
+        limits = options.agent_limits
         reading = GroupReading(question, profile=talk.platform.profile, marks=talk.marks, limits=limits)
-        result = await talk.lead(reading.run(), reading.agent, {"about": question.about})
+        hidden = [opening] if question.shows else []
+        result = await talk.lead(reading.run(), reading.agent, {"about": question.about}, hidden)
         if reading.stopped and is_caused_by_answers(reading.stopped):
             await talk.forget()
         queue = await asyncio.to_thread(_work_list, work, plan, question, result)
@@ -141,9 +151,18 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
 
 
 def question_of(
-    index: CodeIndex, plan: ReadingPlan, places: Sequence[Piece], findings: Sequence[Candidate], options: JudgeOptions
+    index: CodeIndex,
+    plan: ReadingPlan,
+    places: Sequence[Piece],
+    findings: Sequence[Candidate],
+    options: JudgeOptions,
+    *,
+    runs: bool = True,
 ) -> GroupQuestion:
-    """Return the question about lines of files; this reads files. Raises StepFailed if one is missing."""
+    """Return the question about lines of files; this reads files. Raises StepFailed if one is missing.
+
+    Attempts are asked for if this machine `runs` them.
+    """
     pieces = []
     for path, first, last in places:
         file = index.file(path)
@@ -162,7 +181,8 @@ def question_of(
         len(plan.groups) + (places not in plan.groups),
         options.lang,
         options.notes,
-        options.prove,
+        options.prove if runs else None,
+        options.proof_build is not None,
     )
     _ = question.code, question.definitions, question.absent
     return question

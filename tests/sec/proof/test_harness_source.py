@@ -70,6 +70,8 @@ def test_only_headers_may_be_included() -> None:
 def test_a_harness_defines_main_and_calls_the_tree_and_little_else() -> None:
     assert list(symbol_faults({"main"}, {"parse", "malloc", "printf", "__asan_report_load1"}, TREE, "c")) == []
     assert list(symbol_faults({"main", "___asan_globals_registered"}, {"__start_asan_globals"}, TREE, "c")) == []
+    errno = {"__errno_location", "_GLOBAL_OFFSET_TABLE_"}
+    assert list(symbol_faults({"main"}, errno, TREE, "c")) == []
     text = "\n".join(symbol_faults({"main", "parse", "memcpy"}, {"write", "dlsym"}, TREE, "c"))
     assert "make memcpy, parse static" in text
     assert "defines parse, which the tree defines" in text

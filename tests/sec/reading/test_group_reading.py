@@ -12,8 +12,9 @@ from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.platforms.tokens import estimate_request
+from jarvis_workers.sec.judge.investigation import BenchState, bench_tool
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
-from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
+from jarvis_workers.sec.reading.group_reading import NO_BENCH, GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.hints import hint_text
 from jarvis_workers.sec.reading.hypotheses import ITEMS_MAX
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
@@ -34,10 +35,12 @@ def question(**files: str) -> GroupQuestion:
     return GroupQuestion(index, (PlacedLines(file, 1, 15),), "README: A tool.", hint_text([found()], 500), 1_000, 2)
 
 
-def reading(*replies: Reply | Exception, of: GroupQuestion | None = None) -> tuple[ReadingResult, Scripted]:
+def reading(
+    *replies: Reply | Exception, of: GroupQuestion | None = None, bench: BenchState = NO_BENCH
+) -> tuple[ReadingResult, Scripted]:
     """Read with a model that answers so."""
     talk, platform = GroupReading(of or question(), profile=PROFILES["deepseek"], marks=MARKS), Scripted(*replies)
-    return drive(talk.run(), AgentWorld(platform, talk.agent.tools)), platform
+    return drive(talk.run(), AgentWorld(platform, talk.agent.tools.plus(bench_tool(lambda: bench)))), platform
 
 
 def report(*items: dict[str, Any]) -> Reply:
@@ -200,6 +203,44 @@ def test_the_line_that_others_name_as_their_cause_has_it_too() -> None:
     result, _ = reading(report(*items), of=question(a=code))
 
     assert [one.cause for one in result.hypotheses] == [("src/a.c", 3, "no bound")] * 3
+
+
+def test_a_weakness_of_another_category_at_that_line_has_another_cause() -> None:
+    code = "void f(char *d, char *s)\n{\n    get(d, s);\n    put(d, s);\n}\n"
+    leak = {**COPIES, "line": 3, "quote": "get(d, s);", "cwe": 401}
+    over = {**COPIES, "line": 4, "quote": "put(d, s);", "cause": "src/a.c:3: no bound"}
+    result, _ = reading(report(leak, over), of=question(a=code))
+
+    assert [one.cause for one in result.hypotheses] == [None, ("src/a.c", 3, "no bound")]
+
+
+def test_a_reader_gives_attempts_for_the_programs_of_the_project() -> None:
+    shows = {"way": "program", "target": "prog", "args": ["aaaa"]}
+    asked = replace(question(), shows="high", built=True)
+    result, platform = reading(report({**COPIES, "attempt": shows}), of=asked, bench=BenchState({}, "bin/prog"))
+
+    system, task = (str(message.content) for message in platform.requests[0].messages[:2])
+    assert "- attempt: for each certain or likely item of high severity that" in system
+    assert "run_proof builds and runs one attempt, twice" in system
+    assert "Programs and fuzz targets of the project, for attempts:" in task and "bin/prog" in task
+    (one,) = result.hypotheses
+    assert one.given and (one.given.attempt.args, one.given.reach, one.given.severity) == (["aaaa"], "file", "high")
+    assert asked.about != question().about
+
+
+def test_an_attempt_that_cannot_be_read_costs_its_item_nothing() -> None:
+    result, _ = reading(report({**COPIES, "attempt": {"way": "magic"}}), of=replace(question(), shows="low"))
+
+    assert [one.given for one in result.hypotheses] == [None]
+
+
+def test_no_attempt_is_asked_for_where_the_code_cannot_be_built_or_nothing_is_to_be_shown() -> None:
+    blocked = reading(report(), of=replace(question(), shows="low"), bench=BenchState({1: "no compiler"}))[1]
+    plain = reading(report())[1]
+
+    assert "could not be built: give no attempts" in str(blocked.requests[0].messages[1].content)
+    assert "no compiler" not in str(blocked.requests[0].messages[1].content)
+    assert "attempt" not in "".join(str(one.content) for one in plain.requests[0].messages)
 
 
 @pytest.mark.parametrize("stated", ["src/a.c:99: it is not measured", "gone.c:1: it is not measured", "not measured"])
