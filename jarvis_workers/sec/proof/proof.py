@@ -21,6 +21,8 @@ Transport = Literal["tcp", "udp"]
 
 # The file of a harness, by its language.
 HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
+# The group `undefined` does not have conversions of floating-point numbers that no integer of the type holds.
+SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow"
 # How a run ended without an error.
 NORMAL_END = "ended normally"
 # The error of a program that has not ended after some CPU time: its stack differs from run to run.

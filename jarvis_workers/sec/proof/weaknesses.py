@@ -52,7 +52,7 @@ SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     ("cannot be represented", NUMBERS),
     ("shift exponent", NUMBERS),
     ("left shift", NUMBERS),
-    ("outside the range", NUMBERS),
+    ("outside the range", NUMBERS | {704}),
     ("pointer index expression", frozenset((190, 191, 468, 823))),
     ("unsigned offset", frozenset((190, 191, 468, 823))),
     ("insufficient space", MEMORY),

@@ -75,7 +75,7 @@ OF_UBSAN: dict[str, tuple[set[int], frozenset[int] | set[int]]] = {
     "left shift of negative value -1": ({1335}, {125}),
     "index 5 out of bounds for type 'int [3]'": ({129, 787}, {476}),
     "variable length array bound evaluates to non-positive value -1": ({789, 190}, {476}),
-    "1e+300 is outside the range of representable values of type 'int'": ({681}, {125}),
+    "1e+300 is outside the range of representable values of type 'int'": ({681, 704, 190}, {125}),
     "load of address 0x1 with insufficient space for an object of type 'int'": ({119}, {476}),
     "load of value 5, which is not a valid value for type 'bool'": ({457, 908, 909}, PROVABLE),
     "execution reached an unreachable program point": (set(), PROVABLE),
