@@ -31,6 +31,7 @@ from jarvis_workers.sec.proof.api_calls import ApiDeclaration
 from jarvis_workers.sec.proof.clang_declarations import declarations_of_tree
 from jarvis_workers.sec.proof.harness_source import (
     SILENCED,
+    header_parts,
     include_faults,
     included_headers,
     includes_of,
@@ -38,6 +39,7 @@ from jarvis_workers.sec.proof.harness_source import (
     symbol_faults,
 )
 from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
+from jarvis_workers.sec.proof.structure_members import TreeStructures
 
 MADE = "made"
 PROGRAM = f"{MADE}/program"
@@ -196,8 +198,9 @@ class _Harness:
             named = set(re.findall(r"jarvis_(\w+)", outcome.stderr.decode(errors="replace"))) & self._used
             return f"the arguments of {', '.join(sorted(named)) or 'its calls'} cannot be checked", set()
         declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
-        is_public = declaring.intersection(headers) <= public
-        return api_calls.changed_member(self._attempt.code, is_public=is_public), self._used
+        hidden = declaring - public
+        structures = TreeStructures.of(header_parts(self._preprocessed, PROJECT), lambda one: one not in hidden)
+        return api_calls.changed_member(self._attempt.code, structures), self._used
 
     def _hidden_headers(self, included: Sequence[str], name: str) -> str:
         """Return which headers of the tree that name a function may have been replaced by those of the system."""

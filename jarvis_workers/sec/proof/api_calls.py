@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from jarvis_workers.sec.proof.proof import CallArgument
-from jarvis_workers.sec.proof.structure_members import Pairs, base_type, sized_members
+from jarvis_workers.sec.proof.structure_members import Pairs, TreeStructures, base_type, sized_members
 
 # The name of a function may be within parentheses, if its result is a pointer to a function: "extern f (*name (int));".
 DECLARED = re.compile(r"^/\* (.+):(\d+):\w+ \*/ extern ([^()]+?)(?:\((\*[^()]*?))?(\w+) \((?!\*)(.*);", re.MULTILINE)
@@ -116,18 +116,19 @@ def internal_use(
     return ""
 
 
-def changed_member(code: str, *, is_public: bool) -> str:
-    """Return a reason if a harness changes structures of the tree, "" if it does not.
-
-    Of a structure that it declares itself, it may set members if all headers `is_public`, as callers of zlib do.
-    """
+def changed_member(code: str, structures: TreeStructures) -> str:
+    """Return a reason if a harness changes or makes structures that the tree alone may, "" if it does not."""
     text = LITERAL.sub('""', code)
-    if match := BEHIND_POINTER.search(text):
-        where = f"in line {_line_of(match)} it changes the member {match[1] or match[2]}"
-        return f"{where} of a structure behind a pointer"
-    if not is_public and (match := OF_VARIABLE.search(text)):
-        where = f"in line {_line_of(match)} it changes the member {match[1]}"
-        return f"{where} of a structure that no public header declares"
+    rules = (
+        (BEHIND_POINTER, structures.members, "of a structure behind a pointer"),
+        (OF_VARIABLE, structures.hidden, "of a structure that no public header declares"),
+    )
+    for shape, members, of_what in rules:
+        for match in shape.finditer(text):
+            if (name := next(filter(None, match.groups()))) in members:
+                return f"in line {_line_of(match)} it changes the member {name} {of_what}"
+    if name := structures.disguise(text):
+        return f"it makes a structure {name}, whose members no header declares"
     return ""
 
 

@@ -455,6 +455,81 @@ def test_a_change_of_memory_is_recorded_after_any_number_of_calls(tmp_path: Path
     assert "the harness changes memory that the tree allocated before it calls box_put" in report.proof.reason
 
 
+STORE_H = """\
+#include "part.h"
+typedef struct store store;
+typedef int (*store_read)(void *user, char *to, int most);
+struct store_options { int room; };
+store *store_open(const struct store_options *options);
+int store_load(store *to, store_read read, void *user);
+"""
+STORE_C = """\
+#include "store.h"
+#include <stdlib.h>
+struct store { char *items; };
+store *store_open(const struct store_options *options)
+{
+    store *made = malloc(sizeof *made);
+    if (made)
+        made->items = malloc(options->room);
+    return made;
+}
+int store_load(store *to, store_read read, void *user)
+{
+    char part[64];
+    int count = read(user, part, sizeof part);
+    for (int at = 0; at < count; at++)
+        to->items[at] = part_of(part[at]); /* sink */
+    return count;
+}
+"""
+STORE = {
+    "store.h": STORE_H,
+    "store.c": STORE_C,
+    "part.h": "struct part { int room; };\nint part_of(int one);\n",
+    "part.c": '#include "part.h"\nint part_of(int one)\n{\n    return one + 1;\n}\n',
+}
+STORE_CALLS = """\
+    struct reader from = {0};
+    struct store_options options;
+    from.left = 40;
+    OPTIONS
+    store_load(store_open(&options), read_some, &from);"""
+STORE_READER = """\
+struct reader { int left; };
+static int read_some(void *user, char *to, int most)
+{
+    struct reader *from = user;
+    int count = from->left < most ? from->left : most;
+    from->left -= count;
+    memset(to, 'a', count);
+    return count;
+}
+int main"""
+
+
+@pytest.mark.slow
+def test_a_harness_sets_members_of_its_own_structures_and_of_public_ones_beside_a_private_header(
+    tmp_path: Path,
+) -> None:
+    calls = STORE_CALLS.replace("OPTIONS", "memset(&options, 0, sizeof options);\n    ((int *)&options)[0] = 8;")
+    attempt = harness(calls, "store.h")
+    attempt = replace(attempt, code=attempt.code.replace("int main", STORE_READER))
+    mirrored = replace(
+        attempt, code=attempt.code.replace("struct reader {", "struct store { char *a; };\nstruct reader {")
+    )
+    private = replace(attempt, code=attempt.code.replace("from.left = 40", "from.left = 40; struct part p; p.room = 1"))
+    with opened(Case("store", 787, STORE, ("", ""), attempt), tmp_path, TIERS[-1], fixed=False) as prove:
+        reports = [prove(one) for one in (attempt, mirrored, private)]
+
+    shown = [(one.proof.state, one.proof.reason.partition("it ")[2]) if one.proof else one.text for one in reports]
+    assert shown == [
+        ("proved", ""),
+        ("reproduced", "makes a structure store, whose members no header declares"),
+        ("reproduced", "changes the member room of a structure that no public header declares"),
+    ]
+
+
 TOTAL_C = "int depth_total(const char *text)\n{\n    return 1 + depth_of(text, 0); /* sink */\n}\n"
 
 
