@@ -33,15 +33,9 @@ from jarvis_workers.bench.proof_objects import COPY_MAINS, FUZZ_TARGET, Compiled
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import (
-    ANY_ADDRESS,
-    MEGABYTE,
-    CommandOutcome,
-    SandboxLimits,
-    Tier,
-)
+from jarvis_workers.sandbox.limits import ANY_ADDRESS, MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
-from jarvis_workers.sec.proof.proof import DISK_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
+from jarvis_workers.sec.proof.proof import ALLOCATION_MB, DISK_MB, GROWTH_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.toolchain import scratch
 
@@ -82,15 +76,17 @@ true
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files.
+    """Limits of the build and of a run: seconds, and megabytes of resident memory, of one allocation and of files.
 
     A run takes at most `run_seconds` of CPU time, and twice as long on a machine with other work. A program hangs if it
-    has not ended after `hang_seconds` of CPU time.
+    has not ended after `hang_seconds` of CPU time, and grows if it holds `growth_mb` on the heap.
     """
 
     build_seconds: float = 600
     run_seconds: float = RUN_SECONDS
     memory_mb: int = MEMORY_MB
+    allocation_mb: int = ALLOCATION_MB
+    growth_mb: int = GROWTH_MB
     disk_mb: int = DISK_MB
 
     @property

@@ -51,6 +51,7 @@ extern void jarvis_memory(const char *, int, const void *, unsigned long);
 extern void jarvis_string(const char *, int, const char *);
 extern void jarvis_enter(const char *);
 extern void jarvis_leave(void);
+const int jarvis_has_harness = 1;
 """
 
 

@@ -27,12 +27,18 @@ SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow"
 NORMAL_END = "ended normally"
 # The error of a program that has not ended after some CPU time: its stack differs from run to run.
 HANG = "hang"
+# The error of a program that holds more memory than its input explains.
+MEMORY_GROWTH = "memory-growth"
 # A recursion is stopped wherever the stack ends, and a loop wherever its time does.
 STACK_OVERFLOW = "stack-overflow"
 STOPPED_ANYWHERE = (HANG, STACK_OVERFLOW)
 FRAMES_SHOWN = 32
 # Limits of a run: seconds of CPU time, after which a program hangs, megabytes of memory, files and stack.
 RUN_SECONDS, HANG_SHARE, MEMORY_MB, DISK_MB, STACK_MB = 20, 4, 2048, 256, 8
+# Megabytes of one allocation, of which only what is written to takes memory: sizes of 32 bits overflow below.
+ALLOCATION_MB = 5120
+# Megabytes on the heap that are too many for an input of at most so many bytes.
+GROWTH_MB, SMALL_BYTES = 512, 64_000
 STDIN = "stdin"
 INPUT = "input"
 # In the commands for a person: where a server without a port of its own listens.
@@ -227,6 +233,10 @@ class ProofRun:
     @property
     def hangs(self) -> bool:
         return any(error.name == HANG for error in self.errors)
+
+    @property
+    def grows(self) -> bool:
+        return any(error.name == MEMORY_GROWTH for error in self.errors)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from jarvis_workers.sec.proof.proof import (
     FRAMES_SHOWN,
     HANG,
     KINDS,
+    MEMORY_GROWTH,
     STOPPED_ANYWHERE,
     Attempt,
     ClientMessage,
@@ -242,8 +243,9 @@ class _Shown(NamedTuple):
         if judgement is None or error is None:
             return cls(Proof("failed", reason=judgement.reason if judgement else result.problem))
         internal = result.internal or judgement.internal
-        if attempt.way == "harness" and internal and error.name == HANG:
-            why = f"the harness itself may not end, since its calls are not timed: {internal}"
+        if attempt.way == "harness" and internal and error.name in (HANG, MEMORY_GROWTH):
+            what = "not end, since its calls are not timed" if error.name == HANG else "hold the memory"
+            why = f"the harness itself may {what}: {internal}"
             return cls(Proof("failed", reason=why))
         kind: Kind = "api" if attempt.way == "harness" else attempt.way
         kind = "internal" if attempt.way == "harness" and internal else kind
