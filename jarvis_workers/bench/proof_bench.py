@@ -35,6 +35,7 @@ from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import ANY_ADDRESS, MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.sandbox.seccomp import STATUS_DESCRIPTOR
 from jarvis_workers.sec.proof.proof import ALLOCATION_MB, DISK_MB, GROWTH_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.toolchain import scratch
@@ -58,6 +59,8 @@ LIBRARIES = "-lm -lpthread -ldl"
 PROGRAMS_MAX = 20
 # The kernel counts the processes of all commands of a user, so that those of other benches take part of these.
 PROCESSES = 512
+# As many as the sandbox allows: more than tables of 256 descriptors have.
+DESCRIPTORS = STATUS_DESCRIPTOR
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
@@ -119,6 +122,7 @@ class ProofLimits:
             memory_bytes=self.memory_mb * MEGABYTE,
             processes=PROCESSES,
             file_bytes=self.disk_mb * MEGABYTE,
+            files=DESCRIPTORS,
             scratch_bytes=self.disk_mb * MEGABYTE,
             output_bytes=64 * 1024,
             address_bytes=ANY_ADDRESS,

@@ -61,11 +61,15 @@ class ProofFile(NamedTuple):
 
 
 class ClientMessage(NamedTuple):
-    """Bytes for a server. The client may `wait` for bytes of the server before, or `reconnect`."""
+    """Bytes for a server. The client may `wait` for bytes of the server before, or `reconnect`.
+
+    It does so before each of the times that it sends them (`repeat`).
+    """
 
     content: bytes
     wait: bool = True
     reconnect: bool = False
+    repeat: int = 1
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,12 @@ class ServerClient:
     def to_json(self) -> dict[str, Any]:
         """Return the client as a JSON object."""
         messages = [
-            {"base64": b64encode(one.content).decode(), "wait": one.wait, "reconnect": one.reconnect}
+            {
+                "base64": b64encode(one.content).decode(),
+                "wait": one.wait,
+                "reconnect": one.reconnect,
+                "repeat": one.repeat,
+            }
             for one in self.messages
         ]
         return {"port": self.port, "protocol": self.protocol, "messages": messages}
@@ -87,7 +96,10 @@ class ServerClient:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> "ServerClient":
         """Return the client that `to_json` wrote."""
-        messages = (ClientMessage(b64decode(one["base64"]), one["wait"], one["reconnect"]) for one in row["messages"])
+        messages = (
+            ClientMessage(b64decode(one["base64"]), one["wait"], one["reconnect"], one.get("repeat", 1))
+            for one in row["messages"]
+        )
         return cls(row["port"], row["protocol"], tuple(messages))
 
     @property
@@ -101,11 +113,21 @@ class ServerClient:
         listener = f"systemd-socket-activate --inetd {'-d' if is_udp else '-a'} -l {port} "
         netcat = f"nc {'-u -w 1' if is_udp else '-N'} {LOOPBACK} {port}"
         connections: list[list[str]] = [[]]
+        times = [1]
         for number, one in enumerate(self.messages, 1):
+            words = [*(["sleep 1"] if one.wait else []), f"cat message-{number}"]
             if one.reconnect and number > 1:
                 connections.append([])
-            connections[-1] += [*(["sleep 1"] if one.wait else []), f"cat message-{number}"]
-        sent = "; ".join(f"({'; '.join(words or ['true'])}) | {netcat}" for words in connections)
+                times.append(1)
+            if one.reconnect and one.repeat > 1:
+                times[-1:] = [one.repeat - 1, 1]
+                connections[-1:] = [words, words.copy()]
+            else:
+                connections[-1] += words if one.repeat == 1 else [_repeated("; ".join(words), one.repeat)]
+        sent = "; ".join(
+            _repeated(f"({'; '.join(words or ['true'])}) | {netcat}", number)
+            for words, number in zip(connections, times, strict=True)
+        )
         return f"{'' if self.port else listener}{program} & sleep 1; {sent}"
 
 
@@ -128,6 +150,12 @@ class Attempt:
     def inputs(self) -> tuple[ProofFile, ...]:
         """All files that `command` names."""
         return self.files + (self.client.files if self.client else ())
+
+    @property
+    def input_bytes(self) -> int:
+        """The size of all input, of messages as often as they are sent."""
+        sent = sum(len(one.content) * one.repeat for one in self.client.messages) if self.client else 0
+        return sum(len(file.content) for file in self.files) + sent
 
     @property
     def command(self) -> str:
@@ -284,6 +312,10 @@ class ProofTarget:
     last: int
     path: tuple[TreeLine, ...] = field(default=())
     code: tuple[str, ...] = field(default=(), repr=False)
+
+
+def _repeated(command: str, times: int) -> str:
+    return command if times == 1 else f"for _ in $(seq {times}); do {command}; done"
 
 
 def _quoted(word: str) -> str:

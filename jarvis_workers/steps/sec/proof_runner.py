@@ -86,7 +86,7 @@ class BenchRunner:
         what, again = (
             ("did not end in time", "nor does it") if hangs else (f"took {growth:,} MB of memory", "and does so")
         )
-        if sum(len(file.content) for file in attempt.inputs) > SMALL_BYTES:
+        if attempt.input_bytes > SMALL_BYTES:
             return f"{what}, which counts only with at most {SMALL_BYTES:,} bytes of input"
         nothing = emptied(attempt)
         if nothing == attempt:
