@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from jarvis_workers.sec.proof.proof import Attempt, ClientMessage, ProofTarget, ServerClient, TreeLine
-from jarvis_workers.sec.proof.run_tool import AttemptResult, RunProof, run_proof
+from jarvis_workers.sec.proof.run_tool import AttemptResult, ProofAim, RunProof, run_proof, run_proof_of
 from jarvis_workers.tools.tool import ToolFailed
+from tests.agents.arrange import agent_of
 
 
 class Recorder:
@@ -108,3 +109,11 @@ def test_messages_that_cannot_be_sent_are_refused(fields: dict[str, Any], proble
 def test_ports_protocols_and_numbers_of_messages_have_bounds(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         RunProof.model_validate({"way": "server", **fields})
+
+
+def test_an_answer_may_have_attempts_for_several_candidates_which_do_not_only_read() -> None:
+    tool = run_proof_of({number: ProofAim(Recorder(), (TARGET,)) for number in (1, 2)})
+
+    rule = agent_of(tool).rule_of_calls
+
+    assert rule.startswith("Some tools (run_proof) may be called several times in one answer")
