@@ -37,6 +37,7 @@ from jarvis_workers.sec.proof.harness_source import (
     includes_of,
     source_faults,
     symbol_faults,
+    system_text,
 )
 from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
 from jarvis_workers.sec.proof.structure_members import TreeStructures
@@ -199,7 +200,8 @@ class _Harness:
             return f"the arguments of {', '.join(sorted(named)) or 'its calls'} cannot be checked", set()
         declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
         hidden = declaring - public
-        structures = TreeStructures.of(header_parts(self._preprocessed, PROJECT), lambda one: one not in hidden)
+        parts, system = header_parts(self._preprocessed, PROJECT), system_text(self._preprocessed)
+        structures = TreeStructures.of(parts, lambda one: one not in hidden, system)
         return api_calls.changed_member(self._attempt.code, structures), self._used
 
     def _hidden_headers(self, included: Sequence[str], name: str) -> str:

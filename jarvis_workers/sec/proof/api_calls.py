@@ -8,6 +8,8 @@ changed memory of the tree since the last call.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cache, partial
+from string import ascii_letters, digits
 from typing import NamedTuple
 
 from jarvis_workers.sec.proof.proof import CallArgument
@@ -33,6 +35,9 @@ PARENTHESES = re.compile(r"\([^()]*\)")
 CHANGED = r"\s*(\w+)\s*(?:\[[^]]*\]\s*)*(?:(?:[-+*/|&^%]|<<|>>)?=(?!=)|\+\+|--)"
 BEHIND_POINTER = re.compile(rf"(?:->|[\])]\s*\.){CHANGED}|&\s*\w+\s*->\s*(\w+)")
 OF_VARIABLE = re.compile(rf"\b[A-Za-z_]\w*\s*\.{CHANGED}")
+# The variable before a member, which is no member itself.
+VARIABLE, NAME_MAX = re.compile(r"(?<![.>\w])(\w+)\s*$"), 100
+NAME_LETTERS = f"{ascii_letters}{digits}_"
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 RECORD = re.compile(r"^(\w+) (\d+) (\w*) (\d+) (\d+)$")
 RECORDS_MAX = 100_000
@@ -124,9 +129,13 @@ def changed_member(code: str, structures: TreeStructures) -> str:
         (BEHIND_POINTER, structures.members, "of a structure behind a pointer"),
         (OF_VARIABLE, structures.hidden, "of a structure that no public header declares"),
     )
+    are_own = cache(partial(structures.are_own, text))
     for shape, members, of_what in rules:
         for match in shape.finditer(text):
-            if (name := next(filter(None, match.groups()))) in members:
+            name = next(filter(None, match.groups()))
+            end = match.start() + len(match[0]) - len(match[0].lstrip(NAME_LETTERS))
+            variable = VARIABLE.search(text[max(0, end - NAME_MAX) : end])
+            if name in members and not (variable and are_own(variable[1])):
                 return f"in line {_line_of(match)} it changes the member {name} {of_what}"
     if name := structures.disguise(text):
         return f"it makes a structure {name}, whose members no header declares"

@@ -24,6 +24,8 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 DEFINED = re.compile(r"\b(?:struct|union)\s+(\w+)\s*\{")
 NAMED = re.compile(r"\b(?:struct|union)\s+(\w+)")
 TYPE_NAME = re.compile(r"\btypedef\s+(?:struct|union)\s+(\w+)\s*\**\s*(\w+)\s*;")
+OWN_NAME = re.compile(r"\}\s*(\w+)\s*;")
+KEYWORDS = frozenset(("return", "sizeof", "else", "case"))
 CAST = re.compile(r"\(\s*(?:const\s+)?(?:struct\s+|union\s+)?(\w+)[\s*]*\)\s*&")
 
 Pairs = tuple[tuple[str, str], ...]
@@ -41,14 +43,24 @@ class TreeStructures(NamedTuple):
     opaque: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[str, str]], is_public: Callable[[str], bool]) -> "TreeStructures":
-        """Return the structures in parts of a preprocessed harness, each with the header that it is from."""
+    def of(
+        cls, parts: Iterable[tuple[str, str]], is_public: Callable[[str], bool], system: str = ""
+    ) -> "TreeStructures":
+        """Return the structures in parts of a preprocessed harness, each with the header of the tree that it is from.
+
+        `system` is the text of the headers of the system.
+        """
         parts = list(parts)
         every = "".join(text for _, text in parts)
         hidden = "".join(text for header, text in parts if not is_public(header))
-        tags = set(NAMED.findall(every)) - set(DEFINED.findall(every))
+        tags = set(NAMED.findall(every)) - set(DEFINED.findall(every + system))
         names = {name for tag, name in TYPE_NAME.findall(every) if tag in tags}
         return cls(frozenset(_words(every)), frozenset(_words(hidden)), frozenset(tags | names))
+
+    def are_own(self, code: str, name: str) -> bool:
+        """Return whether each declaration of a variable in code has a type that the code itself makes."""
+        words = set(re.findall(rf"\b(\w+)[\s*]+{re.escape(name)}\b", code)) - KEYWORDS
+        return bool(words) and words <= {*DEFINED.findall(code), *OWN_NAME.findall(code)} - self.opaque
 
     def disguise(self, code: str) -> str:
         """Return the name of an opaque structure whose members code declares, or which it casts to, "" for none."""

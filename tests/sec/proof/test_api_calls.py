@@ -11,7 +11,7 @@ from jarvis_workers.sec.proof.api_calls import (
     public_headers,
     read_records,
 )
-from jarvis_workers.sec.proof.harness_source import header_parts
+from jarvis_workers.sec.proof.harness_source import header_parts, system_text
 from jarvis_workers.sec.proof.proof import CallArgument
 from jarvis_workers.sec.proof.structure_members import TreeStructures, sized_members
 
@@ -140,6 +140,29 @@ def test_structures_of_the_harness_and_of_the_system_are_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "refused"),
+    [
+        ("struct mine { int room; }; void f(struct mine *m) { m->room = 1; }", False),
+        ("typedef struct { int room; } mine; void f(mine *m) { m->room = 1; return m->room; }", False),
+        ("struct mine { int room; }; void f(void) { struct mine m; m.room = 1; }", False),
+        ("struct mine { int room; }; void f(void) { queue m; m.room = 1; }", True),
+        ("struct mine { int room; }; void f(queue *m) { m->room = 1; }", True),
+        ("struct mine { int room; }; void f(struct mine *m) { g(q->m->room = 1); }", True),
+        ("struct mine { int room; }; void f(struct mine *m) { queue *m; m->room = 1; }", True),
+    ],
+)
+def test_members_of_own_structures_may_have_the_names_of_others(code: str, refused: bool) -> None:
+    assert bool(changed_member(code, STRUCTURES)) == refused
+
+
+def test_a_structure_of_the_system_that_a_header_names_is_not_opaque() -> None:
+    tree = [("net.h", "int send_to(const struct sockaddr *to);\n")]
+    code = "struct sockaddr_in in; send_to((struct sockaddr *)&in);"
+    assert changed_member(code, TreeStructures.of(tree, lambda _: True, "struct sockaddr { int family; };")) == ""
+    assert "it makes a structure sockaddr" in changed_member(code, TreeStructures.of(tree, lambda _: True))
+
+
+@pytest.mark.parametrize(
     "code", ["struct box_s { int room; };", "use((box *)&made);", "use((const struct box_s *) &made);"]
 )
 def test_a_harness_does_not_make_a_structure_whose_members_no_header_declares(code: str) -> None:
@@ -158,6 +181,7 @@ def test_the_parts_of_headers_are_those_between_the_markers_of_lines() -> None:
         '# 90 "project/./a.h"\nint b; };\n# 2 "/usr/c.h" 3\nint c;\n'
     )
     assert list(header_parts(text, "project")) == [("a.h", "struct a {\n"), ("a.h", "int b; };\n")]
+    assert system_text(text) == "int c;\n"
 
 
 def test_members_of_structures_are_checked_in_pairs() -> None:
