@@ -73,7 +73,7 @@ class Agent:
 
     @property
     def readers(self) -> tuple[str, ...]:
-        """The tools of which an answer may contain several calls: those that only read, if the provider allows it."""
+        """The tools of which an answer may contain several calls, if the provider allows it: those without effects."""
         if not self.profile.parallel_calls:
             return ()
         return tuple(tool.name for tool in self.tools.tools if tool.reads_only)

@@ -116,7 +116,7 @@ def _refusal(agent: Agent, problem: Exception, call: tuple[str, str] | None = No
 
 
 def read_calls(agent: Agent, reply: Reply) -> tuple[ToolCall, ...]:
-    """Return the tool calls of an answer: none, one, or several of tools that only read; raises BadReply, BadCall."""
+    """Return the tool calls of an answer: none, one, or several of tools without effects; raises BadReply, BadCall."""
     if reply.is_refused:
         raise BadReply(f"it is a refusal ({reply.finish}), not an answer")
     if not reply.is_whole:

@@ -33,15 +33,10 @@ from jarvis_workers.bench.proof_objects import COPY_MAINS, FUZZ_TARGET, Compiled
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import (
-    ANY_ADDRESS,
-    MEGABYTE,
-    CommandOutcome,
-    SandboxLimits,
-    Tier,
-)
+from jarvis_workers.sandbox.limits import ANY_ADDRESS, MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
-from jarvis_workers.sec.proof.proof import DISK_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
+from jarvis_workers.sandbox.seccomp import STATUS_DESCRIPTOR
+from jarvis_workers.sec.proof.proof import ALLOCATION_MB, DISK_MB, GROWTH_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.toolchain import scratch
 
@@ -64,6 +59,8 @@ LIBRARIES = "-lm -lpthread -ldl"
 PROGRAMS_MAX = 20
 # The kernel counts the processes of all commands of a user, so that those of other benches take part of these.
 PROCESSES = 512
+# As many as the sandbox allows: more than tables of 256 descriptors have.
+DESCRIPTORS = STATUS_DESCRIPTOR
 
 COMPILE_ONE = """\
 number=${1%%:*} file=${1#*:}
@@ -82,15 +79,17 @@ true
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """Limits of the build and of a run: seconds, and megabytes of resident memory and of files.
+    """Limits of the build and of a run: seconds, and megabytes of resident memory, of one allocation and of files.
 
     A run takes at most `run_seconds` of CPU time, and twice as long on a machine with other work. A program hangs if it
-    has not ended after `hang_seconds` of CPU time.
+    has not ended after `hang_seconds` of CPU time, and grows if it holds `growth_mb` on the heap.
     """
 
     build_seconds: float = 600
     run_seconds: float = RUN_SECONDS
     memory_mb: int = MEMORY_MB
+    allocation_mb: int = ALLOCATION_MB
+    growth_mb: int = GROWTH_MB
     disk_mb: int = DISK_MB
 
     @property
@@ -123,6 +122,7 @@ class ProofLimits:
             memory_bytes=self.memory_mb * MEGABYTE,
             processes=PROCESSES,
             file_bytes=self.disk_mb * MEGABYTE,
+            files=DESCRIPTORS,
             scratch_bytes=self.disk_mb * MEGABYTE,
             output_bytes=64 * 1024,
             address_bytes=ANY_ADDRESS,

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from jarvis_workers.sec.proof.proof import SANITIZERS
+
 Family = Literal["gcc", "clang"]
 
-SANITIZE = "-fsanitize=address,undefined -fno-sanitize=alignment,vptr{others} -fno-sanitize-recover=null"
+SANITIZE = f"{SANITIZERS} -fno-sanitize=alignment,vptr{{others}} -fno-sanitize-recover=null"
 # In DWARF 5 of gcc, addr2line takes functions in headers for those of the file that includes them.
 COMPILE = (
     "-g{debug} -w -fno-inline -fno-omit-frame-pointer -fno-optimize-sibling-calls -ffunction-sections -U_FORTIFY_SOURCE"

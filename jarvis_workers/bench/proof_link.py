@@ -31,13 +31,16 @@ from jarvis_workers.sec.proof.api_calls import ApiDeclaration
 from jarvis_workers.sec.proof.clang_declarations import declarations_of_tree
 from jarvis_workers.sec.proof.harness_source import (
     SILENCED,
+    header_parts,
     include_faults,
     included_headers,
     includes_of,
     source_faults,
     symbol_faults,
+    system_text,
 )
 from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
+from jarvis_workers.sec.proof.structure_members import TreeStructures
 
 MADE = "made"
 PROGRAM = f"{MADE}/program"
@@ -201,8 +204,10 @@ class _Harness:
             named = set(re.findall(r"jarvis_(\w+)", outcome.stderr.decode(errors="replace"))) & self._used
             return f"the arguments of {', '.join(sorted(named)) or 'its calls'} cannot be checked", set()
         declaring = {one.file.removeprefix(f"{PROJECT}/").removeprefix("./") for one in declared.values()}
-        is_public = declaring.intersection(headers) <= public
-        return api_calls.changed_member(self._attempt.code, is_public=is_public), self._used
+        hidden = declaring - public
+        parts, system = header_parts(self._preprocessed, PROJECT), system_text(self._preprocessed)
+        structures = TreeStructures.of(parts, lambda one: one not in hidden, system)
+        return api_calls.changed_member(self._attempt.code, structures), self._used
 
     def _hidden_headers(self, included: Sequence[str], name: str) -> str:
         """Return which headers of the tree that name a function may have been replaced by those of the system."""

@@ -36,9 +36,11 @@ FOREIGN = "; the error in the log of the sanitizers does not count, since it did
 COMMON = "log_path={log}:exitcode={code}:symbolize=0:abort_on_error=0:handle_abort=0"
 ASAN = (
     f"{COMMON}:detect_leaks=0:fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:allocator_may_return_null=0"
-    ":max_allocation_size_mb={memory}:malloc_context_size=24:detect_stack_use_after_return=1:print_legend=0"
+    ":max_allocation_size_mb={allocation}:malloc_context_size=24:detect_stack_use_after_return=1:print_legend=0"
     ":strict_string_checks=0:detect_odr_violation=0:quarantine_size_mb=64"
 )
+# Many small allocations: stacks that cost little, of which few frames are kept.
+FAST = ":fast_unwind_on_malloc=1:malloc_context_size=2"
 # The program goes on after undefined behaviour, so that what is behind it can be found.
 UBSAN = f"{COMMON}:print_stacktrace=1:halt_on_error=0"
 # The last `exec` keeps the process, which alone may read its own mappings.
@@ -62,15 +64,16 @@ exec {shlex.quote(os.path.realpath(sys.executable))} -I -S -B -c {shlex.quote(CL
 """
 
 
-def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram) -> ProofRun:
+def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram, *, stops_growth: bool = False) -> ProofRun:
     """Run the program of an attempt once. Raises HostExhausted if this machine could not start it."""
+    growth_mb = bench.limits.growth_mb if stops_growth else 0
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
     with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
         write_inputs(box.home, attempt)
         log = f"{box.home}/{folder}"
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
         words = [
-            sanitizer_options(log, code, bench.limits, bench.limits.hang_seconds),
+            sanitizer_options(log, code, bench.limits, bench.limits.hang_seconds, growth_mb=growth_mb),
             str(bench.work / program.path),
             *arguments,
         ]
@@ -109,13 +112,14 @@ def _run(box: Sandbox, attempt: Attempt, words: Sequence[str], limits: SandboxLi
     return box.run(["sh", "-c", SERVER_SCRIPT, "sh", *words], stdin=plan, limits=limits, loopback=True)
 
 
-def sanitizer_options(log: str, code: int, limits: ProofLimits, hang_seconds: int) -> str:
+def sanitizer_options(log: str, code: int, limits: ProofLimits, hang_seconds: int, *, growth_mb: int = 0) -> str:
     """Return the variable for proof_support.c: the sanitizers log in a directory, and end the program with a code.
 
-    A program hangs after so many seconds of CPU time, 0 for none.
+    A program hangs after so many seconds of CPU time, and grows with so many megabytes on the heap, 0 for neither.
     """
-    facts = {"log": f"{log}/report", "code": code, "memory": limits.memory_mb}
-    return f"JARVIS_PROOF={log}/calls|{ASAN.format(**facts)}|{UBSAN.format(**facts)}|{hang_seconds}"
+    facts = {"log": f"{log}/report", "code": code, "allocation": limits.allocation_mb}
+    asan = ASAN.format(**facts) + (FAST if growth_mb else "")
+    return f"JARVIS_PROOF={log}/calls|{asan}|{UBSAN.format(**facts)}|{growth_mb}|{hang_seconds}"
 
 
 def write_inputs(home: Path, attempt: Attempt) -> None:

@@ -18,10 +18,10 @@ extern int __sanitizer_install_malloc_and_free_hooks(
 
 #define RECORDS_MAX 10000
 static const char variable[] = "JARVIS_PROOF=";
-static char texts[4][4096];
+static char texts[5][4096];
 static int counts[32]; /* by the first letter of a fault, so that no kind takes the room of another */
 
-/* The value is "RECORDS|OPTIONS OF ASAN|OPTIONS OF UBSAN|SECONDS"; it is erased when it has been read.  libc is not
+/* The value is "RECORDS|OPTIONS OF ASAN|OPTIONS OF UBSAN|MEGABYTES|SECONDS"; it is erased when it has been read.  libc is not
  * initialized yet. */
 static const char *text_at(int number)
 {
@@ -39,7 +39,7 @@ static const char *text_at(int number)
             if (*from == '|') {
                 text++;
                 length = 0;
-            } else if (text < 4 && length < sizeof texts[0] - 1) {
+            } else if (text < 5 && length < sizeof texts[0] - 1) {
                 texts[text][length++] = *from;
             }
             *from = 0;
@@ -74,13 +74,39 @@ static void on_time(int number)
     setitimer(ITIMER_PROF, &time, 0);
 }
 
+static unsigned long number_at(int number)
+{
+    unsigned long value = 0;
+    for (const char *digit = text_at(number); *digit >= '0' && *digit <= '9'; digit++)
+        value = 10 * value + (*digit - '0');
+    return value;
+}
+
 static void start_time(void)
 {
-    struct itimerval time = {{0, 0}, {0, 0}};
-    for (const char *digit = text_at(3); *digit >= '0' && *digit <= '9'; digit++)
-        time.it_value.tv_sec = 10 * time.it_value.tv_sec + (*digit - '0');
+    struct itimerval time = {{0, 0}, {number_at(4), 0}};
     is_due = 0;
     setitimer(ITIMER_PROF, &time, 0);
+}
+
+/* A program that holds so many megabytes on the heap is stopped in the same way, at the next allocation.  Each call of a
+ * harness into the tree may add as many, if the harness itself holds little. */
+#define GROWTH_ADDRESS 0x7a22
+#define OWN_HEAP_MAX (1UL << 20)
+extern unsigned long __sanitizer_get_current_allocated_bytes(void);
+extern const int jarvis_has_harness __attribute__((weak));
+static unsigned long growth_most; /* bytes, 0 for any number */
+/* The sum is taken after so many bytes, each allocation with what AddressSanitizer adds. */
+#define UNCHECKED_BYTES (1UL << 20)
+#define ADDED_BYTES 32
+static void check_growth(unsigned long size)
+{
+    static unsigned long unchecked;
+    if (!growth_most || (unchecked += size + ADDED_BYTES) < UNCHECKED_BYTES)
+        return;
+    unchecked = 0;
+    if (__sanitizer_get_current_allocated_bytes() > growth_most)
+        *(volatile char *)GROWTH_ADDRESS = 0;
 }
 
 static void on_fault(int number, siginfo_t *fault, void *context);
@@ -95,6 +121,8 @@ __attribute__((constructor)) static void watch_time(void)
     own.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSEGV, &own, &sanitizer);
     is_hooked = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) ? 1 : 2;
+    if (!&jarvis_has_harness)
+        growth_most = number_at(3) << 20;
     signal(SIGPROF, on_time);
     pthread_atfork(0, 0, start_time);
     start_time();
@@ -297,6 +325,7 @@ static void on_malloc(const volatile void *start, unsigned long size)
     int number = unused ? unused : used + 1, *head = head_of((const void *)start);
     if (is_due)
         hang();
+    check_growth(size);
     if (!depth || !start)
         return;
     if (number >= BLOCKS_MAX) {
@@ -338,6 +367,16 @@ static unsigned long sum_of(const struct block *block)
     return sum;
 }
 
+/* The harness may hold data of its own beside these tables, as well. */
+#define OWN_DATA_MAX (sizeof blocks + sizeof heads + (12UL << 20))
+extern char __data_start[] __attribute__((weak)), _end[] __attribute__((weak));
+static void start_growth(void)
+{
+    unsigned long held = __sanitizer_get_current_allocated_bytes(), most = number_at(3) << 20;
+    int is_small = held < OWN_HEAP_MAX && (unsigned long)(_end - __data_start) < OWN_DATA_MAX;
+    growth_most = most && is_small ? held + most : 0;
+}
+
 void jarvis_enter(const char *function)
 {
     for (int number = 1; !depth && number <= used && (summed += 8) < SUMMED_MAX; number++)
@@ -349,14 +388,17 @@ void jarvis_enter(const char *function)
         record(function, 0, "deep", 0, 0);
     if (is_hooked == 2 || is_full || summed >= SUMMED_MAX)
         record(function, 0, "unchecked", 0, 0);
-    if (!depth++)
+    if (!depth++) {
         start_time();
+        start_growth();
+    }
 }
 
 void jarvis_leave(void)
 {
     if (--depth)
         return;
+    growth_most = 0;
     for (int number = 1; number <= used && (summed += 8) < SUMMED_MAX; number++)
         if (blocks[number].start)
             blocks[number].sum = sum_of(&blocks[number]);

@@ -96,12 +96,13 @@ class _Client:
 
     def run(self) -> None:
         for number, message in enumerate(self._messages, 1):
-            if message["reconnect"] or number == 1:
-                self._connect()
-            if message["wait"] and self._is_reached:
-                self._receive(REPLY_SECONDS)
-            self._computed = self._cpu_seconds()
-            self._send(number, b64decode(message["base64"]))
+            for again in range(message["repeat"]):
+                if message["reconnect"] or (number == 1 and not again):
+                    self._connect()
+                if message["wait"] and self._is_reached:
+                    self._receive(REPLY_SECONDS)
+                self._computed = self._cpu_seconds()
+                self._send(number, b64decode(message["base64"]))
         if not self._messages:
             self._connect()
         self._receive(REPLY_SECONDS)

@@ -9,6 +9,7 @@ from jarvis_workers.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 from jarvis_workers.tools.tree import Tree
 
 PATHS_MAX = 200
+NOTHING = "no file matches"
 DESCRIPTION = f"List the paths of the project's files; more than {PATHS_MAX} are counted by directory."
 
 
@@ -18,13 +19,13 @@ class ListFiles(ToolArguments):
     files: str = Field(default="*", max_length=400, description="paths, such as src/*.c")
 
 
-def list_files(tree: Tree) -> Tool:
-    """Return the list_files tool for a tree."""
+def list_files(tree: Tree, nothing: str = NOTHING) -> Tool:
+    """Return the list_files tool for a tree; `nothing` is what it says if no file matches."""
 
     def run(arguments: ListFiles) -> ToolOutcome:
         paths = [path for path in tree.paths() if fnmatchcase(path, arguments.files)]
         shown = paths if len(paths) <= PATHS_MAX else _by_directory(paths)
-        return ToolOutcome(stdout="\n".join(shown) or "no file matches")
+        return ToolOutcome(stdout="\n".join(shown) or nothing)
 
     return typed(ListFiles, run, name="list_files", description=DESCRIPTION, brings_foreign=True, reads_only=True)
 

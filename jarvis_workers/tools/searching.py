@@ -39,11 +39,15 @@ Search = Callable[[bytes], bool]
 
 
 class SearchedView(NamedTuple):
-    """How files are searched: their text by path and content, the name of a line, and a note on it for the model."""
+    """How files are searched: their text by path and content, the name of a line, and a note on it for the model.
+
+    `nothing` is what it gets if no line matches.
+    """
 
     text: Callable[[str, bytes], bytes] = code_text
     name_line: Callable[[str, int], str] = "{}:{}".format
     note: str = ""
+    nothing: str = "no line matches"
 
 
 class SearchCode(ToolArguments):
@@ -66,7 +70,7 @@ def search_code(tree: Tree, view: SearchedView = SearchedView()) -> Tool:  # noq
                 result.append(f"[… more than {MATCHES_MAX} lines; use a narrower pattern …]")
                 break
             result.append(line)
-        return ToolOutcome(stdout="\n".join(result if len(result) > bool(remark) else [*result, "no line matches"]))
+        return ToolOutcome(stdout="\n".join(result if len(result) > bool(remark) else [*result, view.nothing]))
 
     description = DESCRIPTION.format(EXPRESSION[is_linear_here()], MATCHES_MAX) + view.note
     return typed(SearchCode, run, name="search_code", description=description, brings_foreign=True, reads_only=True)

@@ -19,6 +19,10 @@ LARGEST = 32 << 20
 SKIPPED = frozenset({b".git", b".jarvis"})
 
 
+class FileMissing(ToolFailed):
+    """A tree has no such file."""
+
+
 class Tree(Protocol):
     """Read access to files by path, with `/` as separator."""
 
@@ -45,6 +49,8 @@ class DirectoryTree:
                 if about.st_size > LARGEST:
                     raise ToolFailed(f"{path} is {about.st_size} bytes long, limit {LARGEST}")
                 return b"".join(iter(lambda: os.read(descriptor, about.st_size + 1), b""))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileMissing(f"{path}: {_why(error)}") from error
         except OSError as error:
             raise ToolFailed(f"{path}: {_why(error)}") from error
 

@@ -96,9 +96,9 @@ def check_reports(repository: Jarvis, scanned: str, branch: str, place: str) -> 
     assert "proof: the proof no longer fires" in text
     assert f"regression test: {place}/README.md, {place}/stdin" in text
     readme, content = (git(repository.place, "show", f"{branch}:{place}/{name}") for name in ("README.md", "stdin"))
-    assert "Build the program `prog` with `-g -fsanitize=address,undefined`" in readme
+    assert "Build the program `prog` with `-g -fsanitize=address,undefined,float-cast-overflow`" in readme
     assert 7 < len(content) < len(LONG["text"])
-    build = ["cc", "-g", "-fsanitize=address,undefined", "-o", "prog", "src/main.c", "src/greet.c"]
+    build = ["cc", "-g", "-fsanitize=address,undefined,float-cast-overflow", "-o", "prog", "src/main.c", "src/greet.c"]
     runs = []
     for version in ("trunk", branch):
         git(repository.place, "checkout", "-q", version)

@@ -17,8 +17,10 @@ from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.platforms.tokens import estimate
+from jarvis_workers.sec.judge.canary import CANARIES
 from jarvis_workers.sec.judge.quotes import find_quote
-from jarvis_workers.sec.judge.reading_tools import READERS
+from jarvis_workers.sec.judge.reading_tools import READERS, reading_tools
+from jarvis_workers.sec.judge.slices import SELECTED, CodeIndex
 from jarvis_workers.sec.judge.verdict import (
     FORM,
     TEXTS,
@@ -32,6 +34,8 @@ from jarvis_workers.sec.judge.verdict import (
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tree import DirectoryTree
 from tests.agents.arrange import TEXT, Scripted, call, drive, text
 from tests.sec.slicing import COPY, FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, toolbox, verify
@@ -527,8 +531,20 @@ def test_a_search_finds_code_by_its_place_and_no_comment_and_no_document() -> No
         "src/a.h#end:7: int copy_it(char *d, const char *s);",
         "src/main.c#main:4: return copy_it(box.room, argv[1]);",
     ]
-    assert found[1:3] == ["no line matches"] * 2
+    assert found[1:3] == [f"no line matches; {SELECTED}"] * 2
     assert found[3] == "src/a.c#copy_it:4: strcpy(d, s);"
+
+
+@pytest.mark.parametrize("tree", ["directory", "canary"])
+def test_what_is_not_found_may_be_in_files_that_the_scan_does_not_select(tree: str, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int f(void);\n")
+    tools = Toolbox(reading_tools(CodeIndex(DirectoryTree(tmp_path) if tree == "directory" else CANARIES[0])))
+    calls = (("read_code", {"path": "b.c"}), ("search_code", {"pattern": "none"}), ("list_files", {"files": "lib/*"}))
+
+    found = [tools.run(name, arguments).text() for name, arguments in calls]
+
+    starts = ("[error] b.c: No such file or directory", "no line matches", "no file matches")
+    assert found == [f"{start}; {SELECTED}" for start in starts]
 
 
 @pytest.mark.parametrize(

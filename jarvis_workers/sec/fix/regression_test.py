@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.fixable import RelatedFinding
-from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
+from jarvis_workers.sec.proof.proof import HARNESSES, SANITIZERS, Attempt
 
 # In the order in which they are tried, in the scanned directory and at the top; the first is made if there is none.
 TEST_DIRECTORIES = ("tests", "test")
@@ -18,7 +18,6 @@ REGRESSIONS = "regressions"
 BYTES_MAX = 64_000
 NAME_LENGTH = 40
 README = "README.md"
-SANITIZERS = "-fsanitize=address,undefined"
 
 
 def directory_of_tests(below: str, is_directory: Callable[[str], bool], is_free: Callable[[str], bool]) -> str | None:
@@ -65,7 +64,7 @@ def _built(attempt: Attempt, harness: str, build: str | None) -> str:
     """Return how to build what is run; the names of files are untrusted."""
     target = _quoted(attempt.target)
     if attempt.way == "fuzz_target":
-        return f"Build the fuzz target{target} with `clang -fsanitize=fuzzer,address,undefined`"
+        return f"Build the fuzz target{target} with `clang {SANITIZERS.replace('=', '=fuzzer,')}`"
     if attempt.way == "harness":
         return f"Build {harness} with the sources of the project, but for its main function, with `cc -g {SANITIZERS}`"
     if build is not None:

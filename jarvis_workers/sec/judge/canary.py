@@ -3,6 +3,8 @@
 The snapshot determines which bug is added, so that a repeated run sends the same requests.
 """
 
+import errno
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,7 +13,7 @@ from importlib.resources import files
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.tools.tool import ToolFailed
+from jarvis_workers.tools.tree import FileMissing
 
 # Not used by any candidate.
 CANARY_GID = 0
@@ -36,7 +38,7 @@ class Canary:
 
     def read(self, path: str) -> bytes:
         if path != self.file:
-            raise ToolFailed(f"{path}: does not exist")
+            raise FileMissing(f"{path}: {os.strerror(errno.ENOENT)}")
         return self.code.encode()
 
     def paths(self) -> Iterator[str]:

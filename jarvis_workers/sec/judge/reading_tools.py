@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree, SearchTree, is_source, split_name
+from jarvis_workers.sec.judge.slices import SELECTED, CodeIndex, PlacedTree, SearchTree, is_source, split_name
 from jarvis_workers.sec.proof.run_tool import RUN_PROOF
 from jarvis_workers.tools.listing import list_files
 from jarvis_workers.tools.reading import read_code
@@ -19,8 +19,10 @@ def reading_tools(index: CodeIndex) -> list[Tool]:
     sources = SearchTree(index)
     return [
         read_code(PlacedTree(index), "blanked"),
-        search_code(sources, SearchedView(sources.decided, sources.name_line, SEARCHED)),
-        list_files(index.tree),
+        search_code(
+            sources, SearchedView(sources.decided, sources.name_line, SEARCHED, f"no line matches; {SELECTED}")
+        ),
+        list_files(index.tree, f"no file matches; {SELECTED}"),
     ]
 
 

@@ -8,10 +8,12 @@ changed memory of the tree since the last call.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cache, partial
+from string import ascii_letters, digits
 from typing import NamedTuple
 
 from jarvis_workers.sec.proof.proof import CallArgument
-from jarvis_workers.sec.proof.structure_members import Pairs, base_type, sized_members
+from jarvis_workers.sec.proof.structure_members import Pairs, TreeStructures, base_type, sized_members
 
 # The name of a function may be within parentheses, if its result is a pointer to a function: "extern f (*name (int));".
 DECLARED = re.compile(r"^/\* (.+):(\d+):\w+ \*/ extern ([^()]+?)(?:\((\*[^()]*?))?(\w+) \((?!\*)(.*);", re.MULTILINE)
@@ -33,6 +35,9 @@ PARENTHESES = re.compile(r"\([^()]*\)")
 CHANGED = r"\s*(\w+)\s*(?:\[[^]]*\]\s*)*(?:(?:[-+*/|&^%]|<<|>>)?=(?!=)|\+\+|--)"
 BEHIND_POINTER = re.compile(rf"(?:->|[\])]\s*\.){CHANGED}|&\s*\w+\s*->\s*(\w+)")
 OF_VARIABLE = re.compile(rf"\b[A-Za-z_]\w*\s*\.{CHANGED}")
+# The variable before a member, which is no member itself.
+VARIABLE, NAME_MAX = re.compile(r"(?<![.>\w])(\w+)\s*$"), 100
+NAME_LETTERS = f"{ascii_letters}{digits}_"
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 RECORD = re.compile(r"^(\w+) (\d+) (\w*) (\d+) (\d+)$")
 RECORDS_MAX = 100_000
@@ -51,6 +56,7 @@ extern void jarvis_memory(const char *, int, const void *, unsigned long);
 extern void jarvis_string(const char *, int, const char *);
 extern void jarvis_enter(const char *);
 extern void jarvis_leave(void);
+const int jarvis_has_harness = 1;
 """
 
 
@@ -116,18 +122,23 @@ def internal_use(
     return ""
 
 
-def changed_member(code: str, *, is_public: bool) -> str:
-    """Return a reason if a harness changes structures of the tree, "" if it does not.
-
-    Of a structure that it declares itself, it may set members if all headers `is_public`, as callers of zlib do.
-    """
+def changed_member(code: str, structures: TreeStructures) -> str:
+    """Return a reason if a harness changes or makes structures that the tree alone may, "" if it does not."""
     text = LITERAL.sub('""', code)
-    if match := BEHIND_POINTER.search(text):
-        where = f"in line {_line_of(match)} it changes the member {match[1] or match[2]}"
-        return f"{where} of a structure behind a pointer"
-    if not is_public and (match := OF_VARIABLE.search(text)):
-        where = f"in line {_line_of(match)} it changes the member {match[1]}"
-        return f"{where} of a structure that no public header declares"
+    rules = (
+        (BEHIND_POINTER, structures.members, "of a structure behind a pointer"),
+        (OF_VARIABLE, structures.hidden, "of a structure that no public header declares"),
+    )
+    are_own = cache(partial(structures.are_own, text))
+    for shape, members, of_what in rules:
+        for match in shape.finditer(text):
+            name = next(filter(None, match.groups()))
+            end = match.start() + len(match[0]) - len(match[0].lstrip(NAME_LETTERS))
+            variable = VARIABLE.search(text[max(0, end - NAME_MAX) : end])
+            if name in members and not (variable and are_own(variable[1])):
+                return f"in line {_line_of(match)} it changes the member {name} {of_what}"
+    if name := structures.disguise(text):
+        return f"it makes a structure {name}, whose members no header declares"
     return ""
 
 

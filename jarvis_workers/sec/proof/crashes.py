@@ -15,7 +15,7 @@ from jarvis_workers.sec.cwe import category_of
 from jarvis_workers.sec.evidence import EVIDENCE_MAX
 from jarvis_workers.sec.finding import FUZZ_CRASH, Candidate
 from jarvis_workers.sec.proof.judgement import NULL_PAGE
-from jarvis_workers.sec.proof.proof import HANG, Attempt, Proof, ProofRun, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.proof import HANG, MEMORY_GROWTH, Attempt, Proof, ProofRun, SanitizerError, StackFrame
 from jarvis_workers.sec.proof.weaknesses import fits, weakness_of
 from jarvis_workers.sec.severity import SEVERITIES
 
@@ -28,7 +28,17 @@ CONFIDENCE = 0.95
 LOW, MEDIUM, HIGH = SEVERITIES
 # Writes, and wrong frees, may change anything; other errors of memory and endless loops stop the program.
 CHANGING = ("use-after", "double-free", "bad-free", "free on address", "negative-size-param", "insufficient space")
-STOPPING = ("FPE", "division by zero", "null pointer", "SEGV", "stack-overflow", "out of bounds", "alloc", HANG)
+STOPPING = (
+    "FPE",
+    "division by zero",
+    "null pointer",
+    "SEGV",
+    "stack-overflow",
+    "out of bounds",
+    "alloc",
+    HANG,
+    MEMORY_GROWTH,
+)
 SUGGESTION = "See the proof: with its input, the sanitizer stops the code here."
 HANG_TITLE = "a loop without an end"
 

@@ -100,12 +100,26 @@ def include_faults(preprocessed: str, harness: str, project: str, system: tuple[
 
 def included_headers(preprocessed: str, project: str) -> list[str]:
     """Return the headers of the tree that a preprocessed harness includes, relative to the tree."""
-    names = (name.removeprefix("./") for name in LINE_MARKER.findall(preprocessed))
-    return list(
-        dict.fromkeys(
-            name.removeprefix(f"{project}/").removeprefix("./") for name in names if name.startswith(f"{project}/")
-        )
-    )
+    return list(dict.fromkeys(header for header, _ in header_parts(preprocessed, project)))
+
+
+def header_parts(preprocessed: str, project: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a preprocessed harness that are from headers of the tree, each with its header."""
+    for place, text in _parts(preprocessed):
+        if place.startswith(f"{project}/"):
+            yield place.removeprefix(f"{project}/").removeprefix("./"), text
+
+
+def system_text(preprocessed: str) -> str:
+    """Return what of a preprocessed harness is from headers of the system."""
+    return "".join(text for place, text in _parts(preprocessed) if place.startswith("/"))
+
+
+def _parts(preprocessed: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a preprocessed file, each with the path of its file."""
+    pieces = LINE_MARKER.split(preprocessed)
+    for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        yield name.removeprefix("./"), text.partition("\n")[2]
 
 
 def symbol_faults(defined: Set[str], undefined: Set[str], tree: Mapping[str, str], language: Language) -> Iterator[str]:

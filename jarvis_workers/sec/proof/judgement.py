@@ -18,6 +18,7 @@ from jarvis_workers.sec.proof.loops import WORD, indices_of, loops_of
 from jarvis_workers.sec.proof.proof import (
     HANG,
     HARNESSES,
+    MEMORY_GROWTH,
     STACK_OVERFLOW,
     STOPPED_ANYWHERE,
     CallArgument,
@@ -35,8 +36,8 @@ STATEMENT_LINES = 5
 # Where the code of the function is not known.
 NEAR_CALL = 2
 NULL_PAGE = 4096
-# Uncontrolled recursion.
-RECURSION = 674
+# Uncontrolled recursion, and memory allocation with an excessive size value.
+RECURSION, EXCESSIVE_SIZE = 674, 789
 # Whose functions are the code under proof: that of the scan, and the rest of the project.
 CODE = ("tree", "project")
 # The pointers and arrays that a line accesses: before [ or ->, or behind the * of an expression.
@@ -78,7 +79,10 @@ def judge(runs: Sequence[ProofRun], target: ProofTarget) -> AttemptJudgement:
 
 
 def _is_same(first: SanitizerError, other: SanitizerError) -> bool:
-    return first.lines() == other.lines() or (first.name == other.name and first.name in STOPPED_ANYWHERE)
+    names = {first.name, other.name}
+    # Its time may end a loop that allocates before its memory does, on a machine with other work.
+    is_stopped = names <= {HANG, MEMORY_GROWTH} or (len(names) == 1 and first.name in STOPPED_ANYWHERE)
+    return is_stopped or first.lines() == other.lines()
 
 
 def _judged(run: ProofRun, target: ProofTarget) -> AttemptJudgement:
@@ -150,9 +154,14 @@ def _is_at(error: SanitizerError, failing: StackFrame, target: ProofTarget) -> b
 def _is_anywhere(error: SanitizerError, target: ProofTarget) -> bool:
     """Return whether any line of the function of a finding will do: a loop, or a recursion, is stopped on any of them.
 
-    It may also be stopped in what that calls.
+    It may also be stopped in what that calls. The last of many allocations is at any line, too; one of excessive size
+    is at its own.
     """
-    return error.name == HANG or (error.name == STACK_OVERFLOW and target.cwe == RECURSION)
+    return (
+        error.name == HANG
+        or (error.name == STACK_OVERFLOW and target.cwe == RECURSION)
+        or (error.name == MEMORY_GROWTH and target.cwe != EXCESSIVE_SIZE)
+    )
 
 
 def _failing(error: SanitizerError) -> StackFrame | None:

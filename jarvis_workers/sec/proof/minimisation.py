@@ -72,8 +72,18 @@ class Minimisation:
         """Leave out messages, then shorten the others, long ones first; arguments and files configure the server."""
         self.left = min(self.left, SERVER_RUNS_MAX)
         _ddmin(messages, self._try_messages)
+        for number in range(len(self._messages)):
+            self._repeat_less(number)
         for number in sorted(range(len(self._messages)), key=lambda one: -len(self._messages[one].content)):
             _ddmin(self._messages[number].content, partial(self._try_message, number))
+
+    def _repeat_less(self, number: int) -> None:
+        """Halve how often a message is sent, as long as that suffices."""
+        while (times := self._messages[number].repeat) > 1:
+            messages = list(self._messages)
+            messages[number] = messages[number]._replace(repeat=times // 2)
+            if not self._try_messages(tuple(messages)):
+                return
 
     @property
     def _messages(self) -> tuple[ClientMessage, ...]:

@@ -21,16 +21,24 @@ Transport = Literal["tcp", "udp"]
 
 # The file of a harness, by its language.
 HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
+# The group `undefined` does not have conversions of floating-point numbers that no integer of the type holds.
+SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow"
 # How a run ended without an error.
 NORMAL_END = "ended normally"
 # The error of a program that has not ended after some CPU time: its stack differs from run to run.
 HANG = "hang"
+# The error of a program that holds more memory than its input explains.
+MEMORY_GROWTH = "memory-growth"
 # A recursion is stopped wherever the stack ends, and a loop wherever its time does.
 STACK_OVERFLOW = "stack-overflow"
 STOPPED_ANYWHERE = (HANG, STACK_OVERFLOW)
 FRAMES_SHOWN = 32
 # Limits of a run: seconds of CPU time, after which a program hangs, megabytes of memory, files and stack.
 RUN_SECONDS, HANG_SHARE, MEMORY_MB, DISK_MB, STACK_MB = 20, 4, 2048, 256, 8
+# Megabytes of one allocation, of which only what is written to takes memory: sizes of 32 bits overflow below.
+ALLOCATION_MB = 5120
+# Megabytes on the heap that are too many for an input of at most so many bytes.
+GROWTH_MB, SMALL_BYTES = 512, 64_000
 STDIN = "stdin"
 INPUT = "input"
 # In the commands for a person: where a server without a port of its own listens.
@@ -53,11 +61,15 @@ class ProofFile(NamedTuple):
 
 
 class ClientMessage(NamedTuple):
-    """Bytes for a server. The client may `wait` for bytes of the server before, or `reconnect`."""
+    """Bytes for a server. The client may `wait` for bytes of the server before, or `reconnect`.
+
+    It does so before each of the times that it sends them (`repeat`).
+    """
 
     content: bytes
     wait: bool = True
     reconnect: bool = False
+    repeat: int = 1
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,12 @@ class ServerClient:
     def to_json(self) -> dict[str, Any]:
         """Return the client as a JSON object."""
         messages = [
-            {"base64": b64encode(one.content).decode(), "wait": one.wait, "reconnect": one.reconnect}
+            {
+                "base64": b64encode(one.content).decode(),
+                "wait": one.wait,
+                "reconnect": one.reconnect,
+                "repeat": one.repeat,
+            }
             for one in self.messages
         ]
         return {"port": self.port, "protocol": self.protocol, "messages": messages}
@@ -79,7 +96,10 @@ class ServerClient:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> "ServerClient":
         """Return the client that `to_json` wrote."""
-        messages = (ClientMessage(b64decode(one["base64"]), one["wait"], one["reconnect"]) for one in row["messages"])
+        messages = (
+            ClientMessage(b64decode(one["base64"]), one["wait"], one["reconnect"], one.get("repeat", 1))
+            for one in row["messages"]
+        )
         return cls(row["port"], row["protocol"], tuple(messages))
 
     @property
@@ -93,11 +113,21 @@ class ServerClient:
         listener = f"systemd-socket-activate --inetd {'-d' if is_udp else '-a'} -l {port} "
         netcat = f"nc {'-u -w 1' if is_udp else '-N'} {LOOPBACK} {port}"
         connections: list[list[str]] = [[]]
+        times = [1]
         for number, one in enumerate(self.messages, 1):
+            words = [*(["sleep 1"] if one.wait else []), f"cat message-{number}"]
             if one.reconnect and number > 1:
                 connections.append([])
-            connections[-1] += [*(["sleep 1"] if one.wait else []), f"cat message-{number}"]
-        sent = "; ".join(f"({'; '.join(words or ['true'])}) | {netcat}" for words in connections)
+                times.append(1)
+            if one.reconnect and one.repeat > 1:
+                times[-1:] = [one.repeat - 1, 1]
+                connections[-1:] = [words, words.copy()]
+            else:
+                connections[-1] += words if one.repeat == 1 else [_repeated("; ".join(words), one.repeat)]
+        sent = "; ".join(
+            _repeated(f"({'; '.join(words or ['true'])}) | {netcat}", number)
+            for words, number in zip(connections, times, strict=True)
+        )
         return f"{'' if self.port else listener}{program} & sleep 1; {sent}"
 
 
@@ -120,6 +150,12 @@ class Attempt:
     def inputs(self) -> tuple[ProofFile, ...]:
         """All files that `command` names."""
         return self.files + (self.client.files if self.client else ())
+
+    @property
+    def input_bytes(self) -> int:
+        """The size of all input, of messages as often as they are sent."""
+        sent = sum(len(one.content) * one.repeat for one in self.client.messages) if self.client else 0
+        return sum(len(file.content) for file in self.files) + sent
 
     @property
     def command(self) -> str:
@@ -226,6 +262,10 @@ class ProofRun:
     def hangs(self) -> bool:
         return any(error.name == HANG for error in self.errors)
 
+    @property
+    def grows(self) -> bool:
+        return any(error.name == MEMORY_GROWTH for error in self.errors)
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -272,6 +312,10 @@ class ProofTarget:
     last: int
     path: tuple[TreeLine, ...] = field(default=())
     code: tuple[str, ...] = field(default=(), repr=False)
+
+
+def _repeated(command: str, times: int) -> str:
+    return command if times == 1 else f"for _ in $(seq {times}); do {command}; done"
 
 
 def _quoted(word: str) -> str:

@@ -23,7 +23,16 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.proof.attempts import ATTEMPTS, AttemptLedger, AttemptsEnded
 from jarvis_workers.sec.proof.harness_source import CALLS
-from jarvis_workers.sec.proof.proof import HANG_SHARE, MEMORY_MB, RUN_SECONDS, STACK_MB, Proof
+from jarvis_workers.sec.proof.proof import (
+    ALLOCATION_MB,
+    GROWTH_MB,
+    HANG_SHARE,
+    MEMORY_MB,
+    RUN_SECONDS,
+    SMALL_BYTES,
+    STACK_MB,
+    Proof,
+)
 from jarvis_workers.sec.proof.run_tool import BYTES_MAX, CONTENT_MAX
 from jarvis_workers.tools.registry import Toolbox
 
@@ -34,6 +43,9 @@ RULE_FACTS: Mapping[str, object] = {
     "seconds": RUN_SECONDS,
     "hang": RUN_SECONDS // HANG_SHARE,
     "memory": MEMORY_MB,
+    "allocation": ALLOCATION_MB,
+    "growth": GROWTH_MB,
+    "small": f"{SMALL_BYTES:,}",
     "stack": STACK_MB,
     "file": BYTES_MAX >> 20,
     "text": CONTENT_MAX,

@@ -19,6 +19,7 @@ from jarvis_workers.sec.proof.proof import (
     FRAMES_SHOWN,
     HANG,
     KINDS,
+    MEMORY_GROWTH,
     STOPPED_ANYWHERE,
     Attempt,
     ClientMessage,
@@ -39,6 +40,8 @@ RUN_PROOF = "run_proof"
 DESCRIPTION = "Build an attempt to prove the finding, and run it twice with sanitizers, in a sandbox without network."
 CODE_MAX, CONTENT_MAX, BYTES_MAX = 64_000, 200_000, 4 << 20
 FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH, MESSAGES_MAX = 8, 32, 32_000, 64
+# Messages with their repetitions: more than the descriptors that a program may open.
+SENT_MAX = 1_000
 OUTPUT_SHOWN, OUTPUT_TITLE = 1_000, "The end of its output:"
 RECORDED = "Reported as a finding of its own, so that nothing more need show it: {error}."
 # Why an attempt of way `server` is refused; the finding says so, and it is no attempt.
@@ -87,6 +90,7 @@ class InputMessage(InputContent):
 
     wait: bool = Field(default=True, description="before sending it, wait up to a second for bytes of the server")
     reconnect: bool = Field(default=False, description="send it over a new connection")
+    repeat: int = Field(default=1, ge=1, le=SENT_MAX, description="send it so many times")
 
 
 class RunProof(ToolArguments):
@@ -242,8 +246,9 @@ class _Shown(NamedTuple):
         if judgement is None or error is None:
             return cls(Proof("failed", reason=judgement.reason if judgement else result.problem))
         internal = result.internal or judgement.internal
-        if attempt.way == "harness" and internal and error.name == HANG:
-            why = f"the harness itself may not end, since its calls are not timed: {internal}"
+        if attempt.way == "harness" and internal and error.name in (HANG, MEMORY_GROWTH):
+            what = "not end, since its calls are not timed" if error.name == HANG else "hold the memory"
+            why = f"the harness itself may {what}: {internal}"
             return cls(Proof("failed", reason=why))
         kind: Kind = "api" if attempt.way == "harness" else attempt.way
         kind = "internal" if attempt.way == "harness" and internal else kind
@@ -313,10 +318,12 @@ def _client(arguments: RunProof, runner: ProofRunner) -> ServerClient:
     if not arguments.port and any(one.reconnect for one in arguments.messages):
         raise ToolFailed("reconnect needs a port: inetd starts a program for one connection")
     messages = tuple(
-        ClientMessage(_content(one, f"message {number}", runner), one.wait, one.reconnect)
+        ClientMessage(_content(one, f"message {number}", runner), one.wait, one.reconnect, one.repeat)
         for number, one in enumerate(arguments.messages, 1)
     )
-    if sum(len(one.content) for one in messages) > BYTES_MAX:
+    if sum(one.repeat for one in messages) > SENT_MAX:
+        raise ToolFailed(f"there are more than {SENT_MAX:,} messages, with their repetitions")
+    if sum(len(one.content) * one.repeat for one in messages) > BYTES_MAX:
         raise ToolFailed(f"the messages together are larger than {BYTES_MAX >> 20} MB")
     if arguments.protocol == "udp" and any(len(one.content) > DATAGRAM_MAX for one in messages):
         raise ToolFailed(f"a message over udp has at most {DATAGRAM_MAX} bytes")

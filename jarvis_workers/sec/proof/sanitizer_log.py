@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.sec.proof.proof import HANG, STOPPED_ANYWHERE, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.proof import HANG, MEMORY_GROWTH, STOPPED_ANYWHERE, SanitizerError, StackFrame
 
 ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
 NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
@@ -42,8 +42,8 @@ STACKS = (
     (re.compile(r"^freed by thread"), "freed"),
     (re.compile(r"is located in stack of thread .* in frame"), "frame"),
 )
-# Where a program that hangs is made to write, by bench/proof_support.c.
-HANG_ADDRESS = 0x7A11
+# Where bench/proof_support.c makes a program write that hangs, or that holds too much memory.
+ADDRESSES = {0x7A11: HANG, 0x7A22: MEMORY_GROWTH}
 # Most of a recursion is not shown: AddressSanitizer writes up to 255 frames.
 FRAMES_MAX, RECURSIVE_FRAMES_MAX = 32, 400
 # A stack of so many frames is cut; proof_support.c writes so many from its beginning.
@@ -107,8 +107,8 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
     access, text = "", "\n".join(lines)
     address = UNKNOWN_ADDRESS.search(lines[0])
     place = int(address[1], 16) if address else None
-    is_hang = place == HANG_ADDRESS
-    name = HANG if is_hang else _name(lines[0])
+    stopped = ADDRESSES.get(place or 0, "")
+    name = stopped or _name(lines[0])
     most = RECURSIVE_FRAMES_MAX if name in STOPPED_ANYWHERE else FRAMES_MAX
     for line in lines[1:]:
         found = _address(line)
@@ -124,7 +124,7 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
     region, variable = REGION.search(text), GLOBAL.search(text)
     return SanitizerError(
         name,
-        "" if is_hang else access or _allocation(lines[0]),
+        "" if stopped else access or _allocation(lines[0]),
         **{name: tuple(frames) for name, frames in stacks.items()},
         variable=variable[1].rsplit(":", 2)[0] if variable else "",
         region=(int(region[1], 16), int(region[2], 16)) if region else None,

@@ -12,12 +12,15 @@ SPATIAL = frozenset((120, 121, 122, 124, 125, 126, 127, 129, 131, 170, 193, 242,
 NUMBERS = frozenset((128, 190, 191, 192, 194, 195, 196, 197, 680, 681, 682, 839, 1335))
 NULLS = frozenset((252, 253, 476, 690))
 SIZES = frozenset((400, 770, 789))
+# Memory that grows with each of many allocations, or far beyond its input.
+GROWTH = SIZES | {405, 409, 1325}
 ENDLESS = frozenset((400, 405, 407, 606, 834, 835, 1322, 1333))
 RACES = frozenset((362, 364, 366, 367, 479))
 # What is passed as the size of an allocation may be negative before its conversion, as sanitizer_log.py says.
 NEGATIVE_SIZE = "allocation-size-too-big of -"
 # The classes of weaknesses that an error shows, by a part of its first line; the first match counts.
 SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
+    ("memory-growth", GROWTH),
     ("stack-overflow", frozenset((674, 400, 770, 789, 835))),
     (NEGATIVE_SIZE, SIZES | NUMBERS | {131}),
     ("allocation-size-too-big", SIZES),
@@ -54,16 +57,18 @@ SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     ("cannot be represented", NUMBERS),
     ("shift exponent", NUMBERS),
     ("left shift", NUMBERS),
-    ("outside the range", NUMBERS),
+    ("outside the range", NUMBERS | {704}),
     ("pointer index expression", frozenset((190, 191, 468, 823))),
     ("unsigned offset", frozenset((190, 191, 468, 823))),
     ("insufficient space", MEMORY),
     ("variable length array", SIZES | NUMBERS | MEMORY),
     ("not a valid value", frozenset((457, 908, 909))),
-    ("hang", ENDLESS),
+    # A loop without an end that allocates may be stopped by its time first.
+    ("hang", ENDLESS | {770, 1325}),
 )
 # The weakness of an error that shows several, by a part of its name: for reads and other errors, and for writes.
 WEAKNESSES: tuple[tuple[str, int, int], ...] = (
+    ("memory-growth", 770, 770),
     ("stack-overflow", 674, 674),
     ("allocation-size-too-big", 789, 789),
     ("calloc-overflow", 789, 789),
@@ -126,6 +131,11 @@ def weakness_of(error: str, access: str, *, is_null: bool = False) -> int:
         return 0
     found = next(((read, write) for name, read, write in WEAKNESSES if name in error), (0, 0))
     return found[access.startswith("WRITE")]
+
+
+def is_growth(cwe: int) -> bool:
+    """Return whether a weakness is shown by memory that grows without a limit."""
+    return cwe in GROWTH
 
 
 def is_provable(cwe: int) -> bool:

@@ -26,9 +26,10 @@ from jarvis_workers.sec.fix.fixable import FixProof, RelatedFinding
 from jarvis_workers.sec.fix.older_errors import CodeAt, OlderError, errors_before, older_error, reached
 from jarvis_workers.sec.fix.proof_gate import ProofOutcome
 from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
-from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.proof import MEMORY_GROWTH, Attempt, ProofRun, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.repetition import Repetition, compare
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
+from jarvis_workers.sec.proof.weaknesses import weakness_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_runner
@@ -156,7 +157,9 @@ class PatchProofs:
 
     def _open(self, tree: ProofTree, finding: RelatedFinding, resources: ExitStack) -> BenchRunner:
         file = Path(finding.place.file).relative_to(self.options.below)
-        target = ProofTarget(TreeLine(str(file), finding.place.line), 0, 0, 0)
+        grows = finding.proof is not None and finding.proof.stack[:1] == (MEMORY_GROWTH,)
+        cwe = weakness_of(MEMORY_GROWTH, "") if grows else 0
+        target = ProofTarget(TreeLine(str(file), finding.place.line), cwe, 0, 0)
         return open_runner(self.runtime, tree, target, resources)
 
     def _outcome(self, baseline: BaselineProof, tree: ProofTree) -> ProofOutcome:

@@ -1,7 +1,7 @@
 """Run the attempts of an agent on a bench, which is opened for the conversation and leased until it ends."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -23,16 +23,15 @@ from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.proof.minimisation import emptied
-from jarvis_workers.sec.proof.proof import Attempt, ProofRun, ProofTarget
+from jarvis_workers.sec.proof.proof import SMALL_BYTES, Attempt, ProofRun, ProofTarget
 from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult
+from jarvis_workers.sec.proof.weaknesses import is_growth
 from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"
 RUNS = 2
 # On another machine than the one where the conversation began; the log of a build is not for the model.
 NOT_BUILT = "this machine cannot build the code"
-# A longer input may only take long.
-HANG_BYTES = 64_000
 
 
 class BenchRunner:
@@ -70,7 +69,7 @@ class BenchRunner:
             if runs[0].unreached and not runs[0].errors:
                 return AttemptResult(problem=f"{runs[0].unreached}\n{runs[0].output}".strip())
             runs += [self.run(attempt, program) for _ in range(1, RUNS)]
-            if any(run.hangs for run in runs) and (why := self._why_no_hang(attempt, program)):
+            if any(run.hangs or run.grows for run in runs) and (why := self._why_excused(attempt, program, runs)):
                 runs = [replace(run, errors=(), ended=why, is_unclear=True) for run in runs]
         except SandboxError as error:
             raise HostExhausted(f"this machine cannot start a sandbox: {error}") from error
@@ -78,15 +77,22 @@ class BenchRunner:
             return AttemptResult(problem=str(error))
         return AttemptResult(tuple(runs), internal=program.internal)
 
-    def _why_no_hang(self, attempt: Attempt, program: BuiltProgram) -> str:
-        """Return why a run that does not end shows no hang, "" if it does; in a harness, each call has its own time."""
-        if sum(len(file.content) for file in attempt.inputs) > HANG_BYTES:
-            return f"did not end in time; as a hang counts only one with at most {HANG_BYTES:,} bytes of input"
+    def _why_excused(self, attempt: Attempt, program: BuiltProgram, runs: Sequence[ProofRun]) -> str:
+        """Return why a run that does not end, or grows, shows nothing, "" if it does; a harness has it by the call.
+
+        A longer input may only take long, or much memory.
+        """
+        hangs, growth = any(run.hangs for run in runs), self._bench.limits.growth_mb
+        what, again = (
+            ("did not end in time", "nor does it") if hangs else (f"took {growth:,} MB of memory", "and does so")
+        )
+        if attempt.input_bytes > SMALL_BYTES:
+            return f"{what}, which counts only with at most {SMALL_BYTES:,} bytes of input"
         nothing = emptied(attempt)
         if nothing == attempt:
-            return "" if attempt.way == "harness" else "did not end in time, and it has no input"
+            return "" if attempt.way == "harness" else f"{what}, and it has no input"
         run = self.run(nothing, program)
-        return "did not end in time, nor does it with an empty input" if run.hangs or run.is_unclear else ""
+        return f"{what}, {again} with an empty input" if run.hangs or run.grows or run.is_unclear else ""
 
     def build(self, attempt: Attempt) -> BuiltProgram:
         """Make the program of an attempt, which does not depend on its files and arguments."""
@@ -96,7 +102,7 @@ class BenchRunner:
     def run(self, attempt: Attempt, program: BuiltProgram) -> ProofRun:
         """Run the program of an attempt once, with the files and arguments of the attempt."""
         with self._slots:
-            return run_attempt(self._bench, attempt, program)
+            return run_attempt(self._bench, attempt, program, stops_growth=is_growth(self._target.cwe))
 
 
 class LazyBench:

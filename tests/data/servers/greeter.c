@@ -2,7 +2,8 @@
  *
  *     greeter MODE [PORT|HOST]
  *
- * tcp: one connection after another; fork: a process for each; inetd: the connection is descriptor 0;
+ * tcp: one connection after another, up to a hundred of them; fork: a process for each; inetd: the connection is
+ * descriptor 0;
  * udp: datagrams; udp-inetd: the bound socket is descriptor 0; mute: listens and never answers;
  * idle: never listens; detach: goes to the background; outward: connects to HOST first, then as tcp.
  */
@@ -15,10 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A client that no longer listens is none of its worries. */
 static void reply(int peer, const char *text)
 {
     if (write(peer, text, strlen(text)) < 0)
-        exit(1);
+        return;
 }
 
 static void greet(int peer, const char *name)
@@ -86,6 +88,13 @@ static void look_outside(const char *host)
     close(place);
 }
 
+static void count(int port)
+{
+    static unsigned short ports[100];
+    static unsigned accepted;
+    ports[accepted++] = port;
+}
+
 static void accept_all(int place, int forks)
 {
     for (;;) {
@@ -96,6 +105,7 @@ static void accept_all(int place, int forks)
         if (peer < 0 || !getcwd(directory, sizeof directory))
             exit(1);
         fprintf(stderr, "a client from port %d, served in %s\n", ntohs(from.sin_port), directory);
+        count(ntohs(from.sin_port));
         if (!forks || !fork()) {
             serve(peer);
             if (forks)

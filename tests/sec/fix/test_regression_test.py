@@ -44,7 +44,8 @@ def test_the_input_of_a_program_is_kept_with_the_command_that_runs_it() -> None:
     assert files["tests/regressions/url-C12ab34/stdin"] == b"\xff"
     assert files["tests/regressions/url-C12ab34/README.md"].decode() == (
         "# Regression test of C12ab34\n\n"
-        "Build the program whose main function is in `main.c` with `cc -g -fsanitize=address,undefined`, and run it in"
+        "Build the program whose main function is in `main.c` with `cc -g "
+        "-fsanitize=address,undefined,float-cast-overflow`, and run it in"
         " this directory:\n\n    ./program -v < stdin\n\n"
         "The sanitizers must report nothing. Before the fix, they reported:\n\n"
         "    stack-buffer-overflow WRITE of size 9\n    #0 copy src/url.c:7\n"
@@ -55,8 +56,16 @@ def test_the_input_of_a_program_is_kept_with_the_command_that_runs_it() -> None:
     ("attempt", "build", "words"),
     [
         (Attempt("harness", code="int main;"), None, "Build harness.c with the sources of the project"),
-        (Attempt("fuzz_target", "fuzz/f.c"), None, "`fuzz/f.c` with `clang -fsanitize=fuzzer,address,undefined`"),
-        (Attempt("program", "bin/`x`"), "make", "the program `bin/?x?` with `-g -fsanitize=address,undefined`"),
+        (
+            Attempt("fuzz_target", "fuzz/f.c"),
+            None,
+            "`fuzz/f.c` with `clang -fsanitize=fuzzer,address,undefined,float-cast-overflow`",
+        ),
+        (
+            Attempt("program", "bin/`x`"),
+            "make",
+            "the program `bin/?x?` with `-g -fsanitize=address,undefined,float-cast-overflow`",
+        ),
     ],
 )
 def test_each_kind_of_proof_says_how_to_build_it(attempt: Attempt, build: str | None, words: str) -> None:

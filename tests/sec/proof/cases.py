@@ -256,6 +256,20 @@ void label_copy(char *out, size_t size, const char *text)
     out[length] = 0; /* sink */
 }
 """
+PERCENT = """\
+#include <stdlib.h>
+#include "lib.h"
+static int percent_of(double share)
+{
+    return (int)(share * 100); /* sink */
+}
+void handle(const char *line)
+{
+    double share = atof(line);
+    if (share <= 1)
+        exit(percent_of(share) > 100);
+}
+"""
 COUNTS = """\
 #include "lib.h"
 int counts[128];
@@ -355,6 +369,7 @@ CASES = (
         ("length > size)\n        length = size;", "length >= size)\n        length = size - 1;"),
         harness('    char *out = malloc(4);\n    label_copy(out, 4, "abcdefg");\n    free(out);', "label.h"),
     ),
+    Case("float_cast", 681, program(PERCENT), ("share <= 1", "share >= 0 && share <= 1"), stdin(b"-1e300\n")),
     Case("global_overflow", 787, program(COUNTS), ("counts[128]", "counts[256]"), stdin(b"\xff\n")),
     Case(
         "recursion",

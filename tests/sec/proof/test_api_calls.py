@@ -11,8 +11,9 @@ from jarvis_workers.sec.proof.api_calls import (
     public_headers,
     read_records,
 )
+from jarvis_workers.sec.proof.harness_source import header_parts, system_text
 from jarvis_workers.sec.proof.proof import CallArgument
-from jarvis_workers.sec.proof.structure_members import sized_members
+from jarvis_workers.sec.proof.structure_members import TreeStructures, sized_members
 
 LISTING = """\
 /* compiled from: . */
@@ -116,14 +117,71 @@ def test_an_integer_is_a_length_by_its_name(parameters: str, is_checked: bool) -
     assert ('jarvis_memory("f", 1' in code) == is_checked
 
 
+HEADERS = (
+    ("zip.h", "struct stream { char *next_in; int sizes[4]; union { int last; } u; };\ntypedef struct box_s box;\n"),
+    ("own.h", "typedef struct { int room, hidden; } queue;\nstruct box_s *box_make(int first);\n"),
+)
+PUBLIC = TreeStructures.of(HEADERS, lambda _: True)
+STRUCTURES = TreeStructures.of(HEADERS, lambda header: header == "zip.h")
+
+
 def test_members_behind_pointers_are_not_changed_and_others_only_of_public_structures() -> None:
-    assert changed_member("s.next_in = in; s.sizes[3] += 1;", is_public=True) == ""
-    assert changed_member('if (q->used == 3 && s.a <= 4) puts("q->room = 1");', is_public=False) == ""
-    assert "member next_in of a structure that no public" in changed_member("s.next_in = in;", is_public=False)
+    assert changed_member("s.next_in = in; s.sizes[3] += 1; q.room = 2;", PUBLIC) == ""
+    assert changed_member('if (q->used == 3 && s.room <= 4) puts("q->room = 1");', STRUCTURES) == ""
+    assert changed_member("s.next_in = in; s.u.last = 3;", STRUCTURES) == ""
+    assert "member hidden of a structure that no public" in changed_member("s.next_in = in; q.hidden = 1;", STRUCTURES)
     for code in ("q->room = 9;", "q->room++;", "q[0].room = 9;", "(*q).room |= 9;", "int *r = &q->room;"):
-        assert changed_member(code, is_public=True) == (
-            "in line 1 it changes the member room of a structure behind a pointer"
-        )
+        assert changed_member(code, PUBLIC) == ("in line 1 it changes the member room of a structure behind a pointer")
+
+
+def test_structures_of_the_harness_and_of_the_system_are_its_own() -> None:
+    own = "struct reader { int at; };\nint next(void *user)\n{\n    struct reader *r = user;\n    return r->at++;\n"
+    assert changed_member(f"{own}}}\nstruct tm t; t.tm_year = 3; struct reader r; r.at = 0;", STRUCTURES) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "refused"),
+    [
+        ("struct mine { int room; }; void f(struct mine *m) { m->room = 1; }", False),
+        ("typedef struct { int room; } mine; void f(mine *m) { m->room = 1; return m->room; }", False),
+        ("struct mine { int room; }; void f(void) { struct mine m; m.room = 1; }", False),
+        ("struct mine { int room; }; void f(void) { queue m; m.room = 1; }", True),
+        ("struct mine { int room; }; void f(queue *m) { m->room = 1; }", True),
+        ("struct mine { int room; }; void f(struct mine *m) { g(q->m->room = 1); }", True),
+        ("struct mine { int room; }; void f(struct mine *m) { queue *m; m->room = 1; }", True),
+    ],
+)
+def test_members_of_own_structures_may_have_the_names_of_others(code: str, refused: bool) -> None:
+    assert bool(changed_member(code, STRUCTURES)) == refused
+
+
+def test_a_structure_of_the_system_that_a_header_names_is_not_opaque() -> None:
+    tree = [("net.h", "int send_to(const struct sockaddr *to);\n")]
+    code = "struct sockaddr_in in; send_to((struct sockaddr *)&in);"
+    assert changed_member(code, TreeStructures.of(tree, lambda _: True, "struct sockaddr { int family; };")) == ""
+    assert "it makes a structure sockaddr" in changed_member(code, TreeStructures.of(tree, lambda _: True))
+
+
+@pytest.mark.parametrize(
+    "code", ["struct box_s { int room; };", "use((box *)&made);", "use((const struct box_s *) &made);"]
+)
+def test_a_harness_does_not_make_a_structure_whose_members_no_header_declares(code: str) -> None:
+    name = "box" if "box *" in code else "box_s"
+    assert changed_member(code, PUBLIC) == f"it makes a structure {name}, whose members no header declares"
+
+
+def test_structures_are_found_in_headers_that_never_close_their_braces() -> None:
+    found = TreeStructures.of([("a.h", "struct a { struct b { int one; }; int two;" * 20_000)], lambda _: True)
+    assert found.members == {"struct", "b", "a", "int", "one", "two"}
+
+
+def test_the_parts_of_headers_are_those_between_the_markers_of_lines() -> None:
+    text = (
+        '# 1 "made/harness.c"\nint x;\n# 1 "project/./a.h" 1\nstruct a {\n'
+        '# 90 "project/./a.h"\nint b; };\n# 2 "/usr/c.h" 3\nint c;\n'
+    )
+    assert list(header_parts(text, "project")) == [("a.h", "struct a {\n"), ("a.h", "int b; };\n")]
+    assert system_text(text) == "int c;\n"
 
 
 def test_members_of_structures_are_checked_in_pairs() -> None:

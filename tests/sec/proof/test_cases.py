@@ -457,6 +457,213 @@ def test_a_change_of_memory_is_recorded_after_any_number_of_calls(tmp_path: Path
     assert "the harness changes memory that the tree allocated before it calls box_put" in report.proof.reason
 
 
+LIST_C = """\
+#include "list.h"
+#include <stdlib.h>
+struct item { struct item *next; int number; };
+int list_make(const unsigned char *text, size_t size)
+{
+    struct item *first = NULL;
+    int sum = 0;
+    for (unsigned left = size > 2 && text[0] == 'x' ? text[1] << 24 | text[2] : 0; left; left--) {
+        struct item *one = malloc(sizeof *one);
+        if (!one)
+            abort();
+        one->next = first;
+        one->number = left & 1;
+        sum += one->number;
+        first = one; /* sink */
+    }
+    return sum + (first != NULL);
+}
+int list_room(const unsigned char *text, size_t size)
+{
+    unsigned room = size > 2 ? text[1] << 24 | text[2] : 0;
+    char *made = malloc(room + 1);
+    int is_made = made != NULL;
+    free(made);
+    return is_made;
+}
+size_t list_copy(const unsigned char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    size_t length = copy ? size : 0;
+    free(copy);
+    return length + text[0];
+}
+"""
+LIST_MAIN = """\
+#include <stdio.h>
+#include "list.h"
+int main(void)
+{
+    static unsigned char text[1 << 20];
+    size_t size = fread(text, 1, sizeof text, stdin);
+    return list_make(text, size) == 7 || list_room(text, size) == 7;
+}
+"""
+LIST_H = """\
+#include <stddef.h>
+int list_make(const unsigned char *text, size_t size);
+int list_room(const unsigned char *text, size_t size);
+size_t list_copy(const unsigned char *text, size_t size);
+"""
+LIST = Case("list", 770, {"list.c": LIST_C, "include/list.h": LIST_H, "main.c": LIST_MAIN}, ("", ""), stdin(b""))
+ROOM = next(number for number, line in enumerate(LIST_C.split("\n"), 1) if "malloc(room" in line)
+COPY = next(number for number, line in enumerate(LIST_C.split("\n"), 1) if "malloc(size" in line)
+AIMS = {
+    "a list": None,
+    "a size": ProofTarget(TreeLine("list.c", ROOM), 789, ROOM - 3, ROOM + 4),
+    "a copy": ProofTarget(TreeLine("list.c", COPY), 789, COPY - 2, COPY + 4),
+    "a number": ProofTarget(TreeLine("list.c", ROOM), 190, ROOM - 3, ROOM + 4),
+}
+SMALL = "    unsigned char text[] = {'x', 100, 0};\n    "
+LARGE = "    unsigned char *text = calloc(1, 100000000);\n    "
+STATIC = "    static unsigned char text[100000000];\n    "
+MANY = "    unsigned char text[] = {'x', 0, 200};\n    for (int number = 0; number < 10000; number++)\n        "
+GROWN = ProofLimits(growth_mb=64)
+GROWTHS = {
+    "a list of items": ("a list", stdin(b"x\x64\0"), "proved"),
+    "a list of some items": ("a list", stdin(b"x\0\x64"), "failed"),
+    "a long input": ("a list", stdin(b"x\x64\0" + b"x" * 70_000), "failed"),
+    "a call of the API": ("a list", harness(f"{SMALL}list_make(text, 3);", "list.h"), "proved"),
+    "many calls": ("a list", harness(f"{MANY}list_make(text, 3);", "list.h"), "failed"),
+    "one block": ("a size", stdin(b"y\x64\0"), "proved"),
+    "a list elsewhere": ("a size", stdin(b"x\x64\0"), "failed"),
+    "one block for another class": ("a number", stdin(b"y\x64\0"), "failed"),
+    "static memory of the harness": ("a copy", harness(f"{STATIC}list_copy(text, 100000000);", "list.h"), "failed"),
+    "memory of the harness": ("a copy", harness(f"{LARGE}list_copy(text, 100000000);", "list.h"), "failed"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", GROWTHS)
+def test_memory_without_a_limit_is_proved_by_how_much_a_small_input_takes(what: str, tmp_path: Path) -> None:
+    aim, attempt, state = GROWTHS[what]
+    with opened(LIST, tmp_path, TIERS[-1], fixed=False, target=AIMS[aim], limits=GROWN) as prove:
+        report = prove(attempt)
+
+    assert report.ran, report.text
+    assert (report.proof.state if report.proof else "failed") == state, report.text
+    assert not report.proof or report.proof.stack[0] == "memory-growth"
+
+
+@pytest.mark.slow
+def test_a_program_that_takes_much_memory_without_an_input_proves_nothing(tmp_path: Path) -> None:
+    files = LIST.files | {"main.c": LIST_MAIN.replace("text[1 << 20];", "text[1 << 20] = {'x', 100, 1};")}
+    files["main.c"] = files["main.c"].replace("text, size)", "text, 3)")
+    with opened(replace(LIST, files=files), tmp_path, TIERS[-1], fixed=False, limits=GROWN) as prove:
+        empty, other = prove(stdin(b"")), prove(stdin(b"x\x64\0"))
+
+    assert "took 64 MB of memory, and it has no input" in empty.text
+    assert "took 64 MB of memory, and does so with an empty input" in other.text
+
+
+TAIL_C = """\
+#include "tail.h"
+#include <stdlib.h>
+char *made;
+int tail_end(size_t size)
+{
+    made = malloc(size);
+    int last = size - 1;
+    if (made)
+        made[last] = 0; /* sink */
+    return made != NULL;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cwe", [787, 190])
+def test_blocks_above_two_gigabytes_are_allocated(cwe: int, tmp_path: Path) -> None:
+    files = {"tail.c": TAIL_C, "tail.h": "#include <stddef.h>\nint tail_end(size_t size);\n"}
+    case = Case("tail", cwe, files, ("int last", "size_t last"), harness("    tail_end(3000000000);", "tail.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+    with opened(case, tmp_path, TIERS[-1], fixed=True) as prove:
+        fixed = prove(case.attempt)
+
+    assert report.proof is not None, report.text
+    assert (report.proof.state, report.proof.stack[1]) == ("proved", "#0 tail_end tail.c:9")
+    assert fixed.proof is None, fixed.text
+
+
+STORE_H = """\
+#include "part.h"
+typedef struct store store;
+typedef int (*store_read)(void *user, char *to, int most);
+struct store_options { int room; };
+store *store_open(const struct store_options *options);
+int store_load(store *to, store_read read, void *user);
+"""
+STORE_C = """\
+#include "store.h"
+#include <stdlib.h>
+struct store { char *items; };
+store *store_open(const struct store_options *options)
+{
+    store *made = malloc(sizeof *made);
+    if (made)
+        made->items = malloc(options->room);
+    return made;
+}
+int store_load(store *to, store_read read, void *user)
+{
+    char part[64];
+    int count = read(user, part, sizeof part);
+    for (int at = 0; at < count; at++)
+        to->items[at] = part_of(part[at]); /* sink */
+    return count;
+}
+"""
+STORE = {
+    "store.h": STORE_H,
+    "store.c": STORE_C,
+    "part.h": "struct part { int room; };\nint part_of(int one);\n",
+    "part.c": '#include "part.h"\nint part_of(int one)\n{\n    return one + 1;\n}\n',
+}
+STORE_CALLS = """\
+    struct reader from = {0};
+    struct store_options options;
+    from.left = 40;
+    OPTIONS
+    store_load(store_open(&options), read_some, &from);"""
+STORE_READER = """\
+struct reader { int left; };
+static int read_some(void *user, char *to, int most)
+{
+    struct reader *from = user;
+    int count = from->left < most ? from->left : most;
+    from->left -= count;
+    memset(to, 'a', count);
+    return count;
+}
+int main"""
+
+
+@pytest.mark.slow
+def test_a_harness_sets_members_of_its_own_structures_and_of_public_ones_beside_a_private_header(
+    tmp_path: Path,
+) -> None:
+    calls = STORE_CALLS.replace("OPTIONS", "memset(&options, 0, sizeof options);\n    ((int *)&options)[0] = 8;")
+    attempt = harness(calls, "store.h")
+    attempt = replace(attempt, code=attempt.code.replace("int main", STORE_READER))
+    mirrored = replace(
+        attempt, code=attempt.code.replace("struct reader {", "struct store { char *a; };\nstruct reader {")
+    )
+    private = replace(attempt, code=attempt.code.replace("from.left = 40", "from.left = 40; struct part p; p.room = 1"))
+    with opened(Case("store", 787, STORE, ("", ""), attempt), tmp_path, TIERS[-1], fixed=False) as prove:
+        reports = [prove(one) for one in (attempt, mirrored, private)]
+
+    shown = [(one.proof.state, one.proof.reason.partition("it ")[2]) if one.proof else one.text for one in reports]
+    assert shown == [
+        ("proved", ""),
+        ("reproduced", "makes a structure store, whose members no header declares"),
+        ("reproduced", "changes the member room of a structure that no public header declares"),
+    ]
+
+
 TOTAL_C = "int depth_total(const char *text)\n{\n    return 1 + depth_of(text, 0); /* sink */\n}\n"
 
 

@@ -94,6 +94,20 @@ def test_functions_of_the_project_that_the_scan_does_not_select_are_code_under_p
     assert judged(only).endswith("in add list.c:21: neither at the sink a.c:20 nor on the path to it")
 
 
+def test_memory_grows_anywhere_in_the_function_of_a_finding_but_one_size_at_its_line() -> None:
+    growth = SanitizerError("memory-growth", stack=(SYSTEM, AT_SINK._replace(line=38), MAIN))
+    assert judged(growth, target=replace(TARGET, cwe=770)) == "proved"
+    assert "neither at the sink" in judged(growth, target=replace(TARGET, cwe=789))
+    assert judged(replace(growth, stack=(SYSTEM, AT_SINK, MAIN)), target=replace(TARGET, cwe=789)) == "proved"
+    assert "does not show a weakness of class CWE-190" in judged(growth, target=replace(TARGET, cwe=190))
+
+
+def test_a_loop_that_allocates_may_be_stopped_by_its_time_in_one_run_and_by_its_memory_in_the_other() -> None:
+    growth, hang = (SanitizerError(name, stack=(AT_SINK, MAIN)) for name in ("memory-growth", "hang"))
+    runs = [ProofRun("was stopped", "", (error,)) for error in (growth, hang)]
+    assert judge(runs, replace(TARGET, cwe=770)).error == growth
+
+
 def test_a_line_of_a_file_that_the_build_has_changed_is_none_of_the_finding() -> None:
     changed = AT_SINK._replace(owner="project")
     assert "neither at the sink" in judged(replace(ERROR, stack=(changed, MAIN)))

@@ -96,6 +96,18 @@ def test_messages_to_a_server_are_left_out_and_shortened_in_a_bounded_number_of_
     assert (found.args, len(tried) <= SERVER_RUNS_MAX) == (attempt.args, True)
 
 
+def test_a_message_is_repeated_less_as_long_as_that_suffices() -> None:
+    client = ServerClient(2121, "tcp", (ClientMessage(b"a", reconnect=True, repeat=1_000),))
+    attempt = Attempt("server", "main.c", client=client)
+
+    found = Minimisation(
+        attempt,
+        lambda one: one.client is not None and one.client.messages[:1] != () and one.client.messages[0].repeat > 100,
+    ).run()
+
+    assert found.client == replace(client, messages=(ClientMessage(b"", reconnect=True, repeat=125),))
+
+
 @given(st.binary(max_size=60), st.binary(min_size=1, max_size=3))
 def test_the_result_fires_is_no_larger_and_is_the_same_again(around: bytes, needed: bytes) -> None:
     attempt = program(around + needed + around)

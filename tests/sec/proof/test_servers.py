@@ -36,6 +36,7 @@ def target(text: str) -> ProofTarget:
     return ProofTarget(TreeLine(SERVER.name, line), 121, line - 3, line + 3)
 
 
+COUNT = target("ports[accepted++]").sink.line
 GREET, LABEL = target("sprintf(text"), target("memcpy(label")
 
 
@@ -93,6 +94,17 @@ def test_a_message_that_has_a_server_or_its_child_loop_without_an_end_is_a_proof
 
     assert report.proof is not None, report.text
     assert report.proof.stack[:2] == ("hang", f"#0 repeat greeter.c:{loop.sink.line}")
+
+
+def test_a_client_that_connects_again_and_again_is_one_message_that_is_repeated(bench: ProofBench) -> None:
+    again = ClientMessage(b"HELO you\r\n", wait=False, reconnect=True, repeat=120)
+    attempt = replace(server("tcp"), client=ServerClient(2121, "tcp", (again,)))
+
+    report = prove(bench, attempt, replace(target("ports[accepted++]"), cwe=787))
+
+    assert report.proof is not None, report.text
+    assert report.proof.stack[0] == "index 100 out of bounds for type 'short unsigned int [100]'"
+    assert report.proof.stack[1] == f"#0 count greeter.c:{COUNT}"
 
 
 def test_messages_that_overflow_nothing_prove_nothing_and_the_answers_are_shown(bench: ProofBench) -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from jarvis_workers.sec.proof.proof import HANG, MEMORY_GROWTH
 from jarvis_workers.sec.proof.sanitizer_log import read_log
-from jarvis_workers.sec.proof.weaknesses import PROVABLE, SHOWN, fits, weakness_of
+from jarvis_workers.sec.proof.weaknesses import PROVABLE, SHOWN, fits, is_provable, weakness_of
 
 ASAN = "==14==ERROR: AddressSanitizer: "
 BIG, NEGATIVE = "0x100000000", "0xfffffffffffffff8"
@@ -79,7 +80,7 @@ OF_UBSAN: dict[str, tuple[set[int], frozenset[int] | set[int]]] = {
     "left shift of negative value -1": ({1335}, {125}),
     "index 5 out of bounds for type 'int [3]'": ({129, 787}, {476}),
     "variable length array bound evaluates to non-positive value -1": ({789, 190}, {476}),
-    "1e+300 is outside the range of representable values of type 'int'": ({681}, {125}),
+    "1e+300 is outside the range of representable values of type 'int'": ({681, 704, 190}, {125}),
     "load of address 0x1 with insufficient space for an object of type 'int'": ({119}, {476}),
     "load of value 5, which is not a valid value for type 'bool'": ({457, 908, 909}, PROVABLE),
     "execution reached an unreachable program point": (set(), PROVABLE),
@@ -126,10 +127,21 @@ def test_a_size_that_was_negative_shows_that_a_number_is_wrong_and_a_large_one_d
     assert not any(fits(line, cwe) for line in (big, negative) for cwe in (122, 125, 476, 674))
 
 
+def test_memory_that_grows_and_a_loop_that_allocates_show_that_there_is_no_limit() -> None:
+    assert [fits(MEMORY_GROWTH, cwe) for cwe in (770, 789, 400, 1325, 409, 190, 787, 835)] == [True] * 5 + [False] * 3
+    assert [fits(HANG, cwe) for cwe in (770, 1325, 400, 835, 789)] == [True] * 4 + [False]
+    assert is_provable(1325)
+    assert weakness_of(MEMORY_GROWTH, "") == 770
+
+
 def test_each_row_is_that_of_a_report() -> None:
     lines = [first_line(ASAN + one) for one in OF_ASAN]
     lines += [first_line(f"a.c:3:9: runtime error: {one}") for one in OF_UBSAN]
     lines += [first_line(TOO_BIG.format(size)) for size in (BIG, NEGATIVE)]
     used = {next((row for row, _ in SHOWN if row in line), "") for line in lines}
 
-    assert {row for row, _ in SHOWN} - used == {"bad-free", "hang"}  # names of older proofs, and our own
+    assert {row for row, _ in SHOWN} - used == {
+        "bad-free",
+        "hang",
+        "memory-growth",
+    }  # names of older proofs, and our own

@@ -2,11 +2,12 @@
 
 from jarvis_workers.sec.judge.slices.cut import ROOM, Role, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex
-from jarvis_workers.sec.judge.slices.placed_trees import PlacedTree, SearchTree, is_source
+from jarvis_workers.sec.judge.slices.placed_trees import SELECTED, PlacedTree, SearchTree, is_source
 from jarvis_workers.sec.judge.slices.places import VIEWS, CodeRange, SourceFile, View, split_name
 
 __all__ = [
     "ROOM",
+    "SELECTED",
     "VIEWS",
     "CodeIndex",
     "CodeRange",

@@ -6,6 +6,10 @@ from jarvis_workers.sec.judge.slices.index import CodeIndex
 from jarvis_workers.sec.judge.slices.places import SourceFile, split_name
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.reading import CODE_SUFFIXES
+from jarvis_workers.tools.tree import FileMissing
+
+# Code that is not found is not evidence that the project has none.
+SELECTED = "only the files that the scan selects are here, and the project may have others"
 
 
 class PlacedTree:
@@ -25,9 +29,15 @@ class PlacedTree:
             return "\n".join(file.decided[place.first - 1 : place.last]).encode("utf-8", "surrogateescape")
         plain = self._index.file(path)
         if plain is None:
-            return self._index.tree.read(path)
+            return self._read(path)
         lines = plain.commented if path.lower().endswith(CODE_SUFFIXES) else plain.decided
         return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+    def _read(self, path: str) -> bytes:
+        try:
+            return self._index.tree.read(path)
+        except FileMissing as error:
+            raise FileMissing(f"{error}; {SELECTED}") from error
 
     def paths(self) -> Iterator[str]:
         return self._index.tree.paths()
