@@ -24,6 +24,7 @@ from tests.bench.reading.scoring import (
     Result,
     load_labels,
     load_result,
+    of_report,
     score,
 )
 from tests.bench.reading.table import Row, table
@@ -220,6 +221,24 @@ def test_a_reader_without_a_server_answers_in_files(tmp_path: Path, capsys: pyte
     assert "the answer that begins 'I see no bugs.' is no list of findings" in err
 
 
+def test_a_candidate_of_a_rule_that_the_model_left_open_is_nothing_that_it_has_named() -> None:
+    given = report(("src/a.c", 12, 787, "undecided"))
+    rule = {**given["issues"][0], "pattern": "unsafe_api", "has_risk": None}
+    statuses = {"undecided": None, "heuristic": None, "review": True, CONFIRMED: True}
+    ruled = [
+        named(*of_report({**given, "issues": [{**rule, "status": one, "has_risk": risk}]}, "t").findings)
+        for one, risk in statuses.items()
+    ]
+
+    assert (named(*of_report(given, "t").findings), ruled) == (1, [0, 0, 1, 1])
+
+
+def test_a_row_says_how_many_lines_the_product_has_read() -> None:
+    result = of_report(report(), "t")
+
+    assert table([Row("t", result, score(TREE, result, []))]).endswith("| 60 of 100 |")
+
+
 def named(*findings: Finding) -> int:
     return score(TREE, result_of(*findings), []).named
 
@@ -234,8 +253,9 @@ def report(*issues: tuple[str, int, int, str], remembered: int = 0) -> Mapping[s
     by_stage = {name: {"calls": 4, "prompt": one, "completion": two} for name, (one, two) in stages.items()}
     model = {"remembered": remembered, "prompt": 1_000, "completion": 200, "by_stage": by_stage}
     names = ("file", "line", "cwe", "status")
-    rows = [dict(zip(names, issue, strict=True), description="d") for issue in issues]
-    return {"run": {"model": model, "cost": 0.5, "stages": {}}, "issues": rows}
+    rows = [dict(zip(names, issue, strict=True), description="d", pattern="discovered") for issue in issues]
+    summary = {"reading": {"lines_read": 60}}
+    return {"run": {"model": model, "cost": 0.5, "stages": {}}, "issues": rows, "summary": summary}
 
 
 def table_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[list[str]]:

@@ -104,6 +104,11 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
     ),
     "no evidence": ([report(item(1, SAFE, evidence=[]), item(2))] * 2, "review", "confirmed"),
     "a dismissal without a reason": ([report(item(1, SAFE, preconditions=" - "), item(2))] * 3, "review", "confirmed"),
+    "a dismissal with one word as its reason": (
+        [report(item(1, SAFE, preconditions="list_files"), item(2))] * 3,
+        "review",
+        "confirmed",
+    ),
     "a dismissal with N/A as its reason": (
         [report(item(1, SAFE, preconditions="N/A."), item(2))] * 3,
         "review",

@@ -335,7 +335,9 @@ def _names_a_bug(other: OtherFinding) -> bool:
 
 
 def _is_reason(text: str) -> bool:
-    return "".join(filter(str.isalnum, text)).casefold() not in NO_REASONS
+    """Return whether a text explains something; one word, such as a name from the question, does not."""
+    is_word = text.isascii() and len(text.split()) < 2
+    return not is_word and "".join(filter(str.isalnum, text)).casefold() not in NO_REASONS
 
 
 def _says_something(text: str) -> bool:

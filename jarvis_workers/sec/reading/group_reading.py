@@ -56,6 +56,7 @@ SENT_BACK_MAX = 40
 ITEM_TOKENS = 200
 NO_SLICE = Slice(())
 NO_BENCH = BenchState({})
+NONE_STANDS = "nothing that the reader reported stands in the code"
 LOOKED_UP = "(I wanted to look up more.)"
 
 
@@ -160,7 +161,8 @@ class GroupReading:
     def run(self) -> Conversation[ReadingResult]:
         """Return the hypotheses that stand; raises nothing."""
         items: Sequence[HypothesisItem] = ()
-        checked, problems = CheckedItems((), ()), tuple[ItemProblem, ...]()
+        checked, again, problems = CheckedItems((), ()), CheckedItems((), ()), tuple[ItemProblem, ...]()
+        reason = None
         try:
             result = yield from self._first_report()
             items = result.report or ()
@@ -172,10 +174,11 @@ class GroupReading:
                 stand = distinct([*checked.hypotheses, *again.hypotheses])
                 checked = checked._replace(hypotheses=stand, surplus=(*checked.surplus, *again.surplus))
         except AgentStopped as stop:
-            self.stopped = stop.reason
-            if not items:
-                return ReadingResult(reason=early_end(stop))
-        reason = None if checked.hypotheses or problems else self._instructions()
+            self.stopped, reason = stop.reason, early_end(stop)
+        if checked.hypotheses:
+            reason = None
+        elif reason is None:
+            reason = NONE_STANDS if again.problems else self._instructions()
         look_at = tuple(dict.fromkeys(place for item in items for place in item.look_at))
         return ReadingResult(with_shared_causes(checked.hypotheses), problems, checked.surplus, look_at, reason)
 

@@ -31,6 +31,7 @@ from jarvis_workers.sec.report.verdicts import (
     counts,
     fuzzed_targets,
     has_verdicts,
+    lead,
     listed_findings,
     urgency,
     warnings,
@@ -223,6 +224,8 @@ def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say
     yield from _by_rule(body.issues, summary, say)
     yield from _set_aside(summary, options, say)
     yield from _unproved(body.issues, say)
+    if summary.reading:
+        yield (Span(lead(summary, say)[1]),)
     if targets := fuzzed_targets(summary, say):
         yield (Span(say("Fuzzing: {targets}.", targets=plain("; ".join(targets)))),)
     yield from _alarms(summary, options, say)

@@ -67,9 +67,9 @@ TEXTS = {
 
 
 def has_verdicts(summary: Summary) -> bool:
-    """Return whether a model was asked about any of the findings."""
+    """Return whether a model was asked about any of the findings, or to find some."""
     judged = set(summary.by_status or ()) - {"heuristic"}
-    return bool(judged or summary.dismissed or summary.canary)
+    return bool(judged or summary.dismissed or summary.canary or summary.reading or summary.discovery)
 
 
 def rank(issue: Issue) -> int:
@@ -126,7 +126,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     rest = "".join(
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
-    sentences = [say("A model verified the locations flagged by rules.")]
+    sentences = [_verified(summary, say)]
     if summary.discovery:
         sentences.append(_discovery(summary.discovery, say))
     if summary.reading:
@@ -143,6 +143,19 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     if summary.not_checked and not (confirmed or proved):
         text = say(" ").join([say("Incomplete: not everything was checked."), text])
     return text, say(" ").join(sentences)
+
+
+def _verified(summary: Summary, say: Words) -> str:
+    """Return how many findings have a verdict: the undecided have none, and of others nobody was asked."""
+    there = counts(summary)
+    every = sum(there.values())
+    decided = every - there.get("undecided", 0) - there.get("heuristic", 0)
+    if decided < every:
+        text = "A model verified {decided} of {every} locations flagged by rules."
+        return say(text, decided=f"{decided:,}", every=f"{every:,}")
+    if not every:
+        return say("A model was given no location to verify.")
+    return say("A model verified the locations flagged by rules.")
 
 
 def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:

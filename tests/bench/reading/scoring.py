@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jarvis_workers.sec.cwe import cwe_number
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.bench.reading.recipes import Fix, Tree, is_same_file
 
@@ -19,17 +20,17 @@ READING_STAGES = ("read",)
 # One conversation judges and proves, so its answers are those of proofs, too.
 JUDGING_STAGES = ("verify", "verify_seen", "prove")
 CONFIRMED, PROVED, NAMED = "confirmed", "proved", "named"
-# Statuses of findings that a model has named or was asked about, without a dismissal.
+# Statuses of findings that a reader claims or doubts; UNNAMED are those of rules that no model has called a risk.
 CLAIMED = (PROVED, CONFIRMED, "review", "undecided", NAMED)
+UNNAMED = "unnamed"
 BY_PROOF = "proof"
-OF_ISSUE = ("file", "line", "cwe", "status", "description")
 
 
 class Finding(NamedTuple):
     """What a reader says of a line.
 
-    `status` and `cause`, which findings with one root cause share, are those of the report; the status is NAMED for a
-    plain conversation.
+    `status` and `cause`, which findings with one root cause share, are those of the report. The status is NAMED for a
+    plain conversation, and UNNAMED where a rule alone speaks.
     """
 
     file: str
@@ -68,13 +69,14 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What a reader has said of a tree."""
+    """What a reader has said of a tree; `lines_read` is unknown for a plain conversation."""
 
     tree: str
     reader: str
     findings: tuple[Finding, ...]
     cost: Cost
     proves: bool
+    lines_read: int | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Score:
     false_proofs: int = 0
     unread_proofs: int = 0
     lines: int = 0
+    lines_read: int = 0
 
     @property
     def true_defects(self) -> int:
@@ -142,6 +145,7 @@ def score(tree: Tree, result: Result, labels: Sequence[Label]) -> Score:
         false_proofs=read.count(False),
         unread_proofs=len(proofs) - len(read),
         lines=tree.lines,
+        lines_read=result.lines_read or 0,
     )
 
 
@@ -203,10 +207,19 @@ def of_report(report: Mapping[str, Any], tree: str) -> Result:
     """Return what a JSON report of the product says."""
     run = report["run"]
     issues = [*report["issues"], *report.get("dismissed", ())]
-    findings = [
-        Finding(*(issue[name] for name in ("file", "line", "cwe", "status", "description"))) for issue in issues
-    ]
-    return Result(tree, "product", tuple(findings), _cost(run), proves=True)
+    lines_read = report["summary"].get("reading", {}).get("lines_read")
+    return Result(tree, "product", tuple(map(_of_issue, issues)), _cost(run), True, lines_read)
+
+
+def _of_issue(issue: Mapping[str, Any]) -> Finding:
+    place = (issue["file"], issue["line"], issue["cwe"])
+    return Finding(*place, _status(issue), issue["description"], issue.get("root_cause", ""))
+
+
+def _status(issue: Mapping[str, Any]) -> str:
+    """Return the status of an issue; a candidate of a rule that models leave open is named by no reader."""
+    is_named = issue["pattern"] in WITHOUT_RULE or issue.get("has_risk")
+    return str(issue["status"]) if is_named else UNNAMED
 
 
 def _cost(run: Mapping[str, Any]) -> Cost:

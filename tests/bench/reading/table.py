@@ -21,6 +21,7 @@ HEAD = (
     "tokens a true defect",
     "usd a true defect",
     "answers a proof, judging included",
+    "lines read",
 )
 
 
@@ -60,6 +61,7 @@ def _line(tree: str, result: Result, score: Score, cost: Cost) -> list[str]:
         _share(cost.tokens, score.true_defects, "{:,.0f}"),
         _share(cost.dollars, score.true_defects, "{:.3f}"),
         _share(cost.answers, score.proofs) if result.proves else NOT_APPLICABLE,
+        NOT_APPLICABLE if result.lines_read is None else f"{score.lines_read:,} of {score.lines:,}",
     ]
 
 

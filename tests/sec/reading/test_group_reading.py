@@ -24,6 +24,7 @@ from tests.sec.slicing import COPY, FILES, Files
 from tests.sec.verifying import MARKS, found
 
 COPIES = item("src/a.c", 8, "strcpy(d, s);")
+EXAMPLE = item("src/example.c", 13, "memcpy(name, p + 2, n);")
 INVENTED = item("src/a.c", 8, "memcpy(d, s, n);")
 
 
@@ -144,6 +145,25 @@ def test_what_still_does_not_stand_is_part_of_the_result(second: Reply | Excepti
     assert [one.text for one in result.unusable] == [
         '"memcpy(d, s, n); may write too much" (src/a.c:8), because its quote does not stand in src/a.c'
     ]
+
+
+@pytest.mark.parametrize(
+    ("second", "reason"),
+    [
+        (report(EXAMPLE), "nothing that the reader reported stands in the code"),
+        (report({}), "nothing that the reader reported stands in the code"),
+        (ModelUnavailable("gone"), "the model server gave no answer (gone)"),
+        (report(), None),
+    ],
+    ids=["again", "blank", "unavailable", "withdrawn"],
+)
+def test_a_group_of_which_no_item_stands_is_not_read_unless_they_are_withdrawn(
+    second: Reply | Exception, reason: str | None
+) -> None:
+    result, _ = reading(report(EXAMPLE), second)
+
+    assert result.reason == reason
+    assert result.unusable[0].place == "src/example.c:13"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,14 @@ from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.verdicts import lead
-from jarvis_workers.sec.report_document import CanaryOutcome, IssueProof, ProofSource, Summary
+from jarvis_workers.sec.report_document import (
+    CanaryOutcome,
+    IssueProof,
+    ProofSource,
+    ReadingOutcome,
+    ReportBody,
+    Summary,
+)
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.trace import trail_of
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
@@ -190,6 +197,30 @@ def test_the_root_causes_of_confirmed_findings_are_counted_beside_a_proof(proved
     statuses = {"proved": proved, "confirmed": confirmed}
 
     assert lead(Summary(by_status=statuses, confirmed_root_causes=causes, scanned_files=1))[0] == says
+
+
+@pytest.mark.parametrize(
+    ("statuses", "says"),
+    [
+        ({"confirmed": 2, "dismissed": 1}, "A model verified the locations flagged by rules."),
+        ({"confirmed": 2, "undecided": 1, "heuristic": 2}, "A model verified 2 of 5 locations flagged by rules."),
+        ({"undecided": 3}, "A model verified 0 of 3 locations flagged by rules."),
+        ({}, "A model was given no location to verify. It read 0 of 3 files whole, 0% of the lines"),
+    ],
+)
+def test_locations_without_a_verdict_are_not_called_verified(statuses, says):
+    dismissed, reading = statuses.pop("dismissed", 0), ReadingOutcome(3, 0, 1, 98, 0)
+    summary = Summary(by_status=statuses, total=sum(statuses.values()), dismissed=dismissed, reading=reading)
+
+    assert lead(summary)[1].startswith(says)
+
+
+def test_a_report_without_a_location_says_what_was_read_and_that_this_proves_nothing():
+    body = ReportBody(summary=Summary(by_status={}, scanned_files=1, reading=ReadingOutcome(1, 1, 1, 4, 4)))
+    texts = ["".join(FORMATS[name](body, RUN)) for name in ("text", "markdown", "html")]
+
+    assert all("It read 1 of 1 files whole, 100% of the lines, in 1 conversation." in text for text in texts)
+    assert all("This does not prove that the code is free of defects." in text for text in texts)
 
 
 def test_an_empty_file_of_a_proof_is_text():
