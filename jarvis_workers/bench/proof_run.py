@@ -77,7 +77,8 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram, *, s
             str(bench.work / program.path),
             *arguments,
         ]
-        outcome = _run(box, attempt, [folder, *words], bench.limits.of_run())
+        limits = bench.limits.of_server() if attempt.client else bench.limits.of_run()
+        outcome = _run(box, attempt, [folder, *words], limits)
         output = _output(outcome, {f"{bench.work}/": "", f"{box.home}/": ""})
         client = read_untrusted(box.home / TRANSCRIPT)[:LOG_BYTES].decode("ascii", "replace")
         raise_for_host(outcome, b"")

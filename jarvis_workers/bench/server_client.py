@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, TextIO
 HOST, FIRST_PORT = "127.0.0.1", 50_001
 STDIN, TRANSCRIPT = "stdin", "../client"
 # Together less than the time limit of a run.
-LISTEN_SECONDS, SESSION_SECONDS, STOP_SECONDS = 8.0, 6.0, 2.0
+LISTEN_SECONDS, SESSION_SECONDS, STOP_SECONDS = 8.0, 20.0, 2.0
 REPLY_SECONDS, CLOSE_SECONDS = 1.0, 1.5
 # A server that still computes, and has since the last message for so long, may hang: it is left alone until its own
 # clock ends it.
-BUSY_SECONDS, COMPUTED_SECONDS, SAMPLE_SECONDS, BUSY_SHARE = 18.0, 0.25, 1.0, 0.02
+BUSY_SECONDS, COMPUTED_SECONDS, SAMPLE_SECONDS, BUSY_SHARE = 90.0, 0.1, 1.0, 0.02
 # The ids of processes that it may have forked follow its own.
 FORKED_MAX = 64
 # How often the client tries to connect, and how long the server is silent at the end of a reply.
