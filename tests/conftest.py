@@ -19,7 +19,7 @@ from _pytest.runner import runtestprotocol
 
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store, open_store
-from tests.servers import Postgres, postgres
+from tests.servers import Postgres, place_in_memory, postgres
 from tests.store.clocks import FakeClock
 
 _numbers = count(1)
@@ -33,6 +33,11 @@ hypothesis.settings.load_profile("quick")
 # A job that a shell starts in the background ignores SIGINT, and so would every command that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Files of tests are in memory if there is room: on a disk, tests wait for stores that flush what they write.
+if place := place_in_memory():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -128,6 +133,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("template") / "jarvis.db"
     open_store(f"sqlite:///{file}").close()
     return file
+
+
+@pytest.fixture(scope="session")
+def compiled_patterns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of compiled patterns for all tests: compiling the rules takes as long as the rest of a small scan."""
+    return tmp_path_factory.mktemp("patterns")
 
 
 @pytest.fixture
