@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
+from sqlalchemy import Connection, Engine, event
 
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store, open_store
@@ -38,6 +40,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Files of tests are in memory if there is room: on a disk, tests wait for stores that flush what they write.
 if place := place_in_memory():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
+
+
+class CompiledStatements(dict[tuple[Any, ...], Any]):
+    """SQL by its statement and the name of the dialect, whose object is another one for each engine."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+_statements = CompiledStatements()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _compile_once(connection: Connection) -> None:
+    """Share compiled SQL between the stores of all tests: compiling it takes longer than executing it."""
+    connection.execution_options(compiled_cache=_statements)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
