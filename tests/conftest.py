@@ -37,11 +37,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Files of tests are in memory if there is room: on a disk, tests wait for stores that flush what they write.
-if place := place_in_memory():
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
-
-
 class CompiledStatements(dict[tuple[Any, ...], Any]):
     """SQL by its statement and the name of the dialect, whose object is another one for each engine."""
 
@@ -63,6 +58,12 @@ def _compile_once(connection: Connection) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="N/M", default="1/1", help="run part N of M of the selected tests, by name")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the files of quick tests in memory if there is room, since stores wait for disks; slow ones may be large."""
+    if "not slow" in config.option.markexpr and (place := place_in_memory()):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
 
 def is_in_share(test: str, share: str) -> bool:
