@@ -11,7 +11,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
@@ -103,7 +102,6 @@ class LazyGroup(HelpGroup):
 app = App(cls=LazyGroup, epilog=EXAMPLES)
 
 
-@cache
 def load(name: str) -> Any:
     """Import the command or group with this name; only `jarvis` itself has the options to install completion."""
     module, _, attribute = COMMANDS[name].place.partition(":")
