@@ -3,21 +3,25 @@
 A server starts when the first test needs it, once per process.  Each store is a copy of a migrated one.
 """
 
+import gc
 import os
 import shutil
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import hypothesis
 import pytest
+from _pytest.runner import runtestprotocol
+from sqlalchemy import Connection, Engine, event
 
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store, open_store
-from tests.servers import Postgres, postgres
+from tests.servers import Postgres, place_in_memory, postgres
 from tests.store.clocks import FakeClock
 
 _numbers = count(1)
@@ -33,8 +37,33 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class CompiledStatements(dict[tuple[Any, ...], Any]):
+    """SQL by its statement and the name of the dialect, whose object is another one for each engine."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+_statements = CompiledStatements()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _compile_once(connection: Connection) -> None:
+    """Share compiled SQL between the stores of all tests: compiling it takes longer than executing it."""
+    connection.execution_options(compiled_cache=_statements)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="N/M", default="1/1", help="run part N of M of the selected tests, by name")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the files of quick tests in memory if there is room, since stores wait for disks; slow ones may be large."""
+    if "not slow" in config.option.markexpr and (place := place_in_memory()):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
 
 def is_in_share(test: str, share: str) -> bool:
@@ -65,6 +94,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     share: str = config.getoption("share")
     config.hook.pytest_deselected(items=[item for item in items if not is_in_share(item.nodeid, share)])
     items[:] = [item for item in items if is_in_share(item.nodeid, share)]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector the modules and tests, which stay: it would visit them again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """In a process of xdist, report what a test did, and a failed setup or teardown: not the start, nor what passed.
+
+    A message costs half a millisecond on both sides together, and there would be six for each test.
+    """
+    option = item.config.getoption
+    if not hasattr(item.config, "workerinput") or option("durations") is not None or option("setupshow"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.fixture(scope="session")
@@ -100,6 +155,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("template") / "jarvis.db"
     open_store(f"sqlite:///{file}").close()
     return file
+
+
+@pytest.fixture(scope="session")
+def compiled_patterns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of compiled patterns for all tests: compiling the rules takes as long as the rest of a small scan."""
+    return tmp_path_factory.mktemp("patterns")
 
 
 @pytest.fixture

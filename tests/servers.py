@@ -124,7 +124,7 @@ class Postgres:
         return "\n".join(notices)
 
 
-def _place_of_databases() -> Path | None:
+def place_in_memory() -> Path | None:
     """Return a directory in memory if there is room; None for the default one."""
     try:
         return IN_MEMORY if shutil.disk_usage(IN_MEMORY).free > LEAST_FREE else None
@@ -138,7 +138,7 @@ def postgres(environ: Mapping[str, str] | None = None) -> Iterator[Postgres]:
     binaries = postgres_binaries()
     if binaries is None:
         missing("PostgreSQL")
-    home = Path(tempfile.mkdtemp(prefix="jarvis-pg-", dir=_place_of_databases()))
+    home = Path(tempfile.mkdtemp(prefix="jarvis-pg-", dir=place_in_memory()))
     server = Postgres(binaries, home, environ)
     try:
         if server.user:

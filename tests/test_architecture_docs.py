@@ -97,7 +97,9 @@ def imports_of(node: ast.AST) -> Iterator[str]:
             package, _, rest = (child.module or "").partition(".")
             if package == "jarvis_workers":
                 yield from [rest.split(".")[0]] if rest else [alias.name for alias in child.names]
-        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        elif not isinstance(child, ast.expr):
             yield from imports_of(child)
 
 

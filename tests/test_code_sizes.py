@@ -4,10 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import pytest
 
-from tests.syntax import parse
+from tests.syntax import parse, statements
 
 ROOT = Path(__file__).parents[1]
 MODULE_LINES, MEDIAN_LINES, FUNCTION_LINES, METHODS = 350, 120, 40, 15
@@ -16,22 +17,28 @@ LONG_FUNCTIONS = {
     "jarvis_workers/store/migrations/versions/r0001_first_tables.py:upgrade": "a released migration is never edited",
 }
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Sizes(NamedTuple):
+    """The lines of all functions, and the methods of all classes."""
+
+    functions: list[tuple[str, int]]
+    classes: list[tuple[str, int]]
 
 
 @pytest.fixture(scope="module")
-def definitions() -> list[tuple[str, Definition]]:
-    """The functions and classes of all modules, parsed once."""
-    return [(name, node) for name, text in _modules() for node in _definitions(parse(text))]
-
-
-def _definitions(node: ast.AST) -> Iterator[Definition]:
-    """Yield the definitions among the statements below a node; expressions have none and are not visited."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-            if isinstance(child, Definition):
-                yield child
-            yield from _definitions(child)
+def sizes() -> Sizes:
+    """What is measured of all modules, parsed once; no tree is kept, which would take a gigabyte."""
+    sizes = Sizes([], [])
+    for name, text in _modules():
+        for node in statements(parse(text)):
+            if isinstance(node, Function):
+                sizes.functions.append((f"{name}:{node.name}", (node.end_lineno or 0) - node.lineno + 1))
+            elif isinstance(node, ast.ClassDef):
+                methods = sum(isinstance(member, Function) for member in node.body)
+                sizes.classes.append((f"{name}:{node.name}", methods))
+    return sizes
 
 
 def test_modules_are_small() -> None:
@@ -41,24 +48,12 @@ def test_modules_are_small() -> None:
     assert _beyond(lines, MODULE_LINES) == set()
 
 
-def test_functions_are_short(definitions: list[tuple[str, Definition]]) -> None:
-    lines = [
-        (f"{name}:{node.name}", (node.end_lineno or 0) - node.lineno + 1)
-        for name, node in definitions
-        if not isinstance(node, ast.ClassDef)
-    ]
-
-    assert _beyond(lines, FUNCTION_LINES) == set(LONG_FUNCTIONS)
+def test_functions_are_short(sizes: Sizes) -> None:
+    assert _beyond(sizes.functions, FUNCTION_LINES) == set(LONG_FUNCTIONS)
 
 
-def test_classes_have_few_methods(definitions: list[tuple[str, Definition]]) -> None:
-    methods = [
-        (f"{name}:{node.name}", sum(isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) for member in node.body))
-        for name, node in definitions
-        if isinstance(node, ast.ClassDef)
-    ]
-
-    assert _beyond(methods, METHODS) == set()
+def test_classes_have_few_methods(sizes: Sizes) -> None:
+    assert _beyond(sizes.classes, METHODS) == set()
 
 
 def _modules() -> Iterator[tuple[str, str]]:

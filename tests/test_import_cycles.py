@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from tests.syntax import parse
+from tests.syntax import parse, statements
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("jarvis_workers", "jarvis_cli")
@@ -30,7 +30,7 @@ def _modules() -> Mapping[str, Path]:
 
 def _imports(file: Path, modules: Mapping[str, Path]) -> Iterator[str]:
     """Yield the modules of ours that any import in a file names: of a package its module, where it is one."""
-    for node in ast.walk(parse(file.read_bytes())):
+    for node in statements(parse(file.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom) and node.module in modules:

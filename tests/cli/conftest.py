@@ -7,12 +7,17 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.service.trusted_scope import SERVICES
+from jarvis_workers.snapshots.resources import PATTERNS_FOLDER
 from tests.cli.commands import Jarvis
 
 
 @pytest.fixture
 def jarvis(
-    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    sqlite_template: Path,
+    compiled_patterns: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> Jarvis:
     """Run commands in an empty directory, with a separate store, in English, with only the settings of the test."""
     own = ("JARVIS_", "GITHUB_", "GITLAB_", "CI", *SERVICES)
@@ -20,7 +25,9 @@ def jarvis(
         monkeypatch.delenv(name)
     place = tmp_path / "place"
     place.mkdir()
-    (tmp_path / "data").mkdir()
+    cache = tmp_path / "data" / "cache"
+    cache.mkdir(parents=True)
+    (cache / PATTERNS_FOLDER).symlink_to(compiled_patterns)
     shutil.copyfile(sqlite_template, tmp_path / "data" / "jarvis.db")
     monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
     # In this process, which has compiled the rules: a child takes ten times as long.

@@ -29,13 +29,19 @@ def marked(kind: bytes) -> frozenset[tuple[str, str, int]]:
     )
 
 
+@cache
+def scanner(engine: str) -> Scanner:
+    """All rules, compiled once for an engine."""
+    return Scanner(engine)
+
+
 @pytest.mark.parametrize("engine", engines())
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/*")), ids=lambda file: file.name)
 def test_rules_fire_on_the_marked_lines_and_on_no_other(file: Path, engine: str) -> None:
     language = language_of(file.name.encode())
     assert language is not None
 
-    scan = Scanner(engine).scan(file.read_bytes(), language=language)
+    scan = scanner(engine).scan(file.read_bytes(), language=language)
 
     fired = {(hit.pattern, file.name, hit.line) for hit in scan.hits}
     subject = ({file.stem} if file.stem in RULES_BY_PATTERN else set(RULES_BY_PATTERN)) - FLOW

@@ -1,6 +1,7 @@
 """The words of C++ are names in C: a variable, function, tag or label of such a name changes no finding."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -39,6 +40,7 @@ PROGRAMS = {
 }
 
 
+@cache
 def found(program: str, file: str) -> list[tuple[int, str]]:
     return [(hit.line, hit.pattern) for hit in tell(program.encode(), file)]
 
