@@ -114,10 +114,6 @@ class ProofLimits:
         wall = seconds + 3 * self.run_seconds
         return self.of_run()._replace(wall_seconds=wall, cpu_seconds=int(wall))
 
-    def of_server(self) -> SandboxLimits:
-        """Return the limits of a server and its client, which waits for a server that computes on a busy machine."""
-        return self.of_run()._replace(wall_seconds=7 * self.run_seconds)
-
     def of_run(self) -> SandboxLimits:
         """Return the limits of a program under proof."""
         return SandboxLimits(

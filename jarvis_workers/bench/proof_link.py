@@ -88,9 +88,9 @@ def _built_program(bench: ProofBench, target: str) -> BuiltProgram:
     """Return what the build has made; who sees only the code names the source of a program, in a directory or alone."""
     if target not in (programs := bench.programs()):
         named = {*PurePosixPath(target).parts, PurePosixPath(target).stem}
-        meant = [one for one in programs if PurePosixPath(one).name in named]
-        if len(meant) == 1:
-            return BuiltProgram(f"{PROJECT}/{meant[0]}")
+        alike = [one for one in programs if PurePosixPath(one).name in named]
+        if len(alike) == 1:
+            return BuiltProgram(f"{PROJECT}/{alike[0]}")
         listed = ", ".join(programs) or "none"
         return BuiltProgram(problem=f"name the target: a program that the build has made; there are: {listed}")
     return BuiltProgram(f"{PROJECT}/{target}")

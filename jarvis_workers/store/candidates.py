@@ -121,13 +121,13 @@ def named_by(session: Session, run_id: str, gids: Collection[int]) -> list[Named
     """Return what the candidates with these gids, and those merged with them, were named as, by whom, in order."""
     ids = dict[str, int]()
     for some in chunked(gids):
-        query = sa.select(CANDIDATE.c.id, CANDIDATE.c.gid).where(CANDIDATE.c.run_id == run_id)
-        ids |= {f"{MERGED}{row.id}": row.gid for row in session.execute(query.where(CANDIDATE.c.gid.in_(some)))}
+        ours = sa.select(CANDIDATE.c.id, CANDIDATE.c.gid).where(CANDIDATE.c.run_id == run_id)
+        ids |= {f"{MERGED}{row.id}": row.gid for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))}
     columns = [CANDIDATE.c[name] for name in ("gid", "superseded", "file", "line", "description")]
-    said = sa.select(*columns, JOB.c.result).join_from(CANDIDATE, JOB, CANDIDATE.c.job_id == JOB.c.id)
-    said = said.where(CANDIDATE.c.run_id == run_id).order_by(*_order(session))
-    rows = [row for some in chunked(gids) for row in session.execute(said.where(CANDIDATE.c.gid.in_(some)))]
-    rows += [row for some in chunked(ids) for row in session.execute(said.where(CANDIDATE.c.superseded.in_(some)))]
+    query = sa.select(*columns, JOB.c.result).join_from(CANDIDATE, JOB, CANDIDATE.c.job_id == JOB.c.id)
+    query = query.where(CANDIDATE.c.run_id == run_id).order_by(*_order(session))
+    rows = [row for some in chunked(gids) for row in session.execute(query.where(CANDIDATE.c.gid.in_(some)))]
+    rows += [row for some in chunked(ids) for row in session.execute(query.where(CANDIDATE.c.superseded.in_(some)))]
     return [NamedBy(row.gid or ids[row.superseded], *row[2:]) for row in rows]
 
 

@@ -124,8 +124,8 @@ class Investigation:
             self.ledger.block(number, why)
         for number, call in self.given.items():
             if not self.ledger.is_settled(number):
-                arguments = {**call.arguments, **({"candidate": number} if self.ledger.has_others else {})}
-                outcome = yield from self.ledger.perform(RunTool(RUN_PROOF, arguments, self.tool.repeatable))
+                run = RunTool(RUN_PROOF, {**call.arguments, "candidate": number}, self.tool.repeatable)
+                outcome = yield from self.ledger.perform(run)
                 self._tried[number] = outcome.text()
         self.ledger.forget_attempts()
 
@@ -155,7 +155,7 @@ class Investigation:
     def take(self, items: Sequence[InvestigatedItem]) -> None:
         """Record why the model proves nothing, according to its report."""
         for item in items:
-            if item.verdict == "risk" and item.no_proof.strip() and self.ledger.can_be_tried(item.gid):
+            if item.verdict == "risk" and item.no_proof.strip():
                 self.ledger.give_up((item.gid,), item.no_proof)
 
     def show(self, agent: Agent, answers: VerdictCollector, calls: ToolCalls) -> Conversation[None]:

@@ -143,19 +143,19 @@ class Verification:
         try:
             if investigation:
                 yield from investigation.begin()
-                asked = investigation.left(numbers)
+                left = investigation.left(numbers)
             else:
-                asked = [*numbers]
-            message = self._task(agent, asked, view, investigation) if asked else ""
+                left = [*numbers]
+            message = self._task(agent, left, view, investigation) if left else ""
             while message:
                 talk = calls.record(run_task(agent, message))
-                result: TaskResult = yield from investigation.run(talk, asked) if investigation else talk
+                result: TaskResult = yield from investigation.run(talk, left) if investigation else talk
                 answers.take(result.report)
                 if investigation:
                     investigation.take(result.report)
                 again = answers.again()
                 message = self._follow_up(agent, again) if again else ""
-            if investigation and asked:
+            if investigation and left:
                 yield from investigation.show(agent, answers, calls)
         except AttemptsEnded:
             pass

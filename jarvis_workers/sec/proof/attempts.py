@@ -64,7 +64,7 @@ class AttemptLedger:
         if not isinstance(want, RunTool) or want.name != RUN_PROOF:
             return (yield want)
         # The tool has checked its arguments.
-        number = int(want.arguments["candidate"]) if self.has_others else next(iter(self._places))
+        number = int(want.arguments["candidate"]) if len(self._places) > 1 else next(iter(self._places))
         if refusal := self._refusal(number):
             return ToolOutcome("error", stderr=refusal)
         answer = yield want
@@ -77,28 +77,16 @@ class AttemptLedger:
             raise AttemptsEnded
         return answer
 
-    @property
-    def has_others(self) -> bool:
-        """Whether attempts name the number that they are made for."""
-        return len(self._places) > 1
-
-    def can_be_tried(self, number: int) -> bool:
-        """Return whether attempts can be made for a number, or could be."""
-        return number in self._places and number not in self._blocked
-
     def is_proved(self, number: int) -> bool:
         """Return whether the finding in question is proved, not only reproduced."""
         found = self._best.get(self._places[number][0])
         return found is not None and found.state == "proved"
 
-    def has_attempt(self, number: int) -> bool:
-        """Return whether an attempt was made for a number, or none can be."""
-        return self._ran[number] > 0 or self.is_settled(number)
-
     def is_over(self, number: int) -> bool:
         """Return whether nothing is left to ask: an attempt was made, none can be, or the model has given up."""
         return (
-            self.has_attempt(number)
+            self._ran[number] > 0
+            or self.is_settled(number)
             or number in self._given_up
             or any(one in self._best for one in self._places[number])
         )
@@ -117,8 +105,8 @@ class AttemptLedger:
         self._blocked[number] = self._reasons[number] = short_reason(reason)
 
     def give_up(self, numbers: Iterable[int], reason: str) -> None:
-        """Record why no further attempt is made; without a reason, it is what came of the last one."""
-        for number in numbers:
+        """Record why no further attempt is made; without a reason, it is what came of the last one, if one can be."""
+        for number in self._places.keys() & set(numbers) - self._blocked.keys():
             self._reasons[number] = short_reason(reason) or self._reasons.get(number) or NO_ATTEMPT
             self._given_up.add(number)
 

@@ -71,20 +71,25 @@ def investigation_of(
             return BenchState(blocked)
         return replace(bench_state(bench, question.index, members[1][0].file), blocked=blocked)
 
+    return Investigation(
+        AttemptLedger({number: len(those) for number, those in targets.items()}, options.proof_attempts),
+        run_proof_of(aims, recorder(question.index)),
+        bench_tool(state),
+        needs_proof,
+        given=_calls(question, given),
+        built=options.proof_build is not None,
+        places={
+            number: defect_of(those[0]).sink or (those[0].file, those[0].line) for number, those in members.items()
+        },
+    )
+
+
+def _calls(question: VerificationQuestion, given: Mapping[int, GivenAttempt]) -> dict[int, GivenCall]:
+    """Return the attempts of readers, which are by gid, by the number of the candidate."""
     calls = dict[int, GivenCall]()
     for number, numbered in enumerate(question.cluster.defects, 1):
         if one := next((given[gid] for gid, _ in numbered if gid in given), None):
             exposure: Exposure = "" if one.reach == "unknown" else one.reach
             arguments = one.attempt.model_dump(mode="json", exclude={"candidate"})
             calls[number] = GivenCall(arguments, exposure, one.severity)
-    return Investigation(
-        AttemptLedger({number: len(those) for number, those in targets.items()}, options.proof_attempts),
-        run_proof_of(aims, recorder(question.index)),
-        bench_tool(state),
-        needs_proof,
-        given=calls,
-        built=options.proof_build is not None,
-        places={
-            number: defect_of(those[0]).sink or (those[0].file, those[0].line) for number, those in members.items()
-        },
-    )
+    return calls
