@@ -13,7 +13,7 @@ from jarvis_workers.conversations.counting_runtime import FirstRequest
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.judge.batching import batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, verified_together, without_model
-from jarvis_workers.sec.judge.cost_model import ASSUMED, ClusterCounts, assumed_proof, expected_clusters
+from jarvis_workers.sec.judge.cost_model import ASSUMED, INVESTIGATION, ClusterCounts, assumed_proof, expected_clusters
 from jarvis_workers.service.estimate_bounds import DryScan, bounds_of, reading_share
 from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.snapshots.blobs import Blobs
@@ -98,6 +98,8 @@ def _dry_scan(store: Store, blobs: Blobs, run: Run, plan: Plan, unpacked: Path) 
     with store.read() as session:
         numbered = dict(counted_of(session, run))
         assumed = {**ASSUMED, "prove": assumed_proof(plan.options.proof_attempts)}
+        if plan.options.prove:
+            assumed["verify"] = INVESTIGATION
         measure = StageMeasure.from_history(session, assumed, plan.model.prices)
     chosen = numbered
     if most := plan.options.max_findings:

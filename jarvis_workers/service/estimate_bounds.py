@@ -14,7 +14,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.runner import history_of
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.clustering import VERIFIED_AT_ONCE
+from jarvis_workers.sec.judge.clustering import INVESTIGATED_AT_ONCE, VERIFIED_AT_ONCE
 from jarvis_workers.sec.judge.cost_model import TOKENS_OF_A_DEFECT
 from jarvis_workers.service.stage_measure import StageMeasure, StageShare
 from jarvis_workers.snapshots.blobs import Blobs
@@ -74,7 +74,7 @@ def bounds_of(
     times = 1 + options.second_look
     every = [FirstRequest(one.tokens, times=times) for one in verified if one.tokens] or [TYPICAL]
     seen, named = SEEN if verifications or reading else 0, _named(reading)
-    of_named = ceil(named / VERIFIED_AT_ONCE)
+    of_named = ceil(named / (INVESTIGATED_AT_ONCE if options.prove else VERIFIED_AT_ONCE))
     bounds = {}
     if reading:
         bounds["named"] = shares("verify", every, of_named)

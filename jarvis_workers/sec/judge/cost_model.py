@@ -64,6 +64,8 @@ ASSUMED: Mapping[str, ConversationProfile] = {
     "verify": ConversationProfile(2, 600, 300),
     "read": ConversationProfile(1.2, 500, 0, share=0.32),
 }
+# Of 61 such conversations of strong models: the attempts of up to twelve candidates and a report.
+INVESTIGATION = ConversationProfile(2, 1_000, 1_000)
 TOKENS_OF_A_DEFECT = 190
 # What a reader sees beside the files: the system prompt, the tools, the map, hints and definitions.
 BESIDE_FILES = 5_000
