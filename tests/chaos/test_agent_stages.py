@@ -28,7 +28,7 @@ SECONDS = 0.4
 ANSWER = "No check stands before p0.c#main:7."
 INCOMPLETE = 3
 # Where a budget ends: the worst case of the answers that are under way is reserved.
-BUDGETS = ("25ktok", "67ktok", "86ktok")
+BUDGETS = ("40ktok", "82ktok", "97ktok")
 STAGES = ("read", "verify", "verify_seen", "prove")
 CODE = """\
 #include <stdio.h>
