@@ -23,6 +23,7 @@ from jarvis_workers.sandbox.sandbox import Sandbox, open_sandbox
 from jarvis_workers.sec.proof.api_calls import read_records
 from jarvis_workers.sec.proof.proof import INPUT, LOOPBACK, NORMAL_END, STACK_MB, Attempt, ProofRun, StackFrame
 from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
+from jarvis_workers.sec.proof.weaknesses import is_growth, is_null
 
 # In the transcript of server_client.py, which lies in the home directory.
 TRANSCRIPT, REACHED, STOPPED = "client", "reached the server", "stopped the server"
@@ -37,9 +38,9 @@ NO_CALL = ", although no call into the project took {seconds} s of CPU time; let
 FOREIGN = "; the error in the log of the sanitizers does not count, since it did not end the run"
 COMMON = "log_path={log}:exitcode={code}:symbolize=0:abort_on_error=0:handle_abort=0"
 ASAN = (
-    f"{COMMON}:detect_leaks=0:fast_unwind_on_malloc=0:fast_unwind_on_fatal=0:allocator_may_return_null=0"
-    ":max_allocation_size_mb={allocation}:malloc_context_size=24:detect_stack_use_after_return=1:print_legend=0"
-    ":strict_string_checks=0:detect_odr_violation=0:quarantine_size_mb=64"
+    f"{COMMON}:detect_leaks=0:fast_unwind_on_malloc=0:fast_unwind_on_fatal=0"
+    ":allocator_may_return_null={null}:max_allocation_size_mb={allocation}:malloc_context_size=24"
+    ":detect_stack_use_after_return=1:print_legend=0:strict_string_checks=0:detect_odr_violation=0:quarantine_size_mb=64"
 )
 # Many small allocations: stacks that cost little, of which few frames are kept.
 FAST = ":fast_unwind_on_malloc=1:malloc_context_size=2"
@@ -66,16 +67,15 @@ exec {shlex.quote(os.path.realpath(sys.executable))} -I -S -B -c {shlex.quote(CL
 """
 
 
-def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram, *, stops_growth: bool = False) -> ProofRun:
-    """Run the program of an attempt once. Raises HostExhausted if this machine could not start it."""
-    growth_mb = bench.limits.growth_mb if stops_growth else 0
+def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram, cwe: int = 0) -> ProofRun:
+    """Run the program of an attempt for a weakness once. Raises HostExhausted if this machine could not start it."""
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
     with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
         write_inputs(box.home, attempt)
         log = f"{box.home}/{folder}"
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
         words = [
-            sanitizer_options(log, code, bench.limits, bench.limits.hang_seconds, growth_mb=growth_mb),
+            sanitizer_options(log, code, bench.limits, bench.limits.hang_seconds, cwe),
             str(bench.work / program.path),
             *arguments,
         ]
@@ -116,12 +116,14 @@ def _run(box: Sandbox, attempt: Attempt, words: Sequence[str], limits: ProofLimi
     return box.run(["sh", "-c", SERVER_SCRIPT, "sh", *words], stdin=plan, limits=of_run, loopback=True)
 
 
-def sanitizer_options(log: str, code: int, limits: ProofLimits, hang_seconds: int, *, growth_mb: int = 0) -> str:
+def sanitizer_options(log: str, code: int, limits: ProofLimits, hang_seconds: int, cwe: int = 0) -> str:
     """Return the variable for proof_support.c: the sanitizers log in a directory, and end the program with a code.
 
-    A program hangs after so many seconds of CPU time, and grows with so many megabytes on the heap, 0 for neither.
+    A program hangs after so many seconds of CPU time. The weakness that is to be shown decides whether it is stopped
+    when it grows, and whether an allocation that is too large is an error, or returns NULL.
     """
-    facts = {"log": f"{log}/report", "code": code, "allocation": limits.allocation_mb}
+    growth_mb = limits.growth_mb if is_growth(cwe) else 0
+    facts = {"log": f"{log}/report", "code": code, "allocation": limits.allocation_mb, "null": int(is_null(cwe))}
     asan = ASAN.format(**facts) + (FAST if growth_mb else "")
     return f"JARVIS_PROOF={log}/calls|{asan}|{UBSAN.format(**facts)}|{growth_mb}|{hang_seconds}"
 

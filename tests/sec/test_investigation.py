@@ -131,7 +131,7 @@ def test_attempts_come_before_the_report_and_what_is_proved_needs_none() -> None
 
 
 def test_the_attempt_of_a_reader_is_run_first_and_its_proof_costs_no_question() -> None:
-    shows = {1: GivenCall({"way": "program", "args": [str(COPY)]}, "remote", "medium")}
+    shows = {1: [GivenCall({"way": "program", "args": [str(COPY)]}, "remote", "medium")]}
     talk = Talk(given=shows)
 
     (verdict,), (proof,) = talk.verdicts, talk.proofs
@@ -141,8 +141,16 @@ def test_the_attempt_of_a_reader_is_run_first_and_its_proof_costs_no_question() 
     assert (proof.state, proof.attempts) == ("proved", 1)
 
 
+def test_the_attempts_of_several_reports_of_a_defect_are_run_until_one_proves_it() -> None:
+    ways = [["1"], [str(COPY)], ["2"]]
+    shows = {1: [GivenCall({"way": "program", "args": args}, "file", "low") for args in ways]}
+    talk = Talk(given=shows)
+
+    assert ([one.args for one in talk.machine.attempts], talk.proofs[0].state) == ([("1",), (str(COPY),)], "proved")
+
+
 def test_what_came_of_the_attempt_of_a_reader_is_told_and_is_none_of_the_model() -> None:
-    shows = {1: GivenCall({"way": "program", "args": [], "target": "src/main.c", "files": []}, "", "high")}
+    shows = {1: [GivenCall({"way": "program", "args": [], "target": "src/main.c", "files": []}, "", "high")]}
     talk = Talk(attempt(), attempt(COPY), given=shows, attempts=2)
 
     assert (talk.verdicts[0].status, talk.proofs[0].state) == ("confirmed", "proved")
@@ -152,7 +160,7 @@ def test_what_came_of_the_attempt_of_a_reader_is_told_and_is_none_of_the_model()
 
 
 def test_a_question_is_only_about_what_the_attempts_of_readers_have_not_proved() -> None:
-    shows = {2: GivenCall({"way": "program", "args": [str(CHECK)]}, "file", "low")}
+    shows = {2: [GivenCall({"way": "program", "args": [str(CHECK)]}, "file", "low")]}
     talk = Talk(report(item(1, SAFE)), candidates=TWO, given=shows)
 
     assert [verdict.status for verdict in talk.verdicts] == ["dismissed", "confirmed"]

@@ -98,12 +98,12 @@ class Investigation:
     tool: Tool
     opening: Tool
     needs_proof: Callable[[int, Verdict], bool]
-    given: Mapping[int, GivenCall] = field(default_factory=dict)
+    given: Mapping[int, Sequence[GivenCall]] = field(default_factory=dict)
     built: bool = False
     places: Mapping[int, Hashable] = field(default_factory=dict)
     stopped: list[str] = field(default_factory=list)
     _targets: str = ""
-    _tried: dict[int, str] = field(default_factory=dict)
+    _tried: list[tuple[int, GivenCall, str]] = field(default_factory=list)
     _withdrawn: dict[int, str] = field(default_factory=dict)
 
     def limits(self, limits: AgentLimits) -> AgentLimits:
@@ -122,11 +122,11 @@ class Investigation:
         self._targets = bench.targets
         for number, why in bench.blocked.items():
             self.ledger.block(number, why)
-        for number, call in self.given.items():
+        for number, call in ((number, call) for number, calls in self.given.items() for call in calls):
             if not self.ledger.is_settled(number):
                 run = RunTool(RUN_PROOF, {**call.arguments, "candidate": number}, self.tool.repeatable)
                 outcome = yield from self.ledger.perform(run)
-                self._tried[number] = outcome.text()
+                self._tried.append((number, call, outcome.text()))
         self.ledger.forget_attempts()
 
     def left(self, numbers: Iterable[int]) -> list[int]:
@@ -136,11 +136,8 @@ class Investigation:
     def asks(self, numbers: Sequence[int], agent: Agent) -> str:
         """Return what a question about candidates says of attempts."""
         admit = agent.guard.admit
-        tried = [
-            (number, admit(_shown(self.given[number].arguments)), admit(self._tried[number]))
-            for number in numbers
-            if number in self._tried
-        ]
+        left = [one for one in self._tried if one[0] in numbers]
+        tried = [(number, admit(_shown(call.arguments)), admit(text)) for number, call, text in left]
         blocked = [number for number in numbers if self.ledger.is_settled(number)]
         targets = admit(self._targets) if self._targets else ""
         facts: dict[str, Any] = {"tried": tried, "targets": targets, "numbers": numbers, "blocked": blocked}
@@ -192,7 +189,7 @@ class Investigation:
             proof = next(self.ledger.proofs_of(number))
             if is_reported or verdict.cut_short:
                 return verdict if verdict.status == "confirmed" else _by_proof(verdict, proof)
-            given = self.given.get(number)
+            given = next(iter(self.given.get(number, ())), None)
             severity = given.severity if given else cast(Severity, severity_of_line(proof.stack[0]))
             exposure: Exposure = given.exposure if given else ""
             return replace(_by_proof(verdict, proof), severity=severity, exposure=exposure, reason=None)

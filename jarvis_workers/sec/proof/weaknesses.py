@@ -50,6 +50,7 @@ SHOWN: tuple[tuple[str, frozenset[int]], ...] = (
     # pointers that are computed from null and not used.
     ("null pointer passed", frozenset()),
     ("null pointer returned", frozenset()),
+    ("store to null pointer", NULLS),
     ("to null pointer", frozenset()),
     ("produced null pointer", frozenset()),
     ("null pointer", NULLS),
@@ -131,6 +132,11 @@ def weakness_of(error: str, access: str, *, is_null: bool = False) -> int:
         return 0
     found = next(((read, write) for name, read, write in WEAKNESSES if name in error), (0, 0))
     return found[access.startswith("WRITE")]
+
+
+def is_null(cwe: int) -> bool:
+    """Return whether a weakness is that of a null pointer, which an allocation may have returned."""
+    return cwe in NULLS
 
 
 def is_growth(cwe: int) -> bool:

@@ -1,7 +1,8 @@
 """The attempts of readers, in a blob of their job, for the jobs that verify what they have named."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.pipeline.history import read_result
@@ -11,6 +12,8 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.candidates import NamedBy
 
 ATTEMPTS = "attempts"
+# Of a candidate, with which others may be merged.
+GIVEN_MAX = 3
 
 
 def blob_of(hypotheses: Iterable[Hypothesis], blobs: Blobs) -> tuple[tuple[str, str], ...]:
@@ -20,9 +23,9 @@ def blob_of(hypotheses: Iterable[Hypothesis], blobs: Blobs) -> tuple[tuple[str, 
     return ((ATTEMPTS, blobs.put(json.dumps(rows).encode())),) if rows else ()
 
 
-def given_for(named: Iterable[NamedBy], blobs: Blobs) -> Mapping[int, GivenAttempt]:
-    """Return the first attempt for each candidate by gid; reads blobs."""
-    read, found = dict[str, dict[tuple[str, int, str], GivenAttempt]](), dict[int, GivenAttempt]()
+def given_for(named: Iterable[NamedBy], blobs: Blobs) -> Mapping[int, Sequence[GivenAttempt]]:
+    """Return the first GIVEN_MAX attempts for each candidate by gid; reads blobs."""
+    read, found = dict[str, dict[tuple[str, int, str], GivenAttempt]](), defaultdict[int, list[GivenAttempt]](list)
     for one in named:
         blob = read_result(blobs, one.result).blobs.get(ATTEMPTS)
         if blob is None:
@@ -31,8 +34,8 @@ def given_for(named: Iterable[NamedBy], blobs: Blobs) -> Mapping[int, GivenAttem
             rows = json.loads(blobs.read(blob))
             read[blob] = {(file, line, text): _attempt(row) for file, line, text, row in rows}
         if attempt := read[blob].get((one.file, one.line, one.description)):
-            found.setdefault(one.gid, attempt)
-    return found
+            found[one.gid].append(attempt)
+    return {gid: attempts[:GIVEN_MAX] for gid, attempts in found.items()}
 
 
 def _row(given: GivenAttempt) -> dict[str, Any]:

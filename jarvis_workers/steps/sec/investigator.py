@@ -1,6 +1,6 @@
 """The investigation of a cluster: what attempts shall show of its candidates, and the bench on which they run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
@@ -16,6 +16,7 @@ from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof_o
 from jarvis_workers.sec.reading.hypotheses import GivenAttempt
 from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.steps.sec.crash_judgement import recorder
+from jarvis_workers.steps.sec.given_attempts import GIVEN_MAX
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_selection import VerdictRating, may_be_asked, why_not_asked
 from jarvis_workers.steps.sec.proof_targets import target_of
@@ -48,7 +49,7 @@ def investigation_of(
     question: VerificationQuestion,
     options: JudgeOptions,
     bench: AttemptBench,
-    given: Mapping[int, GivenAttempt] = MappingProxyType({}),
+    given: Mapping[int, Sequence[GivenAttempt]] = MappingProxyType({}),
 ) -> Investigation | None:
     """Return the attempts of the conversation about a cluster, None if no proof is asked for; reads files.
 
@@ -84,12 +85,13 @@ def investigation_of(
     )
 
 
-def _calls(question: VerificationQuestion, given: Mapping[int, GivenAttempt]) -> dict[int, GivenCall]:
+def _calls(question: VerificationQuestion, given: Mapping[int, Sequence[GivenAttempt]]) -> dict[int, list[GivenCall]]:
     """Return the attempts of readers, which are by gid, by the number of the candidate."""
-    calls = dict[int, GivenCall]()
-    for number, numbered in enumerate(question.cluster.defects, 1):
-        if one := next((given[gid] for gid, _ in numbered if gid in given), None):
-            exposure: Exposure = "" if one.reach == "unknown" else one.reach
-            arguments = one.attempt.model_dump(mode="json", exclude={"candidate"})
-            calls[number] = GivenCall(arguments, exposure, one.severity)
-    return calls
+    numbered = enumerate(question.cluster.defects, 1)
+    calls = {number: [_call(one) for gid, _ in those for one in given.get(gid, ())] for number, those in numbered}
+    return {number: those[:GIVEN_MAX] for number, those in calls.items() if those}
+
+
+def _call(one: GivenAttempt) -> GivenCall:
+    exposure: Exposure = "" if one.reach == "unknown" else one.reach
+    return GivenCall(one.attempt.model_dump(mode="json", exclude={"candidate"}), exposure, one.severity)

@@ -25,7 +25,6 @@ from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.proof.minimisation import emptied
 from jarvis_workers.sec.proof.proof import SMALL_BYTES, Attempt, ProofRun, ProofTarget
 from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult
-from jarvis_workers.sec.proof.weaknesses import is_growth
 from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"
@@ -102,7 +101,7 @@ class BenchRunner:
     def run(self, attempt: Attempt, program: BuiltProgram) -> ProofRun:
         """Run the program of an attempt once, with the files and arguments of the attempt."""
         with self._slots:
-            return run_attempt(self._bench, attempt, program, stops_growth=is_growth(self._target.cwe))
+            return run_attempt(self._bench, attempt, program, self._target.cwe)
 
 
 class LazyBench:

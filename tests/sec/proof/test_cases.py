@@ -589,6 +589,36 @@ def test_blocks_above_two_gigabytes_are_allocated(cwe: int, tmp_path: Path) -> N
     assert fixed.proof is None, fixed.text
 
 
+ROWS_C = """\
+#include "rows.h"
+#include <stdlib.h>
+int rows_first(size_t count)
+{
+    int *made = calloc(count, sizeof *made);
+    made[0] = 1; /* sink */
+    free(made);
+    return 1;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cwe", "error"), [(690, "null pointer"), (789, "allocation-size-too-big")])
+def test_an_allocation_that_is_too_large_fails_where_its_result_is_in_question(
+    cwe: int, error: str, tmp_path: Path
+) -> None:
+    files = {"rows.c": ROWS_C, "rows.h": "#include <stddef.h>\nint rows_first(size_t count);\n"}
+    case = Case("rows", cwe, files, ("made[0] = 1", "if (made)\n        made[0] = 1"), harness(CALL, "rows.h"))
+    with opened(case, tmp_path, TIERS[-1], fixed=False) as prove:
+        report = prove(case.attempt)
+    with opened(case, tmp_path, TIERS[-1], fixed=True) as prove:
+        fixed = prove(case.attempt)
+
+    assert report.proof and error in report.proof.stack[0], report.text
+    assert (fixed.proof is None) == (cwe == 690), fixed.text
+
+
+CALL = "    rows_first(30000000000);"
 STORE_H = """\
 #include "part.h"
 typedef struct store store;

@@ -63,6 +63,7 @@ OF_ASAN = {
 # The messages of ubsan_handlers.cpp.
 OF_UBSAN: dict[str, tuple[set[int], frozenset[int] | set[int]]] = {
     "load of null pointer of type 'int'": ({476, 690}, {125}),
+    "store to null pointer of type 'int'": ({476, 690}, {125}),
     "member access within null pointer of type 'struct s'": ({476}, {125}),
     "null pointer passed as argument 1, which is declared to never be null": (set(), PROVABLE),
     "null pointer returned from function declared to never return null": (set(), PROVABLE),
