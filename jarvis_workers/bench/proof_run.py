@@ -34,7 +34,10 @@ OUTPUT_LENGTH = 2_000
 SERVER_SHARE = 7
 # A loop that does not end is proved by one call; see proof_support.c.
 TIMES = ("wall time", "CPU time")
-NO_CALL = ", although no call into the project took {seconds} s of CPU time; let one call do more of the work"
+NO_CALL = (
+    ", although no call into the project took {seconds} s of CPU time while the heap had at most 1 MB;"
+    " let one call do more of the work"
+)
 FOREIGN = "; the error in the log of the sanitizers does not count, since it did not end the run"
 COMMON = "log_path={log}:exitcode={code}:symbolize=0:abort_on_error=0:handle_abort=0"
 ASAN = (

@@ -82,11 +82,16 @@ static unsigned long number_at(int number)
     return value;
 }
 
-static void start_time(void)
+static void end_after(unsigned long seconds) /* 0 for any number */
 {
-    struct itimerval time = {{0, 0}, {number_at(4), 0}};
+    struct itimerval time = {{0, 0}, {seconds, 0}};
     is_due = 0;
     setitimer(ITIMER_PROF, &time, 0);
+}
+
+static void start_time(void)
+{
+    end_after(number_at(4));
 }
 
 /* A program that holds so many megabytes on the heap is stopped in the same way, at the next allocation.  Each call of a
@@ -370,11 +375,16 @@ static unsigned long sum_of(const struct block *block)
 /* The harness may hold data of its own beside these tables, as well. */
 #define OWN_DATA_MAX (sizeof blocks + sizeof heads + (12UL << 20))
 extern char __data_start[] __attribute__((weak)), _end[] __attribute__((weak));
-static void start_growth(void)
+static void start_growth(int is_small)
 {
     unsigned long held = __sanitizer_get_current_allocated_bytes(), most = number_at(3) << 20;
-    int is_small = held < OWN_HEAP_MAX && (unsigned long)(_end - __data_start) < OWN_DATA_MAX;
     growth_most = most && is_small ? held + most : 0;
+}
+
+static int is_small(void)
+{
+    return __sanitizer_get_current_allocated_bytes() < OWN_HEAP_MAX
+        && (unsigned long)(_end - __data_start) < OWN_DATA_MAX;
 }
 
 void jarvis_enter(const char *function)
@@ -389,8 +399,10 @@ void jarvis_enter(const char *function)
     if (is_hooked == 2 || is_full || summed >= SUMMED_MAX)
         record(function, 0, "unchecked", 0, 0);
     if (!depth++) {
-        start_time();
-        start_growth();
+        /* A call that is given much may only take long. */
+        int has_little = is_small();
+        end_after(has_little ? number_at(4) : 0);
+        start_growth(has_little);
     }
 }
 
