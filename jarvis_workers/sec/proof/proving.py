@@ -41,6 +41,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 RULE_FACTS: Mapping[str, object] = {
     "calls": ", ".join(sorted(CALLS)),
     "seconds": RUN_SECONDS,
+    "wall": 2 * RUN_SECONDS,
     "hang": RUN_SECONDS // HANG_SHARE,
     "memory": MEMORY_MB,
     "allocation": ALLOCATION_MB,

@@ -22,6 +22,7 @@ from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
 from jarvis_workers.sec.report.patches import patch_summary
+from jarvis_workers.sec.report.proof_inputs import input_text
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import (
@@ -199,7 +200,7 @@ def _proof(issue: Issue, patches: Mapping[str, ReportPatch], options: TextOption
     if issue.status == "proved" and (proof := issue.proof):
         yield _code(f"{say(PROOF_STATES['proved'])} {'; '.join([proof.command, *proof.stack[:1]])}", options)
         for source in proof.sources[:1]:
-            yield _code(f"{say('Input:')} {source.name}: {(source.text or source.base64 or '')[:INPUT_MAX]}", options)
+            yield _code(f"{say('Input:')} {source.name}: {input_text(source, INPUT_MAX)}", options)
     if patch := patches.get(issue.id):
         yield _code(f"{say('Patch:')} {patch_summary(patch, say)}", options)
 

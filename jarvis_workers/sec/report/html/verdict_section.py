@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
+from jarvis_workers.sec.report.proof_inputs import input_text
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXTS, WORDS, capital, rating_texts
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, IssueProof, ProofSource, ReportPatch, ReproScript
 
@@ -133,13 +134,9 @@ def proof_head(one: IssueProof | None, say: Words) -> Iterator[Html]:
 
 def _head(source: ProofSource) -> ProofSource:
     """Return the first lines of a file of a proof."""
-    text, base64 = (
-        "\n".join((source.text or "").split("\n")[:INPUT_LINES])[:INPUT_MAX],
-        (source.base64 or "")[:INPUT_MAX],
-    )
-    if (text or base64) == (source.text or source.base64):
-        return source
-    return source._replace(text=text if source.text else None, base64=base64 or None, is_whole=False)
+    whole = input_text(source)
+    text = "\n".join(whole.split("\n")[:INPUT_LINES])[:INPUT_MAX]
+    return source if text == whole else ProofSource(source.name, text, is_whole=False)
 
 
 def proof_parts(one: IssueProof, say: Words) -> tuple[str, list[tuple[str, str]]]:
@@ -150,5 +147,5 @@ def proof_parts(one: IssueProof, say: Words) -> tuple[str, list[tuple[str, str]]
     blocks = [(say("sanitizer"), "\n".join(one.stack))] if one.stack else []
     for source in one.sources:
         name = source.name if source.is_whole else say("{name} (the beginning)", name=source.name)
-        blocks.append((name, source.text if source.text is not None else f"base64: {source.base64}"))
+        blocks.append((name, input_text(source)))
     return "; ".join(facts), blocks
