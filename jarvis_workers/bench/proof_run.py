@@ -35,7 +35,7 @@ SERVER_SHARE = 7
 # A loop that does not end is proved by one call; see proof_support.c.
 TIMES = ("wall time", "CPU time")
 NO_CALL = (
-    ", although no call into the project took {seconds} s of CPU time while the heap had at most 1 MB;"
+    ", although no call into the project took {seconds} s of CPU time while the harness held at most 128 KB;"
     " let one call do more of the work"
 )
 FOREIGN = "; the error in the log of the sanitizers does not count, since it did not end the run"

@@ -98,6 +98,7 @@ static void start_time(void)
  * harness into the tree may add as many, if the harness itself holds little. */
 #define GROWTH_ADDRESS 0x7a22
 #define OWN_HEAP_MAX (1UL << 20)
+#define OWN_INPUT_MAX (128UL << 10)
 extern unsigned long __sanitizer_get_current_allocated_bytes(void);
 extern const int jarvis_has_harness __attribute__((weak));
 static unsigned long growth_most; /* bytes, 0 for any number */
@@ -318,6 +319,7 @@ static struct block {
     int next;
 } blocks[BLOCKS_MAX];
 static int heads[HEADS], unused, used, depth, is_full;
+static unsigned long of_tree; /* bytes */
 static unsigned long summed;
 
 static int *head_of(const void *start)
@@ -342,6 +344,7 @@ static void on_malloc(const volatile void *start, unsigned long size)
     else
         used = number;
     blocks[number] = (struct block){(const unsigned char *)start, size, 0, *head};
+    of_tree += size;
     *head = number;
 }
 
@@ -354,6 +357,7 @@ static void on_free(const volatile void *start)
         if (blocks[number].start == start) {
             *link = blocks[number].next;
             blocks[number].start = 0;
+            of_tree -= blocks[number].size;
             blocks[number].next = unused;
             unused = number;
             return;
@@ -375,16 +379,16 @@ static unsigned long sum_of(const struct block *block)
 /* The harness may hold data of its own beside these tables, as well. */
 #define OWN_DATA_MAX (sizeof blocks + sizeof heads + (12UL << 20))
 extern char __data_start[] __attribute__((weak)), _end[] __attribute__((weak));
-static void start_growth(int is_small)
+static void start_growth(int has_little)
 {
     unsigned long held = __sanitizer_get_current_allocated_bytes(), most = number_at(3) << 20;
-    growth_most = most && is_small ? held + most : 0;
+    growth_most = most && has_little ? held + most : 0;
 }
 
-static int is_small(void)
+static int is_small(unsigned long most)
 {
-    return __sanitizer_get_current_allocated_bytes() < OWN_HEAP_MAX
-        && (unsigned long)(_end - __data_start) < OWN_DATA_MAX;
+    unsigned long held = __sanitizer_get_current_allocated_bytes();
+    return (held < of_tree || held - of_tree < most) && (unsigned long)(_end - __data_start) < OWN_DATA_MAX;
 }
 
 void jarvis_enter(const char *function)
@@ -400,9 +404,8 @@ void jarvis_enter(const char *function)
         record(function, 0, "unchecked", 0, 0);
     if (!depth++) {
         /* A call that is given much may only take long. */
-        int has_little = is_small();
-        end_after(has_little ? number_at(4) : 0);
-        start_growth(has_little);
+        end_after(is_small(OWN_INPUT_MAX) ? number_at(4) : 0);
+        start_growth(is_small(OWN_HEAP_MAX));
     }
 }
 

@@ -10,7 +10,10 @@ MEMORY = frozenset(
 TEMPORAL = frozenset((415, 416, 562, 590, 761, 763, 825))
 SPATIAL = frozenset((120, 121, 122, 124, 125, 126, 127, 129, 131, 170, 193, 242, 464, 785, 786, 787, 788, 805, 806))
 NUMBERS = frozenset((128, 190, 191, 192, 194, 195, 196, 197, 680, 681, 682, 839, 1335))
-NULLS = frozenset((252, 253, 476, 690))
+# That a result is not checked (CWE-252) shows itself by any error, and none shows it.
+NULLS = frozenset((476, 690))
+# What such a finding claims of the access.
+READS, WRITES = frozenset((125, 126, 127)), frozenset((123, 124, 787))
 SIZES = frozenset((400, 770, 789))
 # Memory that grows with each of many allocations, or far beyond its input.
 GROWTH = SIZES | {405, 409, 1325}
@@ -116,7 +119,8 @@ PROVABLE = frozenset[int]().union(*(classes for _, classes in SHOWN)) - BY_CHANC
 
 def fits(error: str, cwe: int) -> bool:
     """Return whether an error, its name and what it says of the access, shows a weakness."""
-    return cwe in _shown(error)
+    is_other_access = (cwe in WRITES and " READ" in error) or (cwe in READS and " WRITE" in error)
+    return cwe in _shown(error) and not is_other_access
 
 
 def is_effect(error: str, cwe: int) -> bool:

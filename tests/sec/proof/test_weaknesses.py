@@ -146,3 +146,18 @@ def test_each_row_is_that_of_a_report() -> None:
         "hang",
         "memory-growth",
     }  # names of older proofs, and our own
+
+
+@pytest.mark.parametrize(
+    ("error", "cwe", "shows"),
+    [
+        ("heap-buffer-overflow READ of size 1", 787, False),
+        ("heap-buffer-overflow READ of size 1", 125, True),
+        ("heap-buffer-overflow WRITE of size 1", 125, False),
+        ("SEGV WRITE", 787, True),
+        ("heap-buffer-overflow READ of size 1", 122, True),
+        ("SEGV READ", 252, False),
+    ],
+)
+def test_a_claim_of_a_write_is_not_shown_by_a_read(error: str, cwe: int, shows: bool) -> None:
+    assert fits(error, cwe) == shows
