@@ -33,9 +33,7 @@ def _joined(groups: Iterable[list[LocatedCandidate]]) -> list[list[LocatedCandid
         by_model = all(one.candidate.pattern in FOUND_BY_MODEL for one in group)
         (reported if by_model else result).append(group)
     for group in reported:
-        fitting = (
-            one for one in result if _sources(one) & _sources(group) and _are_few([*one, *group], INVESTIGATED_AT_ONCE)
-        )
+        fitting = (one for one in result if _sources(one) & _sources(group) and _are_few([*one, *group]))
         if other := next(fitting, None):
             other += group
         else:
@@ -47,18 +45,17 @@ def _sources(group: Sequence[LocatedCandidate]) -> set[Place]:
     return {defect_of(one.candidate).cause.source for one in group}
 
 
-def _are_few(group: Sequence[LocatedCandidate], most: int) -> bool:
-    return len({defect_of(one.candidate).key for one in group}) <= most
+def _are_few(group: Sequence[LocatedCandidate]) -> bool:
+    return len({defect_of(one.candidate).key for one in group}) <= INVESTIGATED_AT_ONCE
 
 
 def _packed(groups: Iterable[list[LocatedCandidate]], *, every: bool = False) -> Iterator[list[LocatedCandidate]]:
     """Join groups of what models report, or `every` group, as far as one conversation verifies all of them."""
-    most = INVESTIGATED_AT_ONCE if every else VERIFIED_AT_ONCE
     open_pack: list[LocatedCandidate] = []
     for group in groups:
         if not every and any(one.candidate.pattern not in FOUND_BY_MODEL for one in group):
             yield group
-        elif _are_few([*open_pack, *group], most):
+        elif (every and _are_few([*open_pack, *group])) or len(open_pack) + len(group) <= VERIFIED_AT_ONCE:
             open_pack += group
         else:
             yield from [open_pack] if open_pack else []

@@ -115,8 +115,8 @@ class Investigation:
         rules = fill_from(proving.PROMPTS, "attempts", built=self.built, **proving.RULE_FACTS)
         return {"attempts": self.ledger.most, "rules": rules}
 
-    def begin(self) -> Conversation[None]:
-        """Open the bench, and run the attempts of readers."""
+    def begin(self, calls: ToolCalls) -> Conversation[None]:
+        """Open the bench, and run the attempts of readers, whose output the model sees."""
         outcome = yield RunTool(OPEN_BENCH, {}, untimed=True)
         bench = BenchState.from_text(outcome.stdout)
         self._targets = bench.targets
@@ -127,6 +127,7 @@ class Investigation:
                 run = RunTool(RUN_PROOF, {**call.arguments, "candidate": number}, self.tool.repeatable)
                 outcome = yield from self.ledger.perform(run)
                 self._tried.append((number, call, outcome.text()))
+                calls.see_output(outcome.stdout)
         self.ledger.forget_attempts()
 
     def left(self, numbers: Iterable[int]) -> list[int]:

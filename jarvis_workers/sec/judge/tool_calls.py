@@ -45,10 +45,14 @@ class ToolCalls:
                 if want.name == SEARCH and isinstance(answer, ToolOutcome):
                     self.lines += answer.stdout.split("\n")
                 if want.name == RUN_PROOF and isinstance(answer, ToolOutcome):
-                    self.saw_prose |= has_prose(answer.stdout.partition(OUTPUT_TITLE)[2])
+                    self.see_output(answer.stdout)
             return answer
 
         return intercept(talk, perform)
+
+    def see_output(self, report: str) -> None:
+        """Note what a program has written, according to the report on an attempt."""
+        self.saw_prose |= has_prose(report.partition(OUTPUT_TITLE)[2])
 
     @property
     def commands(self) -> tuple[tuple[str, str], ...]:

@@ -142,7 +142,7 @@ class Verification:
         answers, calls, stopped = VerdictCollector(numbers, self._find, is_decided), ToolCalls(), None
         try:
             if investigation:
-                yield from investigation.begin()
+                yield from investigation.begin(calls)
                 left = investigation.left(numbers)
             else:
                 left = [*numbers]

@@ -181,11 +181,15 @@ def question_of(
         len(plan.groups) + (places not in plan.groups),
         options.lang,
         options.notes,
-        options.prove if runs else None,
+        options.prove if runs and not all(map(_is_rust, pieces)) else None,
         options.proof_build is not None,
     )
     _ = question.code, question.definitions, question.absent
     return question
+
+
+def _is_rust(piece: PlacedLines) -> bool:
+    return language_of(from_shown(piece.file.path)) == "rust"
 
 
 def _work_list(work: ReadWork, plan: ReadingPlan, question: GroupQuestion, result: ReadingResult) -> WorkList:

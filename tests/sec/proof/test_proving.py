@@ -40,7 +40,10 @@ def test_the_rules_for_attempts_name_the_limits_of_a_run_and_the_functions_of_a_
     rules = prover(QUESTION, Toolbox([]), PROFILES["deepseek"], MARKS, AgentLimits()).agent.about.system_prompt
     words = " ".join(rules.split())
 
-    assert f"{RUN_SECONDS} s of CPU time, {2 * RUN_SECONDS} s in all, {MEMORY_MB} MB of memory, {STACK_MB} MB of stack" in words
+    assert (
+        f"{RUN_SECONDS} s of CPU time, {2 * RUN_SECONDS} s in all, {MEMORY_MB} MB of memory, {STACK_MB} MB of stack"
+        in words
+    )
     assert f"one allocation may have {ALLOCATION_MB} MB" in words
     assert f"(CWE-400, 770, 789), so is code that holds {GROWTH_MB} MB on the heap" in words
     assert f"A file has at most {BYTES_MAX >> 20} MB" in words
