@@ -21,7 +21,7 @@ from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, Proof
 from tests.agents.arrange import Scripted, call, drive
 from tests.sec.slicing import COPY as COPY_IT
 from tests.sec.slicing import FILES
-from tests.sec.verifying import MARKS, SAFE, UNCLEAR, found, item, prepared, report, toolbox
+from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, toolbox
 
 COPY, CHECK, RETURN = 8, 14, 9
 TWO = (found(), found(line=CHECK, pattern="atoi_family", confidence=0.7))
@@ -137,7 +137,10 @@ def test_the_attempt_of_a_reader_is_run_first_and_its_proof_costs_no_question() 
     (verdict,), (proof,) = talk.verdicts, talk.proofs
     assert talk.platform.requests == []
     assert (verdict.status, verdict.exposure, verdict.severity) == ("confirmed", "remote", "medium")
-    assert (verdict.preconditions, verdict.reason) == (f"the input of the proof: ./program {COPY}", None)
+    assert (verdict.preconditions, verdict.reason) == (
+        f"the input of the proof: ./program {COPY}",
+        "an execution has shown it; no model was asked",
+    )
     assert (proof.state, proof.attempts) == ("proved", 1)
 
 
@@ -157,6 +160,31 @@ def test_what_came_of_the_attempt_of_a_reader_is_told_and_is_none_of_the_model()
     assert len(talk.machine.attempts) == 3
     assert '{"way": "program", "target": "src/main.c"}' in talk.last_message(0)
     assert "It was run, and is no proof: no sanitizer reported an error" in talk.last_message(0)
+
+
+@pytest.mark.parametrize(
+    ("line", "cwe"), [(COPY - 1, 787), (COPY, 190), (COPY, 843)], ids=["a line before", "an effect", "a cause"]
+)
+@pytest.mark.parametrize(("said", "status", "state"), [(RISK, "confirmed", "proved"), (SAFE, "dismissed", "failed")])
+def test_an_error_that_is_not_certainly_the_claim_of_a_reader_needs_a_verdict(
+    line: int, cwe: int, said: Mapping[str, Any], status: str, state: str
+) -> None:
+    shows = {1: [GivenCall({"way": "program", "args": [str(line)]}, "file", "high")]}
+    talk = Talk(report(item(1, said)), given=shows, cwes=(cwe,))
+
+    assert "a verdict of risk makes it its proof:" in talk.last_message(0)
+    assert "heap-buffer-overflow WRITE of size 4" in talk.last_message(0)
+    assert (talk.verdicts[0].status, talk.proofs[0].state) == (status, state)
+    assert len(talk.platform.requests) == 1
+
+
+def test_the_attempt_of_a_reader_proves_no_other_candidate_without_a_verdict() -> None:
+    here = (found(), found(pattern="atoi_family", confidence=0.7))
+    shows = {1: [GivenCall({"way": "program", "args": [str(COPY)]}, "file", "high")]}
+    talk = Talk(report(item(2, SAFE)), candidates=here, given=shows)
+
+    assert [proof.state for proof in talk.proofs] == ["proved", "failed"]
+    assert [verdict.status for verdict in talk.verdicts] == ["confirmed", "dismissed"]
 
 
 def test_a_question_is_only_about_what_the_attempts_of_readers_have_not_proved() -> None:

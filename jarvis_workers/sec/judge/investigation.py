@@ -33,6 +33,7 @@ from jarvis_workers.tools.tool import NoArguments, Tool, ToolOutcome, typed
 PROMPTS = Path(__file__).parent / "prompts"
 OPEN_BENCH = "open_proof_bench"
 BY_PROOF = "an execution has shown it; in words, the model called it {}"
+UNASKED = "an execution has shown it; no model was asked"
 NO_VERDICT = "nothing, since its conversation ended early"
 WITHDRAWN = "the model called it a risk, and {} after attempts to show it"
 BY_INPUT = "the input of the proof: {}"
@@ -105,6 +106,7 @@ class Investigation:
     _targets: str = ""
     _tried: list[tuple[int, GivenCall, str]] = field(default_factory=list)
     _withdrawn: dict[int, str] = field(default_factory=dict)
+    _unasked: frozenset[int] = frozenset()
 
     def limits(self, limits: AgentLimits) -> AgentLimits:
         """Return the limits of a conversation with attempts."""
@@ -122,6 +124,7 @@ class Investigation:
         self._targets = bench.targets
         for number, why in bench.blocked.items():
             self.ledger.block(number, why)
+        self.ledger.of_reader = True
         for number, call in ((number, call) for number, calls in self.given.items() for call in calls):
             if not self.ledger.is_settled(number):
                 run = RunTool(RUN_PROOF, {**call.arguments, "candidate": number}, self.tool.repeatable)
@@ -129,6 +132,7 @@ class Investigation:
                 self._tried.append((number, call, outcome.text()))
                 calls.see_output(outcome.stdout)
         self.ledger.forget_attempts()
+        self._unasked = frozenset(filter(self.ledger.is_proved, self.given))
 
     def left(self, numbers: Iterable[int]) -> list[int]:
         """Return the candidates that are not proved."""
@@ -151,8 +155,9 @@ class Investigation:
         return intercept(talk, self.ledger.perform)
 
     def take(self, items: Sequence[InvestigatedItem]) -> None:
-        """Record why the model proves nothing, according to its report."""
+        """Let the report decide what is pending, and record why the model proves nothing."""
         for item in items:
+            self.ledger.decide_pending(item.gid, is_risk=item.verdict == "risk")
             if item.verdict == "risk" and item.no_proof.strip():
                 self.ledger.give_up((item.gid,), item.no_proof)
 
@@ -193,7 +198,8 @@ class Investigation:
             given = next(iter(self.given.get(number, ())), None)
             severity = given.severity if given else cast(Severity, severity_of_line(proof.stack[0]))
             exposure: Exposure = given.exposure if given else ""
-            return replace(_by_proof(verdict, proof), severity=severity, exposure=exposure, reason=None)
+            reason = UNASKED if number in self._unasked else None
+            return replace(_by_proof(verdict, proof), severity=severity, exposure=exposure, reason=reason)
         if verdict.status == "confirmed" and number in self._withdrawn:
             return verdict.for_review(WITHDRAWN.format(self._withdrawn[number]))
         return verdict

@@ -25,6 +25,7 @@ ANOTHER = "the proof of another finding at this place does not show it"
 NO_ATTEMPT, NOT_RUN = "the model made no attempt, and gave no reason", "its attempt could not be run"
 # What the model is told. The log of a build is text of the tree, and stays out.
 BLOCKED = "It was not run: this code could not be built here, so nothing can be. Report from what you have read."
+PENDING = "It stops the code, as follows. If that is this defect, a verdict of risk makes it its proof:\n\n{error}"
 PROVED = "It was not run: this is proved already."
 SPENT = "It was not run: no attempt is left for this. Report from what you know."
 
@@ -36,12 +37,13 @@ class AttemptsEnded(Exception):
 class AttemptLedger:
     """The attempts of a conversation; `sizes` are the numbers of findings under each of its numbers, in order.
 
+    What one `of_reader` proves is pending if it is not certain that its error is the finding: a verdict decides.
     While there is a `goal`, AttemptsEnded is raised as soon as all of it is proved, or, if `goal_may_fail`, nothing of
     it is left to try. `crashes` are errors that an attempt has proved, and that showed none of the findings.
     """
 
     def __init__(self, sizes: Mapping[int, int], most: int = ATTEMPTS) -> None:
-        self.most, self.goal, self.goal_may_fail = most, frozenset[int](), False
+        self.most, self.goal, self.goal_may_fail, self.of_reader = most, frozenset[int](), False, False
         self._places: dict[int, range] = {}
         for number, size in sizes.items():
             first = sum(map(len, self._places.values()))
@@ -52,7 +54,15 @@ class AttemptLedger:
         self._reasons: dict[int, str] = {}
         self._blocked: dict[int, str] = {}
         self._refused, self._given_up = set[int](), set[int]()
-        self.crashes: dict[ErrorRoot, Crash] = {}
+        self._crashes: dict[ErrorRoot, Crash] = {}
+        self._pending = set[int]()
+
+    @property
+    def crashes(self) -> dict[ErrorRoot, Crash]:
+        """The errors that attempts have proved, and that show none of the findings, nor are at the place of one."""
+        shown = [ErrorRoot.of(one.stack) for place, one in self._best.items() if place not in self._pending]
+        places = {one.place for one in shown if one.place}
+        return {one: crash for one, crash in self._crashes.items() if one not in shown and one.place not in places}
 
     @property
     def calls_max(self) -> int:
@@ -79,8 +89,9 @@ class AttemptLedger:
 
     def is_proved(self, number: int) -> bool:
         """Return whether the finding in question is proved, not only reproduced."""
-        found = self._best.get(self._places[number][0])
-        return found is not None and found.state == "proved"
+        first = self._places[number][0]
+        found = self._best.get(first)
+        return found is not None and found.state == "proved" and first not in self._pending
 
     def is_over(self, number: int) -> bool:
         """Return whether nothing is left to ask: an attempt was made, none can be, or the model has given up."""
@@ -93,12 +104,21 @@ class AttemptLedger:
 
     def is_settled(self, number: int) -> bool:
         """Return whether no further attempt is made."""
-        return self.is_proved(number) or number in self._blocked or self._is_spent(number)
+        is_spent = self._ran[number] >= self.most or self._calls[number] >= CALLS_PER_ATTEMPT * self.most
+        return is_spent or self.is_proved(number) or number in self._blocked
 
     def forget_attempts(self) -> None:
-        """Count none of the attempts so far: they were not those of the conversation."""
+        """Count none of the attempts so far: they were those of readers."""
+        self.of_reader = False
         self._ran.clear()
         self._calls.clear()
+
+    def decide_pending(self, number: int, *, is_risk: bool) -> None:
+        """Take what is pending as proved if the verdict is a risk, else drop it."""
+        for place in self._pending & set(self._places.get(number, ())):
+            self._pending.discard(place)
+            if not is_risk:
+                del self._best[place]
 
     def block(self, number: int, reason: str) -> None:
         """Record why nothing can be run to show this."""
@@ -118,13 +138,14 @@ class AttemptLedger:
 
     def proofs_of(self, number: int) -> Iterator[Proof]:
         """Yield the proof of each finding, or why there is none."""
-        first = self._places[number][0]
+        first, why = self._places[number][0], self._reasons.get(number) or NO_ATTEMPT
+        why = f"{NEEDS_TIER_A}; {why}" if number in self._refused and NEEDS_TIER_A not in why else why
         for place in self._places[number]:
-            found = self._best.get(place)
+            found = self._best.get(place) if place not in self._pending else None
             has_own = place == first and number in self._reasons
             if found is None and place in self._misfits and not has_own:
                 found = Proof("failed", reason=short_reason(f"{ANOTHER}: {self._misfits[place]}"))
-            found = found or Proof("failed", reason=self._failure(number))
+            found = found or Proof("failed", reason=why)
             yield replace(found, attempts=self._ran[number] or int(found.attempt is not None))
 
     def _take(self, number: int, report: AttemptReport) -> str:
@@ -135,16 +156,22 @@ class AttemptLedger:
             self._refused.add(number)
         self._reasons[number] = short_reason(report.text)
         for crash in report.crashes:
-            self.crashes.setdefault(ErrorRoot.of(crash.proof.stack), crash)
+            self._crashes.setdefault(ErrorRoot.of(crash.proof.stack), crash)
         for place, proof in enumerate(report.proofs):
             best = self._best.get(place)
-            if proof.state != "failed" and (best is None or (proof.state, best.state) == ("proved", "reproduced")):
+            is_better = best is None or place in self._pending or (proof.state, best.state) == ("proved", "reproduced")
+            if proof.state != "failed" and is_better:
                 self._best[place] = proof
+                self._pending.discard(place)
+                if self.of_reader and not (report.certain[place] and place in self._places[number]):
+                    self._pending.add(place)
         if report.proofs and report.proofs[self._places[number][0]].state != "failed":
             failed = (one for one in enumerate(report.proofs) if one[1].state == "failed")
             self._misfits |= {place: proof.reason for place, proof in failed}
         also = [one for one in self._places if self.is_proved(one) and one not in (number, *before)]
-        texts = [report.text, *(f"It also proves candidate {one}." for one in also)]
+        own = report.proofs[self._places[number][0]] if self._places[number][0] in self._pending else None
+        text = PENDING.format(error="\n".join(own.stack)) if own else report.text
+        texts = [text, *(f"It also proves candidate {one}." for one in also)]
         if not self.is_proved(number):
             texts.append(f"Attempts left: {self.most - self._ran[number]}.")
         return "\n\n".join(texts)
@@ -157,14 +184,7 @@ class AttemptLedger:
             return BLOCKED
         if self.is_proved(number):
             return PROVED
-        return SPENT if self._is_spent(number) else ""
-
-    def _is_spent(self, number: int) -> bool:
-        return self._ran[number] >= self.most or self._calls[number] >= CALLS_PER_ATTEMPT * self.most
-
-    def _failure(self, number: int) -> str:
-        reason = self._reasons.get(number) or NO_ATTEMPT
-        return f"{NEEDS_TIER_A}; {reason}" if number in self._refused and NEEDS_TIER_A not in reason else reason
+        return SPENT if self.is_settled(number) else ""
 
 
 def short_reason(text: str) -> str:

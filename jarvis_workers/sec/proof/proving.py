@@ -21,6 +21,7 @@ from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX, CONTENT_MAX
 from jarvis_workers.sec.proof.attempts import ATTEMPTS, AttemptLedger, AttemptsEnded
 from jarvis_workers.sec.proof.harness_source import CALLS
 from jarvis_workers.sec.proof.proof import (
@@ -33,7 +34,6 @@ from jarvis_workers.sec.proof.proof import (
     STACK_MB,
     Proof,
 )
-from jarvis_workers.sec.proof.run_tool import BYTES_MAX, CONTENT_MAX
 from jarvis_workers.tools.registry import Toolbox
 
 PROMPTS = Path(__file__).parent / "prompts"

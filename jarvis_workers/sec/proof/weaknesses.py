@@ -19,6 +19,8 @@ SIZES = frozenset((400, 770, 789))
 GROWTH = SIZES | {405, 409, 1325}
 ENDLESS = frozenset((400, 405, 407, 606, 834, 835, 1322, 1333))
 RACES = frozenset((362, 364, 366, 367, 479))
+# Of memory, but about what leads to a wrong access: an error at the same line may have another cause.
+CAUSES = MEMORY - SPATIAL - TEMPORAL - {118, 119, 123, 823}
 # What is passed as the size of an allocation may be negative before its conversion, as sanitizer_log.py says.
 NEGATIVE_SIZE = "allocation-size-too-big of -"
 # The classes of weaknesses that an error shows, by a part of its first line; the first match counts.
@@ -121,6 +123,11 @@ def fits(error: str, cwe: int) -> bool:
     """Return whether an error, its name and what it says of the access, shows a weakness."""
     is_other_access = (cwe in WRITES and " READ" in error) or (cwe in READS and " WRITE" in error)
     return cwe in _shown(error) and not is_other_access
+
+
+def is_named_by(error: str, cwe: int) -> bool:
+    """Return whether an error that shows a weakness is that weakness, and not only what may follow from it."""
+    return not is_effect(error, cwe) and cwe not in CAUSES
 
 
 def is_effect(error: str, cwe: int) -> bool:

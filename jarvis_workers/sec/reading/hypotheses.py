@@ -17,7 +17,7 @@ from jarvis_workers.sec.cwe import CWE_MAX, OTHER, category_of
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.report_fields import sentence
 from jarvis_workers.sec.judge.verdict import Evidence
-from jarvis_workers.sec.proof.run_tool import RunProof
+from jarvis_workers.sec.proof.attempt_arguments import RunProof
 
 ITEMS_MAX = 200
 # Medium: nothing but a model has seen it, until it is verified.

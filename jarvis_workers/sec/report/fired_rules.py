@@ -18,7 +18,7 @@ from jarvis_workers.sec.rules.rule import title_of
 # A sentence of a model is cut here.
 TITLE_MAX = 120
 DESCRIPTION = "{name}, found by a model where no rule has fired. Each finding has a title and a description of its own."
-FUZZED = "{name}, at which an input of fuzzing stops. Each finding has a title and a description of its own."
+FUZZED = "{name}, at which a run of fuzzing or an attempt stops. Each finding has a title and description of its own."
 SUGGESTION = "See the finding."
 NO_TITLES: Mapping[str, str] = {}
 

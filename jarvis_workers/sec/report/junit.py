@@ -107,6 +107,8 @@ def _details(issue: Issue) -> Iterator[str]:
     yield f"Why: {issue.description}"
     if not issue.suggestions:
         yield f"What to do: {issue.suggestion}"
+    if issue.proof and issue.status == "proved":
+        yield f"Proved: {'; '.join([issue.proof.command, *issue.proof.stack[:1]])}"
     for number, step in enumerate(issue.path, 1):
         yield f"Step {number}: {step.file}:{step.line}: {step.note}"
     if issue.reason:

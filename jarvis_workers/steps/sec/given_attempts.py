@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.pipeline.history import read_result
-from jarvis_workers.sec.proof.run_tool import RunProof
+from jarvis_workers.sec.proof.attempt_arguments import RunProof
 from jarvis_workers.sec.reading.hypotheses import GivenAttempt, Hypothesis
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.candidates import NamedBy

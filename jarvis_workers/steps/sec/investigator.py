@@ -56,7 +56,8 @@ def investigation_of(
     `given` are the attempts of readers by gid.
     """
     members = {number: [one for _, one in those] for number, those in enumerate(question.cluster.defects, 1)}
-    if not any(may_be_asked(one, options) for those in members.values() for one in those):
+    calls = _calls(question, given)
+    if not (calls or any(may_be_asked(one, options) for those in members.values() for one in those)):
         return None
     targets = {number: tuple(target_of(one, question.index) for one in those) for number, those in members.items()}
     aims = {number: ProofAim(bench.runner_for(those[0]), those) for number, those in targets.items()}
@@ -77,7 +78,7 @@ def investigation_of(
         run_proof_of(aims, recorder(question.index)),
         bench_tool(state),
         needs_proof,
-        given=_calls(question, given),
+        given=calls,
         built=options.proof_build is not None,
         places={
             number: defect_of(those[0]).sink or (those[0].file, those[0].line) for number, those in members.items()

@@ -22,9 +22,10 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX
 from jarvis_workers.sec.proof.minimisation import emptied
 from jarvis_workers.sec.proof.proof import SMALL_BYTES, Attempt, ProofRun, ProofTarget
-from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
 from jarvis_workers.tools.tool import ToolFailed
 
 PROOFS = "proofs"

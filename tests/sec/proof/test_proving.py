@@ -12,6 +12,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX
 from jarvis_workers.sec.proof.harness_source import CALLS
 from jarvis_workers.sec.proof.proof import (
     ALLOCATION_MB,
@@ -28,7 +29,7 @@ from jarvis_workers.sec.proof.proof import (
     TreeLine,
 )
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover
-from jarvis_workers.sec.proof.run_tool import BYTES_MAX, NEEDS_TIER_A, AttemptResult, run_proof
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, run_proof
 from jarvis_workers.tools.registry import Toolbox
 from tests.agents.arrange import Scripted, call, drive, text
 from tests.sec.verifying import MARKS
