@@ -126,7 +126,9 @@ def repeats_error(crash: Candidate, stack: Sequence[str]) -> bool:
 def repeats_finding(crash: Candidate, finding: Candidate) -> bool:
     """Return whether the error of a candidate is at the line of a finding, and shows its weakness."""
     is_there = (crash.file, crash.line) == (finding.file, finding.line)
-    return is_there and fits(_name(crash), finding.cwe)
+    title = crash.description.partition(". ")[0]
+    access = next((kind for kind, verb in VERBS.items() if f" {verb} " in title), "")
+    return is_there and fits(f"{_name(crash)} {access}", finding.cwe)
 
 
 def _name(crash: Candidate) -> str:

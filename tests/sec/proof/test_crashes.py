@@ -97,7 +97,9 @@ def test_an_error_of_the_same_kind_at_the_same_line_as_a_proof_repeats_it() -> N
     assert not repeats_error(crash(READ), (HANG,)) and not repeats_error(hangs[0], proof)
 
 
-@pytest.mark.parametrize(("cwe", "line", "repeats"), [(125, 12, True), (252, 12, False), (125, 13, False)])
+@pytest.mark.parametrize(
+    ("cwe", "line", "repeats"), [(125, 12, True), (252, 12, False), (125, 13, False), (787, 12, False)]
+)
 def test_an_error_at_the_line_of_a_finding_repeats_it_if_it_shows_its_weakness(
     cwe: int, line: int, repeats: bool
 ) -> None:
