@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import LiteralString, NamedTuple, NoReturn, cast
@@ -58,10 +59,18 @@ def missing(what: str) -> NoReturn:
 
 
 def require(*programs: str) -> None:
-    """Skip the test, or fail it in CI, unless all programs are on the PATH."""
+    """Skip the test, or fail it in CI, unless all programs are on the PATH, and not without a tool chain of rustup."""
     for program in programs:
-        if shutil.which(program) is None:
+        if shutil.which(program) is None or not _has_tool_chain(program):
             missing(program)
+
+
+@cache
+def _has_tool_chain(program: str) -> bool:
+    """Return whether a program runs that may be a link to rustup."""
+    if program not in ("cargo", "rustc"):
+        return True
+    return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
 
 
 def postgres_binaries() -> Path | None:
