@@ -40,9 +40,13 @@ class RuleText(NamedTuple):
 
 
 def finding_title(issue: Issue, titles: Mapping[str, str] = NO_TITLES) -> str:
-    """Return the title of a finding; `titles` are those of rules by name, translated or of a project's own rules."""
-    if issue.pattern in WITHOUT_RULE:
-        return title_of(" ".join(issue.description.split()), TITLE_MAX)
+    """Return the title of a finding: what a model says of it, if one does, else that of its rule.
+
+    `titles` are those of rules by name, translated or of a project's own rules.
+    """
+    own = [issue.description] if issue.pattern in WITHOUT_RULE else issue.also_reported
+    if text := " ".join("".join(own[:1]).split()):
+        return title_of(text, TITLE_MAX)
     rule = RULES_BY_PATTERN.get(issue.pattern)
     return titles.get(issue.pattern) or (rule.title if rule else title_of(issue.description))
 
@@ -101,7 +105,7 @@ def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
 
 def _weakness_text(rule: str, issue: Issue, severity: str | None) -> RuleText:
     description, suggestion = rule_texts(issue)
-    finder = "fuzzing" if issue.pattern == FUZZ_CRASH else "a model"
+    finder = "execution" if issue.pattern == FUZZ_CRASH else "a model"
     return RuleText(
         id=rule,
         language=issue.language,

@@ -16,8 +16,10 @@ from jarvis_workers.sec.finding import DISCOVERED, FUZZ_CRASH, SEEN_BY_MODEL, Ca
 from jarvis_workers.sec.report import FORMATS, gather
 from jarvis_workers.sec.report.diff import Difference
 from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, Sides
+from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.text import TextOptions, render_text
 from jarvis_workers.sec.report_document import IssueProof, IssueVerdict, ProofSource, ReportBody, ReportPatch
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.service.reports.baselines import read_report
 from jarvis_workers.service.reports.report_files import read_report_file
 from tests.sec.report.test_sarif import SCHEMA
@@ -312,3 +314,11 @@ def test_first_is_the_worst_proved_finding_with_its_input_and_its_patch() -> Non
     assert [worst.index(text) for text in order] == sorted(worst.index(text) for text in order)
     assert len(worst) < 5_000
     assert worst.count("<li>") == 5  # four of the five that follow, and how many more there are
+
+
+def test_a_finding_of_a_rule_has_the_title_that_a_model_gives_it() -> None:
+    (plain,) = judged_body((COPY, RISK)).issues
+    said = plain._replace(also_reported=("parse copies n bytes of the packet into name[64] (reach: remote)", "other"))
+
+    assert finding_title(said).startswith("parse copies n bytes of the packet into name[64]")
+    assert finding_title(plain) == RULES_BY_PATTERN[plain.pattern].title
