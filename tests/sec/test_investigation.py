@@ -178,6 +178,17 @@ def test_an_error_that_is_not_certainly_the_claim_of_a_reader_needs_a_verdict(
     assert len(talk.platform.requests) == 1
 
 
+@pytest.mark.parametrize(
+    "own", [attempt(), attempt(way="server", target="src/a.c", port=2121, messages=[{"text": "HELO"}])]
+)
+def test_an_attempt_of_the_model_beside_one_that_waits_for_a_verdict_is_told_by_itself(own: Reply) -> None:
+    shows = {1: [GivenCall({"way": "program", "args": [str(COPY - 1)]}, "file", "high")]}
+    talk = Talk(own, report(item(1)), given=shows)
+
+    assert "a verdict of risk" not in talk.last_message(1) and "It was " in talk.last_message(1)
+    assert (talk.verdicts[0].status, talk.proofs[0].state) == ("confirmed", "proved")
+
+
 def test_the_attempt_of_a_reader_proves_no_other_candidate_without_a_verdict() -> None:
     here = (found(), found(pattern="atoi_family", confidence=0.7))
     shows = {1: [GivenCall({"way": "program", "args": [str(COPY)]}, "file", "high")]}

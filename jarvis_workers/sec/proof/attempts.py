@@ -163,14 +163,17 @@ class AttemptLedger:
             if proof.state != "failed" and is_better:
                 self._best[place] = proof
                 self._pending.discard(place)
-                if self.of_reader and not (report.certain[place] and place in self._places[number]):
+                is_certain = not self.of_reader or (report.certain[place] and place in self._places[number])
+                if proof.state == "proved" and not is_certain:
                     self._pending.add(place)
         if report.proofs and report.proofs[self._places[number][0]].state != "failed":
             failed = (one for one in enumerate(report.proofs) if one[1].state == "failed")
             self._misfits |= {place: proof.reason for place, proof in failed}
         also = [one for one in self._places if self.is_proved(one) and one not in (number, *before)]
-        own = report.proofs[self._places[number][0]] if self._places[number][0] in self._pending else None
-        text = PENDING.format(error="\n".join(own.stack)) if own else report.text
+        own = self._places[number][0]
+        shown = report.proofs[own] if self.of_reader and report.proofs else None
+        waits = shown is not None and shown.state == "proved" and own in self._pending
+        text = PENDING.format(error="\n".join(shown.stack)) if shown and waits else report.text
         texts = [text, *(f"It also proves candidate {one}." for one in also)]
         if not self.is_proved(number):
             texts.append(f"Attempts left: {self.most - self._ran[number]}.")
