@@ -23,10 +23,10 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.judge.report_fields import Text
 from jarvis_workers.sec.judge.tool_calls import ToolCalls
 from jarvis_workers.sec.judge.verdict import Exposure, ReportItem, Severity, Verdict, VerdictCollector
-from jarvis_workers.sec.proof import proving
 from jarvis_workers.sec.proof.attempts import AttemptLedger, AttemptsEnded
 from jarvis_workers.sec.proof.crashes import severity_of_line
 from jarvis_workers.sec.proof.proof import Proof
+from jarvis_workers.sec.proof.proving import attempt_rules
 from jarvis_workers.sec.proof.run_tool import RUN_PROOF
 from jarvis_workers.tools.tool import NoArguments, Tool, ToolOutcome, typed
 
@@ -114,8 +114,7 @@ class Investigation:
 
     def rules(self) -> Mapping[str, Any]:
         """Return what the system prompt says of attempts."""
-        rules = fill_from(proving.PROMPTS, "attempts", built=self.built, **proving.RULE_FACTS)
-        return {"attempts": self.ledger.most, "rules": rules}
+        return {"attempts": self.ledger.most, "rules": attempt_rules(built=self.built)}
 
     def begin(self, calls: ToolCalls) -> Conversation[None]:
         """Open the bench, and run the attempts of readers, whose output the model sees."""

@@ -55,6 +55,11 @@ RULE_FACTS: Mapping[str, object] = {
 NUMBER = 1
 
 
+def attempt_rules(*, built: bool) -> str:
+    """Return what the system prompt of an agent that attempts says of attempts; a command may have `built` the code."""
+    return fill_from(PROMPTS, "attempts", built=built, **RULE_FACTS)
+
+
 class GaveUp(BaseModel):
     """The report of an agent that has no proof."""
 

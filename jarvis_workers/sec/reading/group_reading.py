@@ -27,7 +27,7 @@ from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
 from jarvis_workers.sec.judge.verdict import Evidence, Quote
-from jarvis_workers.sec.proof import proving
+from jarvis_workers.sec.proof.proving import attempt_rules
 from jarvis_workers.sec.reading.absent_functions import absent_functions
 from jarvis_workers.sec.reading.hypotheses import (
     FORM,
@@ -140,7 +140,6 @@ class GroupReading:
         output = min(limits.output_tokens, profile.context // OUTPUT_PARTS)
         limits = replace(limits, rounds=min(limits.rounds, ROUNDS), tool_calls=TOOL_CALLS, output_tokens=output)
         most = max(profile.answer_tokens // ITEM_TOKENS, 1)
-        rules = fill_from(proving.PROMPTS, "attempts", built=question.built, **proving.RULE_FACTS)
         system = fill_from(
             PROMPTS,
             "read_system",
@@ -149,7 +148,7 @@ class GroupReading:
             calls=CALLS_MAX,
             notes=question.notes,
             shows=question.shows,
-            rules=rules,
+            rules=attempt_rules(built=question.built) if question.shows else "",
         )
         about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)
         tools = Toolbox(reading_tools(question.index))
