@@ -13,8 +13,8 @@ def by_function(located: Sequence[LocatedCandidate], *, by_source: bool = False)
 
     Outside of functions, candidates of the same rule and sink are together. Functions with few candidates, all of which
     models report, are together, since each of these has a claim of its own. With `by_source`, they are with candidates
-    of rules whose root cause begins at a line that a model names as the cause, and whole functions are together,
-    whoever reports their candidates.
+    of rules whose root cause begins at a line that a model names as the cause, and whole functions are
+    together, also those with candidates of rules.
     """
     causes: defaultdict[RootCause, set[Hashable]] = defaultdict(set)
     for one in located:

@@ -67,15 +67,15 @@ def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool 
 
     A quote that identifies no place also counts if it is the whole line that is stated, unless that has only marks.
     """
-    found = _found(index, about, quote, dismisses=dismisses)
-    if isinstance(found, LostQuote) and found.kind in ("short", "several") and not dismisses:
+    result = _match(index, about, quote, dismisses=dismisses)
+    if isinstance(result, LostQuote) and result.kind in ("short", "several") and not dismisses:
         stated = stated_place(index, about, quote.file, quote.line)
-        is_said = stated and stated.quote.split() == quote.quote.split() and any(map(str.isalnum, quote.quote))
-        return stated if stated and is_said else found
-    return found
+        is_whole = stated and stated.quote.split() == quote.quote.split() and any(map(str.isalnum, quote.quote))
+        return stated if stated and is_whole else result
+    return result
 
 
-def _found(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool) -> Evidence | LostQuote:
+def _match(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool) -> Evidence | LostQuote:
     if len(quote.quote) > QUOTED_TEXT_MAX:
         return LostQuote("long")
     scopes = list(_scopes(index, about, quote))
