@@ -14,6 +14,8 @@ from jarvis_workers.store.candidates import NamedBy
 ATTEMPTS = "attempts"
 # Of a candidate, with which others may be merged.
 GIVEN_MAX = 3
+# File, line and description of what a reader has named.
+_Claim = tuple[str, int, str]
 
 
 def blob_of(hypotheses: Iterable[Hypothesis], blobs: Blobs) -> tuple[tuple[str, str], ...]:
@@ -25,17 +27,20 @@ def blob_of(hypotheses: Iterable[Hypothesis], blobs: Blobs) -> tuple[tuple[str, 
 
 def given_for(named: Iterable[NamedBy], blobs: Blobs) -> Mapping[int, Sequence[GivenAttempt]]:
     """Return the first GIVEN_MAX attempts for each candidate by gid; reads blobs."""
-    read, found = dict[str, dict[tuple[str, int, str], GivenAttempt]](), defaultdict[int, list[GivenAttempt]](list)
+    by_result, found = dict[str | None, Mapping[_Claim, GivenAttempt]](), defaultdict[int, list[GivenAttempt]](list)
     for one in named:
-        blob = read_result(blobs, one.result).blobs.get(ATTEMPTS)
-        if blob is None:
-            continue
-        if blob not in read:
-            rows = json.loads(blobs.read(blob))
-            read[blob] = {(file, line, text): _attempt(row) for file, line, text, row in rows}
-        if attempt := read[blob].get((one.file, one.line, one.description)):
+        if one.result not in by_result:
+            by_result[one.result] = _of_job(one.result, blobs)
+        if attempt := by_result[one.result].get((one.file, one.line, one.description)):
             found[one.gid].append(attempt)
     return {gid: attempts[:GIVEN_MAX] for gid, attempts in found.items()}
+
+
+def _of_job(result: str | None, blobs: Blobs) -> Mapping[_Claim, GivenAttempt]:
+    """Return the attempts of a job by what they shall show."""
+    blob = read_result(blobs, result).blobs.get(ATTEMPTS)
+    rows = json.loads(blobs.read(blob)) if blob else ()
+    return {(file, line, text): _attempt(row) for file, line, text, row in rows}
 
 
 def _row(given: GivenAttempt) -> dict[str, Any]:
