@@ -27,9 +27,9 @@ from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
 from jarvis_workers.service.reading import RANKED, with_intro
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import discard_run, find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import SourceTree, is_address, open_source
 from jarvis_workers.service.submit import RunRequest, submit
@@ -122,7 +122,7 @@ def _scan_here(
     with wiring.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
             run = scan_here(settings, store, command, screen, resumable=resumable)
-        return deliver(store, wiring.blobs_of(settings), scan_of(run), delivery, screen)
+        return deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), delivery, screen)
 
 
 def scan_here(
@@ -194,7 +194,7 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Deliver
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver(store, blobs, scan_of(run), delivery, screen)
+        return deliver(StoredRun(settings, store, blobs, run), delivery, screen)
 
 
 def detach_run(settings: Settings, store: Store, notifier: "Notifier", run: Run, screen: Display) -> int:
