@@ -3,20 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.ast_queries import variables_in, without_casts
-from jarvis_workers.dataflow.bounds import check_untested, is_declared, room
-from jarvis_workers.dataflow.context import facts_of
-from jarvis_workers.dataflow.extents import excess, extent_of
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
-from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
-from jarvis_workers.dataflow.pretty import text_of
-from jarvis_workers.dataflow.ranges import is_exact, most, plus
-from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, is_in_units, limits_of, shown_excess, shown_size
-from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.untrusted_pointers import check_address
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
+from jarvis_workers.dataflow.memory.bounds import check_untested, is_declared, room
+from jarvis_workers.dataflow.memory.extents import excess, extent_of
+from jarvis_workers.dataflow.memory.outside import check_address
+from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
+from jarvis_workers.dataflow.queries.ast_queries import variables_in, without_casts
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.context import facts_of
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import is_exact, most, plus
+from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, is_in_units, limits_of, shown_excess, shown_size
+from jarvis_workers.dataflow.state.types import type_of
+from jarvis_workers.dataflow.state.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
 # The doubt about text that a called function may have judged.

@@ -2,9 +2,9 @@
 
 from jarvis_workers.dataflow.ir.expr import STRINGS, Expression
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, text_length, use_text
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.values import ANY, Value
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.ranges import is_exact
+from jarvis_workers.dataflow.state.values import ANY, Value
 
 NOT_TERMINATED = 0.48
 UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
