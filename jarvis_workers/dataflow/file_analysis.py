@@ -149,7 +149,7 @@ class FileAnalysis:
                 reason: str | None = f"the functions before it took the {most:,} evaluations of its file"
             else:
                 reason = follow(machine, machine.own(function))
-                self.work = self.work.plus(machine.steps, machine.evaluated)
+                self.work = self.work.plus(machine.execution.steps, machine.evaluated)
             if reason:
                 self._gaps.append(_gap(function, reason))
             roots.popleft()
@@ -183,14 +183,14 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> str | None:
     path = PathState(machine, Frame(function, 1))
     machine.frames = 1
     buffers = counted_buffers(function, machine.plain)
-    machine.counted = {f"o:{name}": buffer for name, buffer in buffers.items()}
+    machine.execution.counted = {f"o:{name}": buffer for name, buffer in buffers.items()}
     bytes_of = {one.name for one in function.params if one.type.endswith("*") and _is_byte(machine, one.type[:-1])}
-    machine.overlaid = frozenset(f"o:{name}" for name in bytes_of.union(buffers))
+    machine.execution.overlaid = frozenset(f"o:{name}" for name in bytes_of.union(buffers))
     for place, (name, kind, *_) in enumerate(function.params):
         declare(path, name, kind)
         is_argv = function.name in MAINS and place == 1
         value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
-        if f"o:{name}" in machine.overlaid:
+        if f"o:{name}" in machine.execution.overlaid:
             value = Value(target=f"o:{name}")
         path.cells[path.frame.key(name), ""] = value
         if kind.endswith("&"):
@@ -201,7 +201,7 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> str | None:
     except (StepLimitReached, RecursionError) as end:
         machine.doubt_proofs(function.line, function.end)
         return TOO_DEEP if isinstance(end, RecursionError) else str(end)
-    if machine.pruned:
+    if machine.execution.pruned:
         machine.doubt_proofs(function.line, function.end)
     dangling(finished)
     # What is not read may release what is left.

@@ -7,7 +7,8 @@ import pytest
 
 import jarvis_workers.dataflow
 from jarvis_workers.dataflow import DECIDING_FILES, FileAnalysis, FlowResult, analyze, flow_fingerprint, summarize
-from jarvis_workers.dataflow.state.context import OF_A_PATH, AnalysisContext
+from jarvis_workers.dataflow.state.context import AnalysisContext
+from jarvis_workers.dataflow.state.mode import Mode
 from jarvis_workers.errors import GivenUp
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
@@ -242,11 +243,16 @@ def test_the_statements_of_a_macro_are_one_step() -> None:
 
 
 def test_code_apart_from_the_path_gets_a_state_of_its_own() -> None:
-    """Whatever begins with a path is put back after code apart from it."""
-    context = object.__new__(AnalysisContext)
-    context._start_path()
+    """Whatever depends on a path is put back after code apart from it, whose findings count for nothing."""
+    context = AnalysisContext({**(model_of(TWICE) or {}), "functions": []}, look_nowhere)
+    context.mode = before = context.mode.at_address(True)
+    execution = context.execution
 
-    assert sorted(vars(context)) == sorted(OF_A_PATH)
+    with context.aside(7):
+        assert context.mode == Mode(quiet=True)
+        assert (context.execution.steps, context.execution.steps_max) == (0, 7)
+
+    assert (context.mode, context.execution) == (before, execution)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
 
     The target of an unknown pointer gets a name, so that a release in the callee is visible in the caller.
     """
-    path.machine.line = call.line
+    path.machine.execution.line = call.line
     for part in call.args:
         if type(part) in MOVED:
             name_bytes(path, part)

@@ -75,7 +75,7 @@ HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
 @evaluates(CallExpr)
 def _call(path: PathState, e: CallExpr) -> Value:
-    path.machine.line = e.line
+    path.machine.execution.line = e.line
     done = path.results.pop(id(e), None)
     if done is not None:
         return done
@@ -98,9 +98,9 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     if name in LIBRARY and own_method(path, name) is not None:
         return _apply_model(path, "", e)
     macro = machine.macro(name) if name not in LIBRARY and name not in machine.effects else None
-    if not macro or machine.macros_open >= MACROS_DEEP:
+    if not macro or machine.mode.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
-    machine.macros_open += 1
+    before, machine.mode = machine.mode, machine.mode.in_macro()
     alias = alias_of(macro)
     if alias is not None and alias != name:
         value = _call_of_name(path, alias, machine.once(e, lambda: e._replace(callee=NameExpr("v", alias)), "alias"))
@@ -108,19 +108,19 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
         value = evaluate(path, machine.once(e, lambda: expand(macro, e)))
     else:
         value = _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
-    machine.macros_open -= 1
+    machine.mode = before
     return value
 
 
 def _place_of_macro(path: PathState, e: CallExpr) -> Place | None:
     """Return the cell of a macro that is used as an lvalue."""
     machine = path.machine
-    macro = macro_of(machine, e) if machine.macros_open < MACROS_DEEP else None
+    macro = macro_of(machine, e) if machine.mode.macros_open < MACROS_DEEP else None
     if macro is None or isinstance(macro.body, BlockStmt):
         return None
-    machine.macros_open += 1
+    before, machine.mode = machine.mode, machine.mode.in_macro()
     place = place_of(path, machine.once(e, lambda: expand(macro, e)))
-    machine.macros_open -= 1
+    machine.mode = before
     return place
 
 
@@ -137,10 +137,12 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
         for part in parts:
             if type(part) in SETTABLE:
                 _maybe_set(path, part)
-    passing, machine.passing = machine.passing, not traits.prints
+    before = machine.mode
+    if before.passing == traits.prints:
+        machine.mode = before._replace(passing=not traits.prints)
     values = evaluate_all(path, parts)
-    machine.passing = passing
-    machine.line = e.line
+    machine.mode = before
+    machine.execution.line = e.line
     if not traits.prints:
         forget(path, None)
     if name not in machine.effects:

@@ -56,4 +56,4 @@ def _results(machine: AnalysisContext, callee: Callee, given: Sequence[Range]) -
             results = [one.returned for one in follow_body(path)]
         except (StepLimitReached, RecursionError):
             return [ANY]
-        return [*results, ANY] if machine.pruned else results
+        return [*results, ANY] if machine.execution.pruned else results

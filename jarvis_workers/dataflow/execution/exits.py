@@ -53,7 +53,7 @@ def few(paths: list[PathState]) -> list[PathState]:
             states.append(path)
     if len(states) <= 1:
         return states
-    most = _most(states[0].machine.steps)
+    most = _most(states[0].machine.execution.steps)
     if len(states) <= most:
         return states
     return _varied(sorted(_joined(states), key=lambda one: -len(one.objects)), most)
@@ -75,7 +75,7 @@ def _varied(paths: list[PathState], most: int) -> list[PathState]:
         (rest if where in seen else first).append(path)
         seen.add(where)
     if len(paths) > most:
-        paths[0].machine.pruned = True
+        paths[0].machine.execution.pruned = True
     return (first + rest)[:most]
 
 

@@ -110,12 +110,12 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     if calls is None:
         calls = machine.calls[id(statement)] = _calls_to_follow(ends.out[0], statement)
     for before in ends.out:
-        machine.steps += not machine.unfolding
-        if machine.steps > machine.steps_max:
-            raise StepLimitReached(f"it takes more than {machine.steps_max:,} steps")
-        machine.line = line
+        machine.execution.steps += not machine.mode.unfolding
+        if machine.execution.steps > machine.execution.steps_max:
+            raise StepLimitReached(f"it takes more than {machine.execution.steps_max:,} steps")
+        machine.execution.line = line
         for path in _prepared(calls, before, statement) if calls else (before,):
-            machine.line = line
+            machine.execution.line = line
             done = act(path, statement)
             if isinstance(done, list):
                 after += done
@@ -161,7 +161,7 @@ def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Stateme
             break
         if target is not None and _may_enter(target, paths[0]) and matters(paths[0], call, target):
             is_last = ends_program(machine, target)
-            if is_last and machine.quiet:
+            if is_last and machine.mode.quiet:
                 return []
             entered = [_enter(call, target, one, is_checked=call is not unchecked) for one in paths]
             if is_last:
@@ -210,7 +210,7 @@ def _hand_over(finished: list[PathState]) -> None:
 
 def _may_enter(target: Callee, path: PathState) -> bool:
     (function, _), frame = target, path.frame
-    if path.machine.steps > SINGLE_FROM and not frame.depth:
+    if path.machine.execution.steps > SINGLE_FROM and not frame.depth:
         return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False

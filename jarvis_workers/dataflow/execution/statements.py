@@ -36,14 +36,11 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
     if type(e) in PLAIN:
         evaluate(path, e)
         return paths
-    inner = unfolded(machine, statement) if machine.macros_open < MACROS_DEEP else None
+    inner = unfolded(machine, statement) if machine.mode.macros_open < MACROS_DEEP else None
     if inner is not None:
-        machine.macros_open += 1
-        is_macro = type(e) is ir.CallExpr
-        machine.unfolding += is_macro
+        before, machine.mode = machine.mode, machine.mode.in_macro(statements=type(e) is ir.CallExpr)
         ends = run(inner, paths)
-        machine.macros_open -= 1
-        machine.unfolding -= is_macro
+        machine.mode = before
         return ends
     if type(e) is ir.CastExpr and e.type == "void" and type(e.operand) is ir.NameExpr:
         # It only tells compilers that the variable may be unused.

@@ -22,19 +22,19 @@ ONE = ir.NumberExpr("n", 1)
 @evaluates(ir.AssignExpr)
 def _assign(path: PathState, e: ir.AssignExpr) -> Value:
     machine = path.machine
-    _, op, target, source, machine.line = e
+    _, op, target, source, machine.execution.line = e
     if op:
         old, by = evaluate(path, target), evaluate(path, source)
         if op == "-" and by.taint is not None:
             check_remaining(path, e, old, by)
-        if id(e) in machine.only_steps:
-            check_progress(path, e, by, machine.only_steps[id(e)])
+        if id(e) in machine.mode.only_steps:
+            check_progress(path, e, by, machine.mode.only_steps[id(e)])
         value = computed(path, ir.BinaryExpr("b", op, target, source), old, by)
     else:
         value = evaluate(path, source)
-    machine.copied = source if not op else None
+    machine.execution.copied = source if not op else None
     _store(path, target, value)
-    machine.copied = None
+    machine.execution.copied = None
     return value
 
 
@@ -49,9 +49,9 @@ def _move(path: PathState, e: ir.UpdateExpr) -> Value:
 def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     """Store a value in the cell of an lvalue."""
     machine = path.machine
-    machine.writing, machine.storing = True, value
+    machine.execution.writing, machine.execution.storing = True, value
     place = place_of(path, target)
-    machine.writing = False
+    machine.execution.writing = False
     _forget_facts(path, target)
     if place is None:
         escape(path, value)
@@ -64,10 +64,10 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     if kind:
         value = fitted(path, value, kind)
     path.cells[place] = value
-    if machine.measures:
+    if machine.execution.measures:
         forget_extents(path, place)
     before = _fields_in(path, place) if kind and machine.type_named(kind) is not None else {}
-    source, machine.copied = machine.copied, None
+    source, machine.execution.copied = machine.execution.copied, None
     if not value.target and source is not None:
         # An operand such as `*p++` is an assignment of its own.
         copy_parts(path, source, place, kind)
@@ -90,7 +90,7 @@ def _fields_in(path: PathState, place: Place) -> dict[Place, Value]:
 
 def _forget_facts(path: PathState, target: ir.Expression) -> None:
     """Drop the remembered conditions and elements that mention the assigned variable."""
-    if path.facts or path.machine.has_elements:
+    if path.facts or path.machine.execution.has_elements:
         name = _variable_of(target)
         forget(path, name)
         for fact in [fact for fact in path.facts if name is None or name in words_in(fact)]:

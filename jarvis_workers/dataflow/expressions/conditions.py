@@ -62,7 +62,7 @@ def _inside(path: PathState, call: ir.CallExpr) -> ir.Expression | None:
     machine = path.machine
     if call.args and isinstance(call.callee, ir.NameExpr) and call.callee.name in TRANSPARENT:
         return call.args[0]
-    macro = macro_of(machine, call) if machine.macros_open < MACROS_DEEP else None
+    macro = macro_of(machine, call) if machine.mode.macros_open < MACROS_DEEP else None
     if macro is None or isinstance(macro.body, ir.BlockStmt):
         return None
     inside: ir.Expression = machine.once(call, lambda: expand(macro, call))
@@ -70,9 +70,10 @@ def _inside(path: PathState, call: ir.CallExpr) -> ir.Expression | None:
 
 
 def _within_macro(path: PathState, condition: ir.Expression, line: int | None) -> Split:
-    path.machine.macros_open += 1
+    machine, before = path.machine, path.machine.mode
+    machine.mode = before.in_macro()
     sides = branch(path, condition, line)
-    path.machine.macros_open -= 1
+    machine.mode = before
     return sides
 
 
@@ -101,7 +102,7 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
         first, second = evaluate(path, left), evaluate(path, right)
         if type(left) not in PLAIN or type(right) not in PLAIN:
             judged(path, condition)
-        if compare in ORDERED and not path.machine.quiet:
+        if compare in ORDERED and not path.machine.mode.quiet:
             for side in (left, right):
                 if type(side) in COMPOSED:
                     check_difference(path, side)

@@ -26,7 +26,7 @@ def remember(path: PathState, target: ir.Expression, value: Value) -> None:
     if value.null == MAYBE_NULL and value.target is not None:
         place = _place(path, target)
         if place is not None:
-            path.machine.has_elements = True
+            path.machine.execution.has_elements = True
             path.cells[place] = value
 
 
@@ -38,7 +38,7 @@ def recalled(path: PathState, e: ir.Expression) -> Value | None:
 
 def forget(path: PathState, name: str | None) -> None:
     """Forget the elements whose text contains a variable, or all of them."""
-    if path.machine.has_elements:
+    if path.machine.execution.has_elements:
         for place in [one for one in path.cells if one[0].startswith(MARK)]:
             if name is None or name in words_in(place[0]):
                 del path.cells[place]

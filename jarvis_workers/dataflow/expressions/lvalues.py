@@ -46,9 +46,11 @@ def place_of(path: PathState, e: ir.Expression) -> Place | None:
 def place_quietly(path: PathState, e: ir.Expression) -> Place | None:
     """Return the cell of an lvalue without reporting findings."""
     machine = path.machine
-    before, machine.quiet = machine.quiet, True
+    before = machine.mode
+    if not before.quiet:
+        machine.mode = before.quietly()
     place = place_of(path, e)
-    machine.quiet = before
+    machine.mode = before
     return place
 
 
@@ -113,36 +115,42 @@ def _field(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str:
 def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | None) -> Place | None:
     """Return the cell that a pointer refers to, at an index if there is one."""
     machine = path.machine
-    writing, machine.writing = machine.writing, False
+    writing, machine.execution.writing = machine.execution.writing, False
     if type(pointer) in MOVED:
         name_bytes(path, pointer)
-    addressing, machine.addressing = machine.addressing, False
+    mode = machine.mode
+    if mode.addressing:
+        machine.mode = mode.at_address(False)
     value = evaluate(path, pointer)
     at = evaluate(path, index) if index is not None else FIRST
-    machine.addressing = addressing
+    machine.mode = mode
     if value.unset:
         return None
     if value.kind == ADDRESS:
         value = _used_address(path, pointer, value)
-    if addressing and type(without_casts(pointer)) in NULLS:
+    if mode.addressing and type(without_casts(pointer)) in NULLS:
         # An offset that is computed from the address 0.
         return None
-    if value.null > NOT_NULL and not machine.quiet and not dereferenced(path, pointer, value, machine.line):
+    if (
+        value.null > NOT_NULL
+        and not machine.mode.quiet
+        and not dereferenced(path, pointer, value, machine.execution.line)
+    ):
         return None
     if value.target is None:
         value = name_target(path, pointer, value.non_null())
         if value.target is None:
             return None
-    elif not value.null and type(pointer) is ir.NameExpr and not machine.quiet:
+    elif not value.null and type(pointer) is ir.NameExpr and not machine.mode.quiet:
         path.cells[place_of_variable(path, pointer.name)] = value.non_null()
     return _access(path, Access(pointer, value, value.target, at, writing, index))
 
 
 def _used_address(path: PathState, pointer: ir.Expression, value: Value) -> Value:
     """Check the use of an address from outside; return it as checked, so that it is reported once."""
-    if path.machine.quiet or path.machine.addressing:
+    if path.machine.mode.quiet or path.machine.mode.addressing:
         return value
-    check_address(path, pointer, value, path.machine.line)
+    check_address(path, pointer, value, path.machine.execution.line)
     value = value._replace(checked=True)
     place = place_quietly(path, pointer) if type(pointer) in VARIABLES else None
     if place is not None:
@@ -156,9 +164,9 @@ def _access(path: PathState, access: Access) -> Place | None:
     target = path.objects.get(key)
     if target is None:
         return _unknown_cell(path, access)
-    quiet = path.machine.quiet
-    if target.freed is not None and not quiet and not path.machine.addressing:
-        used_after_free(path, access.pointer, value, path.machine.line)
+    quiet = path.machine.mode.quiet
+    if target.freed is not None and not quiet and not path.machine.mode.addressing:
+        used_after_free(path, access.pointer, value, path.machine.execution.line)
     width = element_size(path, access.pointer, target)
     start = plus(value.at, times(reach, width))
     if target.kind in MEMORY and not quiet:
@@ -177,13 +185,13 @@ def _access(path: PathState, access: Access) -> Place | None:
 def _unknown_cell(path: PathState, access: Access) -> Place | None:
     """Return the cell in an object with unknown properties."""
     value, reach = access.value, access.subscript.range
-    if access.key in path.machine.counted:
+    if access.key in path.machine.execution.counted:
         check_counted(path, access)
     if access.writing and path.cells.get((access.key, value.code or ""), ANY).unset:
         path.cells[access.key, value.code or ""] = ANY
     if reach == value.at == (0, 0):
         return access.key, value.code or ""
-    if value.kind == "argv" and not path.machine.quiet:
+    if value.kind == "argv" and not path.machine.mode.quiet:
         return f"{access.key}[]", ""
     start = plus(value.at, reach)
     if is_exact(start) and value.at[0] == 0:
@@ -230,13 +238,13 @@ PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
 
 @evaluates(ir.DerefExpr, ir.IndexExpr, ir.MemberExpr, ir.ArrowExpr)
 def _load(path: PathState, e: ir.Expression) -> Value:
-    path.machine.writing = False
+    path.machine.execution.writing = False
     place = place_of(path, e)
     if type(e) in FIELDS and path.machine.field_arrays.get(id(e), NOT_LOOKED_UP) is not None:
         array = field_array(path, e, place)
         if array is not None:
             return array
-    if path.machine.has_elements and (place is None or place[1] == SOMEWHERE):
+    if path.machine.execution.has_elements and (place is None or place[1] == SOMEWHERE):
         stored = recalled(path, e)
         if stored is not None:
             return stored
@@ -253,6 +261,6 @@ def set_or_reported(path: PathState, place: Place, value: Value, e: ir.Expressio
     if value.why is None:
         return value
     text = f"{text_of(e)} is used before it is initialized"
-    report(path, "flow_uninitialized", path.machine.line, text, since=value.why, sure=sure)
+    report(path, "flow_uninitialized", path.machine.execution.line, text, since=value.why, sure=sure)
     path.cells[place] = ANY
     return ANY

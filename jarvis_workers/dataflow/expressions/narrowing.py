@@ -152,7 +152,7 @@ def _place_of_operand(path: PathState, e: ir.Expression) -> Place | None:
 def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:
     """Narrow the value of a cell."""
     null = _null(compare, value, other)
-    if null == IS_NULL and not value.null and path.machine.unfolding:
+    if null == IS_NULL and not value.null and path.machine.mode.unfolding:
         # A macro tests its argument for all its uses; this one may never be NULL.
         return
     _note_null(path, value, null)
@@ -268,7 +268,7 @@ def _value_at(path: PathState, place: Place, e: ir.Expression) -> Value | None:
     if value is not None or type(e) is ir.NameExpr:
         return value
     machine = path.machine
-    before, machine.quiet = machine.quiet, True
+    before, machine.mode = machine.mode, machine.mode.quietly()
     value = evaluate(path, e)
-    machine.quiet = before
+    machine.mode = before
     return value

@@ -77,7 +77,7 @@ def _distance(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Valu
 def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     operator = e.op
     reach = arithmetic(operator, left.range, right.range)
-    if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
+    if operator in ("+", "-", "*") and not path.machine.mode.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
     checked = operator == "%" or (
         (left.checked or right.checked or in_units(left.range) or in_units(right.range))
@@ -88,10 +88,10 @@ def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
 
 
 def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor: Value) -> None:
-    if path.machine.quiet or divisor.target or type_of(path, dividend) in NUMBERS_WITH_FRACTIONS:
+    if path.machine.mode.quiet or divisor.target or type_of(path, dividend) in NUMBERS_WITH_FRACTIONS:
         return
     low, high = divisor.range
-    line = path.machine.line
+    line = path.machine.execution.line
     if low == high == 0:
         text = f"{text_of(e)} is 0 here and is used as a divisor"
         report(path, "flow_divide_by_zero", line, text, since=divisor.why, sure=ZERO)
@@ -132,7 +132,7 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     sure = sure if signed else UNSIGNED
     if e.op != "*" and _needs_more(left, right, terms, bounds):
         sure = min(sure, NEEDS_MORE)
-    report(path, pattern, path.machine.line, text, since=since, sure=sure)
+    report(path, pattern, path.machine.execution.line, text, since=since, sure=sure)
     return True
 
 
@@ -167,7 +167,14 @@ def check_difference(path: PathState, e: Expression) -> None:
     if _is_open(path, e.right.name, value) and not (value.checked or value.target or value.unset or value.kind):
         text = f"{text_of(e)} wraps around if {text_of(e.right)} is larger, and the comparison then holds wrongly"
         since = value.taint
-        report(path, "flow_integer_underflow", path.machine.line, text, since=since, sure=UNDERFLOW if since else WRAPS)
+        report(
+            path,
+            "flow_integer_underflow",
+            path.machine.execution.line,
+            text,
+            since=since,
+            sure=UNDERFLOW if since else WRAPS,
+        )
 
 
 def _is_open(path: PathState, name: str, value: Value) -> bool:
@@ -175,7 +182,10 @@ def _is_open(path: PathState, name: str, value: Value) -> bool:
     if value.range == UNKNOWN:
         return True
     facts = facts_of(path.frame.function)
-    return name in facts.set_by_calls and facts.limits.get(name, path.machine.line) >= path.machine.line
+    return (
+        name in facts.set_by_calls
+        and facts.limits.get(name, path.machine.execution.line) >= path.machine.execution.line
+    )
 
 
 def check_sum(path: PathState, comparison: BinaryExpr, e: Expression) -> None:
@@ -202,7 +212,7 @@ def check_sum(path: PathState, comparison: BinaryExpr, e: Expression) -> None:
             if _expects_wrap(path, comparison, e, terms):
                 return
             text = f"{text_of(e)} wraps around for a large {text_of(term)}, and the comparison then limits nothing"
-            report(path, "flow_integer_overflow", path.machine.line, text, since=value.taint, sure=SUM)
+            report(path, "flow_integer_overflow", path.machine.execution.line, text, since=value.taint, sure=SUM)
             return
 
 
@@ -224,7 +234,7 @@ def check_remaining(path: PathState, e: AssignExpr, old: Value, by: Value) -> No
     )
     if is_parameter or isinstance(remaining, (ArrowExpr, MemberExpr)):
         text = f"{text_of(e.value)} is outside data, and may be larger than {text_of(remaining)}"
-        report(path, "flow_integer_underflow", path.machine.line, text, since=by.taint, sure=UNDERFLOW)
+        report(path, "flow_integer_underflow", path.machine.execution.line, text, since=by.taint, sure=UNDERFLOW)
 
 
 def check_progress(path: PathState, e: AssignExpr, by: Value, readers: frozenset[str]) -> None:
@@ -235,7 +245,7 @@ def check_progress(path: PathState, e: AssignExpr, by: Value, readers: frozenset
     if not readers & variables_in((by.taint.about,)):
         return
     text = f"{text_of(e.value)} may be 0, and then the loop does not proceed"
-    report(path, "flow_endless_loop", path.machine.line, text, since=by.taint, sure=NO_PROGRESS)
+    report(path, "flow_endless_loop", path.machine.execution.line, text, since=by.taint, sure=NO_PROGRESS)
 
 
 def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:

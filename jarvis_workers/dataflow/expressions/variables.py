@@ -59,10 +59,15 @@ def _constant(path: PathState, e: NameExpr) -> Value | None:
         return path.cells[this, "." + name]
     machine = path.machine
     macro = machine.macro(name) if name in machine.macros or name.isupper() else None
-    if macro is not None and not isinstance(macro, FunctionMacro) and macro != e and machine.macros_open < MACROS_DEEP:
-        machine.macros_open += 1
+    if (
+        macro is not None
+        and not isinstance(macro, FunctionMacro)
+        and macro != e
+        and machine.mode.macros_open < MACROS_DEEP
+    ):
+        before, machine.mode = machine.mode, machine.mode.in_macro()
         value = evaluate(path, macro)
-        machine.macros_open -= 1
+        machine.mode = before
         return value
     constant = CONSTANTS.get(name)
     return number(constant) if constant is not None else None
@@ -108,13 +113,13 @@ def _address(path: PathState, e: AddressExpr) -> Value:
     inner, machine = e.operand, path.machine
     if isinstance(inner, NameExpr) and (inner.name in machine.functions or _is_function(path, inner.name)):
         return Value(code=inner.name, null=NOT_NULL)
-    before, machine.addressing = machine.addressing, True
+    before, machine.mode = machine.mode, machine.mode.at_address(True)
     if isinstance(inner, IndexExpr):
         value = evaluate(path, BinaryExpr("b", "+", inner.base, inner.subscript))
-        machine.addressing = before
+        machine.mode = before
         return value._replace(null=NOT_NULL) if value.target else ANY
     place = place_of(path, inner)
-    machine.addressing = before
+    machine.mode = before
     array = field_array(path, inner, place)
     if array is not None:
         return array
@@ -159,14 +164,14 @@ def _size_of_name(path: PathState, name: str) -> Value:
     """Return the size of a type; a name that is no type may be a macro, such as that of a string."""
     machine = path.machine
     size = machine.size_of(name)
-    if not is_in_units(size) or not name.isidentifier() or machine.macros_open >= MACROS_DEEP:
+    if not is_in_units(size) or not name.isidentifier() or machine.mode.macros_open >= MACROS_DEEP:
         return number(size)
     macro = machine.macro(name)
     if macro is None:
         return number(size)
     if isinstance(macro, FunctionMacro):
         return SOME_SIZE
-    machine.macros_open += 1
+    before, machine.mode = machine.mode, machine.mode.in_macro()
     value = _sizeof(path, machine.once(macro, lambda: SizeofExpr("z", None, macro)))
-    machine.macros_open -= 1
+    machine.mode = before
     return value

@@ -62,7 +62,7 @@ def _measure(call: LibraryCall, value: Value, size: Expression) -> None:
     """Record a size that is a multiple of a variable."""
     path, extent = call.path, extent_of(call.path, size)
     if extent is not None:
-        path.machine.measures.add(extent.variable)
+        path.machine.execution.measures.add(extent.variable)
         change(path, value, extent=extent)
 
 

@@ -93,7 +93,7 @@ class LibraryCall:
     def prove(self, what: str, *, holds: bool) -> None:
         """Record whether the call is harmless, if it is in the analyzed function itself."""
         machine = self.path.machine
-        if not machine.quiet and self.path.frame.depth == 0:
+        if not machine.mode.quiet and self.path.frame.depth == 0:
             machine.prove(what, self.line, holds=holds)
 
     def is_own_text(self, place: int) -> bool:
@@ -105,7 +105,7 @@ class LibraryCall:
         """Check a read of `amount` bytes from an argument."""
         self.use(place)
         value, target = self.value(place), self.object(place)
-        if value.target in self.path.machine.counted and amount[0] is not None and is_exact(amount):
+        if value.target in self.path.machine.execution.counted and amount[0] is not None and is_exact(amount):
             check_untested(self.path, value.target or "", self.node.args[place], value.at, amount[0])
         if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
             return
@@ -162,7 +162,7 @@ def use_text(call: LibraryCall, place: int) -> None:
     """Check a string that the function reads up to its end."""
     call.use(place)
     target = call.object(place)
-    if target is not None and target.full is not None and not call.path.machine.quiet:
+    if target is not None and target.full is not None and not call.path.machine.mode.quiet:
         text = f"reads a text that may fill {text_of(call.node.args[place])} without a NUL at its end"
         call.report("flow_buffer_overread", text, since=target.full, sure=NOT_TERMINATED)
         change(call.path, call.value(place))

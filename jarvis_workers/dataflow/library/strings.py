@@ -60,7 +60,7 @@ def _is_whole_text(call: LibraryCall, other: tuple[Expression, ...]) -> bool:
 def _ends_somewhere(call: LibraryCall) -> None:
     """Report a number that is read from text whose length is given: it need not end behind the text."""
     machine, value = call.path.machine, call.value(0)
-    buffer = machine.counted.get(value.target or "")
+    buffer = machine.execution.counted.get(value.target or "")
     if buffer is not None and buffer.compared <= call.line and not call.path.frame.depth:
         text = f"may read past the end of its text, which comes with its length {buffer.length}"
         call.report("flow_buffer_overread", text, sure=NOT_TERMINATED)

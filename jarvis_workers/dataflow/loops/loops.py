@@ -77,23 +77,24 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
     loop = machine.loops.get(id(statement))
     if loop is None:
         loop = machine.loops[id(statement)] = loop_of(statement)
-    outer, reaches, steps = machine.open_moves, machine.reaches, machine.only_steps
-    machine.only_steps = {**steps, **loop.only_steps} if loop.only_steps else steps
+    before, outer = machine.mode, machine.execution.open_moves
+    if loop.only_steps:
+        machine.mode = before._replace(only_steps={**before.only_steps, **loop.only_steps})
     for one in began:
         moves = open_moves(one, loop.moves, loop.counter)
         if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
             moves = {}
         if loop.ahead is not None and not one.frame.depth:
             _read_ahead(one, loop.ahead)
-        machine.open_moves = outer | moves if moves else outer
-        machine.reaches = reaches | last_values(one, loop)
+        machine.execution.open_moves = {**outer, **moves} if moves else outer
+        machine.mode = machine.mode._replace(reaches={**before.reaches, **last_values(one, loop)})
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
             assume_assigned(one, statement.step, is_head=True)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
-    machine.open_moves, machine.reaches, machine.only_steps = outer, reaches, steps
+    machine.mode, machine.execution.open_moves = before, outer
     return ends
 
 
@@ -117,12 +118,12 @@ def _read_ahead(path: PathState, ahead: Lookahead) -> None:
 def _has_room(path: PathState, ahead: Lookahead, end: Expression) -> bool:
     """Return whether the element at the end is inside memory of a known size, too."""
     machine, read = path.machine, ahead.read
-    before, machine.quiet = machine.quiet, True
+    before, machine.mode = machine.mode, machine.mode.quietly()
     path = path.copy()
     last = evaluate(path, end)
     is_index = isinstance(read, IndexExpr) and read.subscript == ahead.cursor
     start = evaluate(path, read.base) if isinstance(read, IndexExpr) and is_index else last
-    machine.quiet = before
+    machine.mode = before
     memory, most = path.object_of(start), last.range[1] if is_index else 0
     left = room(start, memory) if memory is not None and is_exact(start.at) else None
     if memory is None or left is None or most is None or is_in_units(most):
@@ -138,7 +139,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
         for one in out:
             assume_set(one, loop.changed, loop.moves.carried)
     ends.out += out
-    turns = TURNS if path.machine.steps < ONE_TURN_FROM else 1
+    turns = TURNS if path.machine.execution.steps < ONE_TURN_FROM else 1
     for turn in range(turns):
         if not entering:
             return
@@ -223,12 +224,11 @@ def _representative(
     end = evaluate(path, counter.end)
     open_ended = counter.step > 0 and end.taint is not None and not end.checked
     inner.cells[place] = Value(reach, taint=end.taint if open_ended else None, checked=not open_ended)
-    machine, filling = path.machine, path.machine.filling
-    machine.counting.append(place)
-    machine.filling = filling | written_objects(path, loop.beside)
+    machine, before = path.machine, path.machine.mode
+    filling = before.filling | written_objects(path, loop.beside)
+    machine.mode = before._replace(counting=True, filling=filling)
     done = run(body, [inner])
-    machine.counting.pop()
-    machine.filling = filling
+    machine.mode = before
     return done
 
 

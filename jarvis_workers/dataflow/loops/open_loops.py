@@ -63,7 +63,7 @@ def _unbounded(path: PathState, e: ir.Expression) -> PathEvent | None:
         return None
     if not isinstance(e, ir.NameExpr) or e.name not in frame.types:
         return None
-    if facts_of(frame.function).limits.get(e.name, path.machine.line) < path.machine.line:
+    if facts_of(frame.function).limits.get(e.name, path.machine.execution.line) < path.machine.execution.line:
         return None
     return _of_caller(path, e)
 
@@ -71,7 +71,7 @@ def _unbounded(path: PathState, e: ir.Expression) -> PathEvent | None:
 def _endless(path: PathState, e: ir.Expression, moved: dict[str, int]) -> PathEvent | None:
     """Return why a loop that ends with its data may take any number of iterations."""
     if isinstance(e, ir.CallExpr):
-        return PathEvent(None, path.frame.file, path.machine.line, "{} reads untrusted input", e)
+        return PathEvent(None, path.frame.file, path.machine.execution.line, "{} reads untrusted input", e)
     pointer = e.pointer if isinstance(e, ir.DerefExpr) else e.base if isinstance(e, ir.IndexExpr) else None
     parts = (pointer, e.subscript) if isinstance(e, ir.IndexExpr) else (pointer,)
     if not any(name in moved for part in parts for name in tested(part)):
@@ -89,4 +89,4 @@ def _endless(path: PathState, e: ir.Expression, moved: dict[str, int]) -> PathEv
 
 def _of_caller(path: PathState, e: ir.Expression) -> PathEvent:
     note = "{} may be of any length or number: nothing in this function limits it"
-    return PathEvent(None, path.frame.file, path.machine.line, note, e, CALLER_DOUBT)
+    return PathEvent(None, path.frame.file, path.machine.execution.line, note, e, CALLER_DOUBT)

@@ -35,7 +35,7 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
     size = target.size[1]
     if target.extent is not None:
         _check_extent(path, access, target, width)
-    if path.machine.open_moves and size is not None and _leaves_openly(path, access, target):
+    if path.machine.execution.open_moves and size is not None and _leaves_openly(path, access, target):
         return
     index, (low, high) = access.subscript, start
     if size is None or not comparable(width, size) or (high and not comparable(high, size)):
@@ -67,7 +67,7 @@ def _check_extent(path: PathState, access: Access, target: Object, width: int) -
     last = extent_of(path, access.place)
     if last is None:
         return
-    reached = path.machine.reaches.get(last.variable)
+    reached = path.machine.mode.reaches.get(last.variable)
     if reached is not None and last.unit == 1:
         last = reached._replace(extra=reached.extra + last.extra)
     more = excess(target.extent, LinearExtent(last.variable, last.unit * width, last.extra * width + width))
@@ -83,7 +83,7 @@ def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
         return False
     for e in (access.pointer, access.place):
         place = _variable(path, e.operand if isinstance(e, UpdateExpr) else e)
-        move = path.machine.open_moves.get(place) if place is not None else None
+        move = path.machine.execution.open_moves.get(place) if place is not None else None
         if move is not None:
             name, most = text_of(access.pointer), target.size[1] or 0
             # An array sized by an unknown type has no known number of elements.
@@ -91,8 +91,10 @@ def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
             size = f" ({most // target.element} elements)" if is_counted else ""
             text = f"{name}{size} is written in a loop that its size does not limit"
             pattern = "flow_buffer_overflow" if move.step > 0 else "flow_buffer_underwrite"
-            report(path, pattern, path.machine.line, text, since=move.event, sure=UNBOUNDED)
-            path.machine.open_moves = {key: one for key, one in path.machine.open_moves.items() if key != place}
+            report(path, pattern, path.machine.execution.line, text, since=move.event, sure=UNBOUNDED)
+            path.machine.execution.open_moves = {
+                key: one for key, one in path.machine.execution.open_moves.items() if key != place
+            }
             return True
     return False
 
@@ -104,7 +106,7 @@ def _variable(path: PathState, e: Expression | None) -> Place | None:
 
 def check_counted(path: PathState, access: Access) -> None:
     """Report a read of a buffer at a fixed offset before the function looks at the length that comes with it."""
-    if not access.writing and not path.machine.addressing:
+    if not access.writing and not path.machine.mode.addressing:
         start = plus(access.value.at, access.subscript.range)
         check_untested(path, access.key, access.pointer, start)
 
@@ -112,15 +114,15 @@ def check_counted(path: PathState, access: Access) -> None:
 def check_untested(path: PathState, key: str, pointer: Expression, start: Range, width: int = 1) -> None:
     """Report a read of `width` bytes of a buffer whose length the function has not yet compared, once a buffer."""
     machine = path.machine
-    buffer = machine.counted.get(key)
-    if buffer is None or machine.quiet or path.frame.depth or not is_exact(start):
+    buffer = machine.execution.counted.get(key)
+    if buffer is None or machine.mode.quiet or path.frame.depth or not is_exact(start):
         return
     is_first = start == (0, 0) and width == 1
-    if machine.line >= buffer.compared or (machine.line >= buffer.tested and is_first):
+    if machine.execution.line >= buffer.compared or (machine.execution.line >= buffer.tested and is_first):
         return
     text = f"{text_of(pointer)} is read before {buffer.length} is compared with the bytes that this needs"
-    report(path, "flow_buffer_overread", machine.line, text, sure=UNTESTED)
-    del machine.counted[key]
+    report(path, "flow_buffer_overread", machine.execution.line, text, sure=UNTESTED)
+    del machine.execution.counted[key]
 
 
 def _sure_of(path: PathState, access: Access, *, exact: bool) -> float | None:
@@ -132,7 +134,7 @@ def _sure_of(path: PathState, access: Access, *, exact: bool) -> float | None:
 
 def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:
     pattern = "flow_buffer_overflow" if access.writing else "flow_buffer_overread"
-    report(path, pattern, path.machine.line, text, since=access.subscript.taint or target.made, sure=sure)
+    report(path, pattern, path.machine.execution.line, text, since=access.subscript.taint or target.made, sure=sure)
 
 
 def _check_start(path: PathState, access: Access, target: Object, start: Range) -> None:
@@ -143,7 +145,7 @@ def _check_start(path: PathState, access: Access, target: Object, start: Range) 
         text = f"{text_of(access.pointer)} is {what} {shown_size(-low)} before its start"
         sure = _sure_of(path, access, exact=is_exact(start))
         if sure is not None:
-            report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)
+            report(path, pattern, path.machine.execution.line, text, since=index.taint or target.made, sure=sure)
     elif index.taint and low is None and high is not None and index.checked:
         text = f"{text_of(access.pointer)} is {what} at an untrusted index that may be negative"
-        report(path, pattern, path.machine.line, text, since=index.taint, sure=MAYBE_NEGATIVE)
+        report(path, pattern, path.machine.execution.line, text, since=index.taint, sure=MAYBE_NEGATIVE)

@@ -32,7 +32,7 @@ def is_counted(path: PathState, access: Access) -> bool:
 
     Two varying parts may be correlated, so that their extremes never occur together.
     """
-    return bool(path.machine.counting) and is_exact(access.value.at) and len(variables_in((access.place,))) <= 1
+    return bool(path.machine.mode.counting) and is_exact(access.value.at) and len(variables_in((access.place,))) <= 1
 
 
 def written(path: PathState, key: str, target: Object, start: Range, width: int) -> None:
@@ -58,18 +58,18 @@ def _unset_behind(path: PathState, target: Object, start: Range, width: int) -> 
         return None
     if low == high:
         return max(unset, low + width) if low <= unset else unset
-    return max(unset, high + width) if low <= unset and path.machine.counting else None
+    return max(unset, high + width) if low <= unset and path.machine.mode.counting else None
 
 
 def _text_behind(path: PathState, target: Object, start: Range, width: int) -> Object:
-    value, (low, high) = path.machine.storing, start
+    value, (low, high) = path.machine.execution.storing, start
     zero = value.range == (0, 0) and not value.target
     whole = width == target.element
     if zero and whole and low is not None and low == high:
         place = low // target.element
         return target._replace(length=(place, place) if target.filled >= place else (0, place))
     positive = value.range[0] is not None and value.range[0] > 0
-    counting = positive and whole and path.machine.counting
+    counting = positive and whole and path.machine.mode.counting
     if counting and low is not None and high is not None and low <= target.filled * width:
         return target._replace(filled=max(target.filled, high // width + 1), length=UNKNOWN)
     return target if zero or target.length == UNKNOWN else target._replace(length=UNKNOWN)
@@ -79,15 +79,15 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     """Check a read of one element at an unknown index."""
     escape_inside(path, access.key)
     machine, high, unset = path.machine, start[1], target.unset_from
-    if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
+    if unset is None or high is None or high < unset or machine.mode.quiet or machine.mode.addressing:
         return
-    if access.key in machine.grids or access.key in machine.filling or target.patchy:
+    if access.key in machine.grids or access.key in machine.mode.filling or target.patchy:
         return
     if unset and not is_counted(path, access):
         # The elements that are read may be those that are set.
         return
     text = f"{text_of(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
-    report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=UNSET_SURE)
+    report(path, "flow_uninitialized", machine.execution.line, text, since=target.made, sure=UNSET_SURE)
     path.objects[access.key] = target._replace(unset_from=None)
 
 
@@ -121,7 +121,7 @@ def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
     whole = path.cells.get((place[0], ""))
     if whole is not None and place[1] and whole.taint is not None and whole.target is None:
         return read_pointer(path, e, typed(path, e, whole.taint))
-    if place[0] in path.machine.overlaid and isinstance(e, ArrowExpr):
+    if place[0] in path.machine.execution.overlaid and isinstance(e, ArrowExpr):
         return overlaid(path, e)
     return byte_at(path, e)
 
@@ -132,17 +132,17 @@ def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> b
     A row of an array of arrays is never read itself: it is an address.
     """
     machine = path.machine
-    if machine.quiet or machine.addressing or is_row(path, e):
+    if machine.mode.quiet or machine.mode.addressing or is_row(path, e):
         return False
     offset = place[1][1 : place[1].find("]")] if place[1].startswith("[") else "0"
     if not offset.lstrip("-").isdigit() or int(offset) < (target.unset_from or 0):
         return False
     plain = isinstance(e, (IndexExpr, DerefExpr)) or type_of(path, e)
-    if not plain and machine.passing:
+    if not plain and machine.mode.passing:
         return False
     sure = UNSET_SURE if plain else STRUCT_UNSET_SURE
     text = f"{text_of(e)} is used but was never initialized"
-    report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=sure)
+    report(path, "flow_uninitialized", machine.execution.line, text, since=target.made, sure=sure)
     path.objects[place[0]] = target._replace(unset_from=None)
     return True
 

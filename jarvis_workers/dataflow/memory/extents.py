@@ -43,7 +43,7 @@ def excess(room: LinearExtent, reach: LinearExtent) -> int | None:
 def forget_extents(path: PathState, place: Place) -> None:
     """Forget the sizes that are multiples of a variable whose value changes."""
     machine = path.machine
-    if place in machine.measures:
+    if place in machine.execution.measures:
         for key, target in path.objects.items():
             if target.extent is not None and target.extent.variable == place:
                 path.objects[key] = target._replace(extent=None)
@@ -52,7 +52,9 @@ def forget_extents(path: PathState, place: Place) -> None:
 def carry_extents(path: PathState, call: ir.CallExpr, callee: Frame) -> None:
     """Express sizes that are multiples of a parameter by the argument of the call that returns."""
     prefix = f"{callee.number}:"
-    if not path.machine.measures or not any(variable[0].startswith(prefix) for variable in path.machine.measures):
+    if not path.machine.execution.measures or not any(
+        variable[0].startswith(prefix) for variable in path.machine.execution.measures
+    ):
         return
     names = zip(callee.function.params, call.args, strict=False)
     arguments = {callee.types[parameter.name].place: part for parameter, part in names}
@@ -63,7 +65,7 @@ def carry_extents(path: PathState, call: ir.CallExpr, callee: Frame) -> None:
             given = extent_of(path, part) if part is not None else None
             path.objects[key] = target._replace(extent=_multiple(given, extent) if given is not None else None)
             if given is not None:
-                path.machine.measures.add(given.variable)
+                path.machine.execution.measures.add(given.variable)
 
 
 def _multiple(given: LinearExtent, extent: LinearExtent) -> LinearExtent:

@@ -120,7 +120,7 @@ def _is_shifted(e: ir.Expression) -> bool:
 
 def _event(path: PathState, note: str, e: ir.Expression, doubt: float) -> PathEvent | None:
     """Return an event that does not depend on the way to it, so that states with the same values merge."""
-    return path.outside(PathEvent(None, path.frame.file, path.machine.line, note, e, doubt))
+    return path.outside(PathEvent(None, path.frame.file, path.machine.execution.line, note, e, doubt))
 
 
 def cast_number(path: PathState, e: ir.CastExpr, value: Value) -> Value:
@@ -161,7 +161,7 @@ def _reads_whole(event: PathEvent) -> bool:
 
 def check_address(path: PathState, pointer: ir.Expression, value: Value, line: int) -> None:
     """Report the first use of an address from outside that nothing has compared."""
-    if value.kind != ADDRESS or value.checked or path.machine.addressing or path.machine.quiet:
+    if value.kind != ADDRESS or value.checked or path.machine.mode.addressing or path.machine.mode.quiet:
         return
     text = f"{text_of(pointer)} is an address from outside and is dereferenced"
     report(path, "flow_untrusted_pointer", line, text, since=value.taint, sure=DEREFERENCED)

@@ -44,15 +44,15 @@ def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, 
     """Return a pointer to a new object that the call `e` allocates."""
     machine = path.machine
     key = machine.name("h")
-    step = path.note(machine.line, note, e)
-    machine.made_at[key] = path.frame.call_line or machine.line
+    step = path.note(machine.execution.line, note, e)
+    machine.made_at[key] = path.frame.call_line or machine.execution.line
     path.objects[key] = made._replace(made=step)
     return Value(target=key, null=null, why=step)
 
 
 @evaluates(*NEWS)
 def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
-    path.machine.line = e.line
+    path.machine.execution.line = e.line
     done = path.results.pop(id(e), None)
     if done is not None:
         return done
@@ -72,7 +72,7 @@ def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
 
 @evaluates(DeleteExpr)
 def _delete(path: PathState, e: DeleteExpr) -> Value:
-    path.machine.line = e.line
+    path.machine.execution.line = e.line
     release(path, e.operand, evaluate(path, e.operand), "new[]" if e.array else "new", e.line)
     return ANY
 

@@ -30,7 +30,7 @@ RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
     """Report a possible null dereference; return whether the path continues."""
     name = text_of(pointer)
-    if value.null == IS_NULL and (path.machine.steps > SINGLE_FROM or _is_handed_on(path, value.why)):
+    if value.null == IS_NULL and (path.machine.execution.steps > SINGLE_FROM or _is_handed_on(path, value.why)):
         # Of the paths that would tell which pointers are still NULL, only one is left.
         return True
     if value.null == IS_NULL:

@@ -21,22 +21,14 @@ from jarvis_workers.dataflow.queries.ast_queries import (
     walk,
     wrap_checks,
 )
-from jarvis_workers.dataflow.queries.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.state.definitions import Callee, Definitions, Lookup, RecentResults
+from jarvis_workers.dataflow.state.mode import Execution, Mode
 from jarvis_workers.dataflow.state.sizes import limits_of
-from jarvis_workers.dataflow.state.values import ANY, LinearExtent, OpenMove, PendingCheck, Place, Range, Value
+from jarvis_workers.dataflow.state.values import PendingCheck, Range
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25
-# A function may take this many steps.
-STEPS = 5000
-# The attributes of the context that depend on the current path.
-OF_A_PATH = (
-    *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
-    *("counting", "filling", "counted", "overlaid", "open_moves", "only_steps", "reaches", "measures"),
-    *("has_elements", "macros_open", "unfolding"),
-)
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
 
@@ -105,41 +97,15 @@ facts_of = RecentResults[LoweredFunction, FunctionFacts](FunctionFacts)
 class AnalysisContext(Definitions):
     """State of the analysis of one file.
 
-    `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
-    resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
-    call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
-    by one representative iteration, and `filling` the objects that these write to; `reaches` are the last values of
-    counters, `open_moves` the variables that a loop moves without a bound, `only_steps` the ids of the assignments by
-    which alone a loop proceeds, `measures` those that sizes are multiples
-    of, and `counted` the buffers that the function receives with a length.
-
+    `mode` is replaced as a whole, `execution` is that of the function that is analyzed, or of code apart from it.
     With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
     are those of the calls of functions, and `checks` the arguments that conditions on results of calls decide about.
     """
 
-    steps: int
-    steps_max: int
     evaluated: int
     frames: int
-    line: int
-    macros_open: int
-    unfolding: int
-    quiet: bool
-    pruned: bool
-    writing: bool
-    storing: Value
-    addressing: bool
-    passing: bool
-    copied: Expression | None
-    counting: list[Place]
-    filling: frozenset[str]
-    counted: dict[str, CountedBuffer]
-    overlaid: frozenset[str]
-    open_moves: dict[Place, OpenMove]
-    only_steps: Mapping[int, frozenset[str]]
-    reaches: dict[Place, LinearExtent]
-    measures: set[Place]
-    has_elements: bool
+    mode: Mode
+    execution: Execution
 
     def __init__(self, model: dict[str, Any], lookup: Lookup, rule: TaintRule | None = None) -> None:
         super().__init__(model, lookup)
@@ -172,29 +138,17 @@ class AnalysisContext(Definitions):
         self.statics: set[str] = set()
         self.grids: set[str] = set()
         self.inner_arrays: dict[str, set[str]] = {}
-        self._start_path()
-
-    def _start_path(self) -> None:
-        self.steps = self.line = self.macros_open = self.unfolding = 0
-        self.steps_max = STEPS
-        self.quiet = self.pruned = self.writing = self.addressing = self.passing = False
-        self.storing, self.copied = ANY, None
-        self.filling = frozenset()
-        self.counting, self.counted, self.overlaid = [], {}, frozenset()
-        self.open_moves, self.reaches, self.measures = {}, {}, set()
-        self.only_steps, self.has_elements = {}, False
+        self.mode, self.execution = Mode(), Execution()
 
     @contextmanager
     def aside(self, steps_max: int) -> Iterator[None]:
         """Execute code apart from the current path, without findings; afterwards, its analysis continues."""
-        before = {name: getattr(self, name) for name in OF_A_PATH}
-        self._start_path()
-        self.steps_max, self.quiet = steps_max, True
+        before = self.mode, self.execution
+        self.mode, self.execution = Mode(quiet=True), Execution(steps_max)
         try:
             yield
         finally:
-            for name, value in before.items():
-                setattr(self, name, value)
+            self.mode, self.execution = before
 
     def prove(self, what: str, line: int, *, holds: bool) -> None:
         """Record whether a line is harmless on this path; it counts as harmless only if it is on every path."""

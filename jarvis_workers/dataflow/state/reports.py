@@ -62,7 +62,7 @@ def report(
     machine, frame = path.machine, path.frame
     if machine.rule is not None and pattern != machine.rule.id:
         return
-    if machine.quiet or (pattern in WITHOUT_CALLERS and _is_reported_there(path, since)):
+    if machine.mode.quiet or (pattern in WITHOUT_CALLERS and _is_reported_there(path, since)):
         return
     if at is None:
         at = line if frame.file is None or frame.call_line is None else frame.call_line
