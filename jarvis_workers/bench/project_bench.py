@@ -342,7 +342,7 @@ def _own_code() -> str:
     """Return the hash of the code that determines how the programs are built."""
     names = ("bench/slot_compiler.py", "c2rust/slots.py", "c2rust/slot_code.py", "c2rust/slot_build.py")
     paths = [PACKAGE / name for name in (*names, "c2rust/assembly.py")]
-    paths += sorted((PACKAGE / "toolchain").glob("*.c"))
+    paths += sorted((PACKAGE / "bench" / "runtime").glob("*.c"))
     try:
         return sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
     except OSError as error:
