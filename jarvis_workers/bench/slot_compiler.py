@@ -28,6 +28,15 @@ from jarvis_workers.paths import as_text, from_text, plain
 from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, target_flags
 from jarvis_workers.toolchain.temporary import temporary_directory
 
+# The code that decides what the programs of a build are.
+SLOT_CODE = (
+    "jarvis_workers.c2rust.assembly",
+    "jarvis_workers.c2rust.slot_build",
+    "jarvis_workers.c2rust.slot_code",
+    "jarvis_workers.c2rust.slots",
+    "jarvis_workers.bench.slot_compiler",
+    "jarvis_workers.bench.runtime",
+)
 TEMPORARY = "jarvis-cc"
 RUNTIME = Path(__file__).parent / "runtime" / "runtime.c"
 RUNTIME_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-g0")
