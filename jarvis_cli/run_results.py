@@ -77,7 +77,7 @@ def _deliver_report(stored: StoredRun, delivery: Delivery, screen: Display) -> i
 
 
 def _refuse_export(stored: StoredRun, _: Path | None) -> int:
-    raise UsageError(f"run {stored.run.id} has no files; it is a {stored.run.kind} run")
+    raise UsageError(f"run {stored.run.id} has no files")
 
 
 def _call(name: str, default: Callable[..., int], stored: StoredRun, *more: object) -> int:

@@ -73,6 +73,6 @@ def insert_run(
     runs.add(session, row, facts, [stage.name for stage in kinds()[run.kind].stages])
     ended = 1.0 if run.state in ENDED_RUNS else None
     session.execute(update(RUN).where(RUN.c.id == run.id).values(state=run.state, ended_at=ended))
-    if run.state in ("done", "incomplete") and not run.kind.startswith("c2rust."):
+    if run.state in ("done", "incomplete") and not run.kind.startswith(("c2rust.", "toy.")):
         content = json.dumps(report).encode()
         artifacts.save(session, run.id, [("report", blobs.put(content), len(content))])

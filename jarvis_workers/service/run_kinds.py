@@ -106,5 +106,5 @@ def _function(run: "Run", name: str) -> Callable[..., Any] | None:
 def _required(run: "Run", name: str, what: str) -> Callable[..., Any]:
     function = optional_function(kind_of(run.kind).result, name)
     if function is None:
-        raise UsageError(f"run {run.id} has no {what}; it is a {run.kind} run")
+        raise UsageError(f"run {run.id} has no {what}")
     return function
