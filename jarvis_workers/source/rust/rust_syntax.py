@@ -37,6 +37,8 @@ UNSAFE_WORDS = re.compile(
     r"(?P<head>[^][{};]{0,2000}+(?:\[[^{}]{0,200}?\][^][{};]{0,2000}+){0,8})(?=[{;])"
 )
 FN = re.compile(r"\bfn\b")
+# A blank character literal, which is longer than a character if it was an escape.
+CHARACTER = re.compile(r"'( +)'")
 BRACKET = re.compile(r"[][(){}]")
 TEXTS_MAX, ERROR_NODES_MAX = 8, 5_000
 
@@ -111,6 +113,7 @@ class RustText(TextLines):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.code = masked(text)
+        self._parsed = CHARACTER.sub(_as_string, self.code).encode()
 
     def parse(self, start: int, end: int) -> "Node":
         """Return the root of the syntax tree of a part of the code; all offsets are those of the whole text."""
@@ -118,7 +121,7 @@ class RustText(TextLines):
 
         part = Range(Point(0, 0), Point(0, 0), start, end)
         whole = end - start == len(self.code)
-        return Parser(_language(), included_ranges=None if whole else [part]).parse(self.code.encode()).root_node
+        return Parser(_language(), included_ranges=None if whole else [part]).parse(self._parsed).root_node
 
     @cached_property
     def root(self) -> "Node":
@@ -209,6 +212,10 @@ class RustText(TextLines):
     def lines(self, extents: Iterable[UnsafeBlock]) -> int:
         """Return the number of lines of unsafe code."""
         return len({line for one in extents for line in range(self.line_of(one.start), self.line_of(one.end - 1) + 1)})
+
+
+def _as_string(character: re.Match[str]) -> str:
+    return character[0] if len(character[1]) == 1 else f'"{character[1]}"'
 
 
 def _is_searchable(root: "Node") -> bool:

@@ -7,7 +7,7 @@ from jarvis_workers.source.rust.rust_items import RustItem, read_items
 LITERALS = """fn f<'a>(a: &'a str) -> [char; 2] {
     let b = r##"}"# { "##; /* } /* } */ { */
     let c = b'{'; // }
-    ['{', '\\'']
+    match a { '\\''..='\\u{7d}' | '\\\\' => ['{', '\\n'], _ => b' ' }
 }"""
 
 
