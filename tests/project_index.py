@@ -104,13 +104,14 @@ class Project:
 
     def find(self, dotted: str, depth: int = RE_EXPORTS) -> "Module | Function | Class | None":
         """Return what a dotted name means, followed through the packages that only hand it on."""
-        if module := self.module(dotted):
-            return module
         holder, _, name = dotted.rpartition(".")
+        package = self.module(dotted)
+        if package and not (holder and (above := self.module(holder)) and name in above.imports):
+            return package
         found = self.find(holder, depth) if holder else None
         if isinstance(found, Class):
             return self.method(found, name)
-        return self.named(found, name, depth) if isinstance(found, Module) else None
+        return (self.named(found, name, depth) if isinstance(found, Module) else None) or package
 
     def named(self, module: Module, name: str, depth: int = RE_EXPORTS) -> "Module | Function | Class | None":
         """Return what a name of a module means."""

@@ -1,6 +1,6 @@
 """Follow a request through the calls that pass it on, by reading the source: how much back and forth is there?
 
-    python -m tests.request_walk ROOT MODULE:FUNCTION:PARAMETER
+    python -m tests.request_walk ROOT MODULE:FUNCTION:PARAMETER [UNTIL]
 
 Calls are followed depth first in the order of the source, all branches one after the other, each function once. An
 *event* is a call that passes on the parameter, a part of it, or what is made of it. A *stay* is a sequence of events
@@ -49,6 +49,11 @@ class Walk:
         """Return the number of stays in a file."""
         return Counter(stay.path for stay in self.stays)[path]
 
+    def until(self, function: str) -> "Walk":
+        """Return the way before a function is entered. Raises StopIteration if it never is."""
+        end = next(number for number, event in enumerate(self.events) if event.function == function)
+        return Walk(self.events[:end], self.layers)
+
     def _rank(self, event: Event) -> int:
         names = (rank for rank, layer in enumerate(self.layers) for name in layer if _is_in(event.module, name))
         return next(names, len(self.layers))
@@ -90,4 +95,5 @@ def _layers(root: Path) -> list[list[str]]:
 
 
 if __name__ == "__main__":
-    print(walk(Path(sys.argv[1]), sys.argv[2]))
+    way = walk(Path(sys.argv[1]), sys.argv[2])
+    print(way.until(sys.argv[3]) if sys.argv[3:] else way)
