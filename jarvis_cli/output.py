@@ -6,8 +6,7 @@ from typing import TypeVar
 import typer
 
 from jarvis_cli.profile_table import describe_times
-from jarvis_cli.report_paths import relative_to
-from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
+from jarvis_cli.report_target import Delivery, conclude, relative_to, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
