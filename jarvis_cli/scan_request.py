@@ -80,7 +80,8 @@ class ScanRequest:
     @property
     def without_agents(self) -> "ScanRequest":
         """The request without agents, labels, name, remark and delivery, for the scan of a baseline."""
-        options = replace(self.scan_input.options, remark=None, **dict.fromkeys(self.delivery.run_options))
+        undelivered: dict[str, Any] = dict.fromkeys(self.delivery.run_options)
+        options = replace(self.scan_input.options, remark=None, **undelivered)
         scan_input = replace(self.scan_input, options=options)
         return replace(self, scan_input=scan_input, agents=None, ranks=False, labels={}, name=None)
 

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.pipeline.stages import kind_of
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.results import VerdictResult
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 KIND = "test.cluster"
 MODULE = "tests.steps.verifying"
-STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in stages_of("sec.agent"))
+SCAN = kind_of("sec.agent")
+STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in SCAN.stages)
+CLUSTERED = SCAN._replace(name=KIND, stages=STAGES)
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:

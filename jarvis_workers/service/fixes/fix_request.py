@@ -22,7 +22,7 @@ from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.service.scan_request import request_for, with_settings
-from jarvis_workers.service.scan_runs import is_scan, scan_of
+from jarvis_workers.service.scan_runs import has_findings, scan_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -90,7 +90,7 @@ def find_judged_run(store: Store, named: str) -> Run:
     if not (run.ended or run.state == "paused"):
         raise UsageError(f"run {run.id} is {run.state}; wait for it with: jarvis runs wait {run.id}")
     if not has_verdicts(run):
-        advice = "verify its findings with: jarvis sec agent" if is_scan(run) else "it is no scan"
+        advice = "verify its findings with: jarvis sec agent" if has_findings(run.kind) else "it is no scan"
         raise UsageError(f"run {run.id} is a {run.kind} run without verdicts; {advice}")
     return run
 
