@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver
-from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import detach_run, wait_for_workers
+from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.status_output import no_line, notices, write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError

@@ -7,8 +7,7 @@ from typing import TypeVar
 import typer
 
 from jarvis_cli.profile_table import describe_times
-from jarvis_cli.report_paths import relative_to
-from jarvis_cli.report_target import Delivery, report_text, write_report
+from jarvis_cli.report_target import Delivery, relative_to, report_text, write_report
 from jarvis_cli.report_target import conclude as conclude_scan
 from jarvis_cli.run_outcome import exit_code, exit_reason, shown_prefix
 from jarvis_cli.run_results import print_paths

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import detach_run, wait_for_workers
+from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring

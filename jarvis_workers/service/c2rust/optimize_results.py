@@ -23,7 +23,7 @@ from jarvis_workers.service.c2rust.project_files import write_file
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.source.rust.unsafe_blocks import BLOCK, unsafe_lines
+from jarvis_workers.source.rust.rust_syntax import unsafe_block_lines
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.write_optimization import MODEL, REPORT_FILE, pass_file
 from jarvis_workers.store.engine import Store
@@ -179,4 +179,4 @@ def root_of(run: Run) -> Path:
 
 
 def _lines(content: bytes) -> int:
-    return unsafe_lines(content.decode(errors="replace"), BLOCK)
+    return unsafe_block_lines(content.decode(errors="replace"))

@@ -103,7 +103,7 @@ def show_finding(path: models.FindingPath) -> Response:
     pieces = [] if excerpt is None else [excerpt._replace(file=issue.file, more=()), *excerpt.more]
     code = [{"file": piece.file, "first": piece.first, "lines": list(piece.lines)} for piece in pieces]
     judgement = history.record_of(world.store, issue.fingerprint).current
-    talk = history.conversation_of(world.store, run, issue.gid) if issue.has_verdict else None
+    talk = history.conversation_of(world.store, run, issue.gid) if issue.verdict else None
     return _json(
         models.FindingDetail(finding=issue_to_json(issue), triage=_triage(judgement), code=code, conversation=talk)
     )
