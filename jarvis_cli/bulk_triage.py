@@ -75,4 +75,4 @@ def _confirmed(findings: Sequence[Issue], question: str) -> bool:
 
 
 def _line(issue: Issue) -> str:
-    return plain(f"{issue.file}:{issue.line}: {issue.severity}: {finding_name(issue)}")
+    return plain(f"{issue.candidate.file}:{issue.candidate.line}: {issue.severity}: {finding_name(issue)}")

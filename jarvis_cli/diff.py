@@ -88,7 +88,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     added = sides.difference.added(fail_on)
     code = exits.of_run(findings=bool(added), incomplete=state != "done" or bool(sides.scopes))
     if code == exits.FINDINGS:
-        first = plain(f"{added[0].file}:{added[0].line} {finding_name(added[0])}")
+        first = plain(f"{added[0].candidate.file}:{added[0].candidate.line} {finding_name(added[0])}")
         number = counted(len(added), "new finding")
         write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
     elif code and sides.scopes:

@@ -54,7 +54,7 @@ def word(judgement: Judgement | None) -> str:
 
 
 def _row(issue: Issue, judgement: Judgement | None) -> tuple[str, ...]:
-    place = f"{issue.file}:{issue.line}"
+    place = f"{issue.candidate.file}:{issue.candidate.line}"
     reason = judgement.reason if judgement else ""
     cells = (issue.id, word(judgement), issue.status, issue.severity, place, finding_name(issue), reason)
     return tuple(map(_short, cells))
@@ -66,8 +66,8 @@ def _card(
     judgement, place = rest
     head = Text(f"\n{place}  ", style="dim").append(issue.status, style=STATUS_STYLES.get(issue.status, "bold"))
     yield head.append(f"  {issue.severity}, score {issue.score:.2f}  {issue.id}", style="not dim")
-    where = Text(_short(f"{issue.file}:{issue.line}"), style="bold")
-    yield where.append(f"  {_short(finding_name(issue))}, CWE-{issue.cwe}", style="not bold")
+    where = Text(_short(f"{issue.candidate.file}:{issue.candidate.line}"), style="bold")
+    yield where.append(f"  {_short(finding_name(issue))}, CWE-{issue.candidate.cwe}", style="not bold")
     if twins:
         more = "" if len(twins) <= LINES_MAX else f" and {len(twins) - LINES_MAX:,} more"
         lines = ", ".join(str(line) for line in twins[:LINES_MAX])
@@ -81,10 +81,10 @@ def _card(
 
 def _code(issue: Issue, excerpt: Excerpt | None) -> RenderableType:
     if excerpt is None:
-        return Padding(Text(_short(issue.evidence), style="red"), (1, 0, 1, 4))
+        return Padding(Text(_short(issue.candidate.evidence), style="red"), (1, 0, 1, 4))
     text = Text()
     for number, line in enumerate(excerpt.lines, excerpt.first):
-        here = number == issue.line
+        here = number == issue.candidate.line
         text.append(f"{'>' if here else ' '} {number:>6}  {plain(line)}\n", style="red" if here else "")
     return Padding(text, (1, 0, 0, 0))
 
@@ -94,9 +94,9 @@ def _texts(issue: Issue) -> RenderableType:
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
     verdict = issue.opinion
-    texts = [(label, getattr(issue, name)) for name, label in OF_FINDING.items()]
+    texts = [(label, issue.value(name)) for name, label in OF_FINDING.items()]
     texts += [(label, getattr(verdict, name)) for name, label in OF_VERDICT.items()]
-    texts += [] if verdict.suggestions else [("Do", issue.suggestion)]
+    texts += [] if verdict.suggestions else [("Do", issue.candidate.suggestion)]
     for label, text in texts:
         if text:
             grid.add_row(Text(label), Text(_short(text)))

@@ -75,7 +75,7 @@ class _LiveView:
 
 
 def _line(issue: Issue) -> str:
-    place = f"{issue.file}:{issue.line}"
+    place = f"{issue.candidate.file}:{issue.candidate.line}"
     return f"{issue.status}: {place} {finding_name(issue)} ({issue.severity}): {_first(issue.opinion.consequences)}"
 
 

@@ -70,12 +70,12 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
 
 def _facts(repeated: "Reproduction") -> dict[str, object]:
     issue, (outcome, reason, stack) = repeated.issue, repeated.repetition
-    place = {"id": issue.id, "file": issue.file, "line": issue.line}
+    place = {"id": issue.id, "file": issue.candidate.file, "line": issue.candidate.line}
     return {**place, "outcome": outcome, "reason": reason, "stack": list(stack), "command": repeated.proof.command}
 
 
 def _lines(repeated: "Reproduction") -> list[str]:
     issue, (outcome, reason, stack) = repeated.issue, repeated.repetition
-    head = f"{issue.id} {issue.file}:{issue.line}: {SAYS[outcome]}"
+    head = f"{issue.id} {issue.candidate.file}:{issue.candidate.line}: {SAYS[outcome]}"
     shown = [head + (f" ({reason})" if reason else ""), f"  {repeated.proof.command}", *(f"  {line}" for line in stack)]
     return [plain(line) for line in shown]

@@ -8,13 +8,13 @@ from textwrap import shorten
 
 from jarvis_cli import exits
 from jarvis_workers.paths import listing, plain, shown
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.verdicts import lines_share, listed_findings, urgency
-from jarvis_workers.sec.report_document import CanaryOutcome, Issue, ReportBody, ReportGap, Summary
+from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
@@ -47,7 +47,7 @@ def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> s
         number = sum(count for severity, count in counts.items() if is_at_least(severity, fail_on))
         risky = (issue for issue in listed_findings(body) if issue.status in ("heuristic", *AT_RISK))
         first = next((issue for issue in risky if is_at_least(issue.severity, fail_on)), None)
-        place = f"; first: {_shown(run, first)}:{first.line} {finding_name(first)}" if first else ""
+        place = f"; first: {_shown(run, first.candidate)}:{first.candidate.line} {finding_name(first)}" if first else ""
         gaps = f"; NOT CHECKED: {counted(summary.files_not_checked, 'file')}" if summary.not_checked else ""
         open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(summary)) else ""
         found = f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
@@ -104,11 +104,11 @@ def _without_verdict(run: Run, body: ReportBody) -> list[str]:
         return [f"UNDECIDED: {counted(number, 'finding')}"]
     reason = first.opinion.reason
     why = f" ({shorten(plain(reason), REASON_WIDTH, placeholder='…')})" if reason else ""
-    place = f"{_shown(run, first)}:{first.line} {finding_name(first)}"
+    place = f"{_shown(run, first.candidate)}:{first.candidate.line} {finding_name(first)}"
     return [f"UNDECIDED: {counted(number, 'finding')}; first: {place}{why}"]
 
 
-def _shown(run: Run, place: Issue | ReportGap) -> str:
+def _shown(run: Run, place: Candidate | ReportGap) -> str:
     prefix = shown_prefix(run)
     return plain(f"{prefix}/{place.file}" if prefix else place.file)
 
@@ -168,9 +168,9 @@ def hint(run: Run, body: ReportBody) -> str:
     if not (body.issues and sys.stderr and sys.stderr.isatty()):
         return ""
     report, worst = f"jarvis runs report {run.id} -o report.html", min(body.issues, key=urgency)
-    if worst.pattern in FOUND_BY_MODEL:
+    if worst.candidate.pattern in FOUND_BY_MODEL:
         return f"more: {report}"
-    return f"more: jarvis sec explain {plain(worst.pattern)}, {report}"
+    return f"more: jarvis sec explain {plain(worst.candidate.pattern)}, {report}"
 
 
 def _missed(summary: Summary) -> CanaryOutcome | None:

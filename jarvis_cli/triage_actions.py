@@ -264,17 +264,17 @@ def _row(issue: Issue, verdict: Judgement | None) -> dict[str, Any]:
     fields: dict[str, Any] = {"verdict": None}
     if verdict is not None:
         fields = verdict.model_dump(include={"reason", "by", "at"}) | {"verdict": verdict.verdict.plain_value}
-    return {name: getattr(issue, name) for name in LISTED} | fields
+    return {name: issue.value(name) for name in LISTED} | fields
 
 
 def _open_in_editor(run: Run, issue: Issue) -> str:
     """Open a finding in the user's editor; return an error message, "" on success."""
     root = Path(os.fsdecode(run.root_raw))
-    file = root if root.is_file() else root / os.fsdecode(from_shown(issue.file))
+    file = root if root.is_file() else root / os.fsdecode(from_shown(issue.candidate.file))
     try:
         if not stat.S_ISREG(file.stat().st_mode):
             return f"{plain(str(file))}: not a regular file"
-        open_editor(editor_command(os.environ, file, issue.line))
+        open_editor(editor_command(os.environ, file, issue.candidate.line))
     except OSError as error:
         return f"{plain(str(file))}: cannot be opened: {error.strerror}"
     except UsageError as problem:

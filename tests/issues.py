@@ -36,3 +36,8 @@ def issue_of(row: Mapping[str, Any]) -> Issue:
     """Return a finding with these fields, and FACTS for the others."""
     (found,) = body_of({}, issues=[dict(row)]).issues
     return found
+
+
+def at(issue: Issue, **fields: Any) -> Issue:
+    """Return the finding with other fields of its candidate."""
+    return issue._replace(candidate=issue.candidate._replace(**fields))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.sec.assessment import NO_VERDICT, Verdict
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.fuzzing_outcome import FuzzingOutcome
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.severity import score_of
@@ -22,10 +23,11 @@ class IssueSuppression(NamedTuple):
 
 
 class Issue(NamedTuple):
-    """A finding of a report.
+    """A finding of a report: a candidate with what is known of it.
 
-    `column` counts characters from 1, None in older stores.  Findings with the same `root_cause` are one defect; older
-    reports have none.  `path` is the trace that leads to it.  `judged` is the triage state of a finding that still
+    The `fingerprint` is that of the candidate in the scanned tree, also if the paths of a report are below another
+    directory.  Findings with the same `root_cause` are one defect; older reports have none.  `path` is the trace that
+    leads to it, which the `candidate` does not repeat.  `judged` is the triage state of a finding that still
     counts; `test_code` means that its file is not part of the program.  `proof` is what came of attempts to prove it,
     None if none was planned; `also_reported` is what models said of the same defect.  A verdict that confirms and rates
     a finding determines its severity and score; it answers the question `verification` of a `cluster`, which is
@@ -34,20 +36,10 @@ class Issue(NamedTuple):
 
     id: str
     gid: int
-    language: str
-    category: str
-    pattern: str
-    file: str
-    line: int
-    column: int | None
-    evidence: str
-    description: str
-    suggestion: str
-    confidence: float
+    candidate: Candidate
     severity: str
     score: float
     status: str
-    cwe: int
     fingerprint: str
     root_cause: str = ""
     path: tuple[TraceLocation, ...] = ()
@@ -60,6 +52,10 @@ class Issue(NamedTuple):
     verification: str = ""
     cluster: int | None = None
     extra: Mapping[str, Any] | None = None
+
+    def value(self, name: str) -> Any:
+        """Return the value of a field of the finding or its candidate, as in the JSON report."""
+        return getattr(self.candidate if name in Candidate._fields else self, name)
 
     @property
     def opinion(self) -> Verdict:
@@ -76,7 +72,7 @@ class Issue(NamedTuple):
         judged = self._replace(status=verdict.status, verdict=verdict, verification=verification, cluster=cluster)
         if not judged.is_rated:
             return judged
-        return judged._replace(severity=verdict.severity, score=score_of(judged.confidence, verdict.severity))
+        return judged._replace(severity=verdict.severity, score=score_of(self.candidate.confidence, verdict.severity))
 
     def with_proof(self, proof: Proof) -> "Issue":
         """Return a confirmed finding with its proof."""

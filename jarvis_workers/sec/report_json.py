@@ -1,10 +1,11 @@
 """Conversion of a report's body to and from JSON, including reports written by older versions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from jarvis_workers.sec.assessment import REPORTED, EvidenceQuote, ReproScript, Verdict
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report_document import (
@@ -24,10 +25,19 @@ from jarvis_workers.sec.report_document import (
 from jarvis_workers.sec.trace import TraceLocation
 
 Row = dict[str, Any]
-BASE = Issue._fields[: Issue._fields.index("path")]
+# What every finding has, in its order; the last name is missing in older reports.
+BASE = (
+    *("id", "gid", "language", "category", "pattern", "file", "line", "column", "evidence", "description"),
+    *("suggestion", "confidence", "severity", "score", "status", "cwe", "fingerprint", "root_cause"),
+)
+PLACE = tuple(name for name in Candidate._fields if name not in ("suppressed", "trail"))
+OWN = tuple(name for name in Issue._fields if name in BASE)
 VERDICT = (*REPORTED, "verification", "cluster")
 PROOF = tuple(name for name in Proof._fields if name not in ("blob", "attempt"))
-BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[len(BASE) :])
+# The values of BASE among those of a finding and its candidate, and the reverse.
+_VALUES = itemgetter(*((*Issue._fields, *Candidate._fields).index(name) for name in BASE))
+_PLACE, _OWN = (itemgetter(*map(BASE.index, names)) for names in (PLACE, OWN))
+BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[Issue._fields.index("path") :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
 ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT}
@@ -53,8 +63,8 @@ def body_to_json(body: ReportBody) -> Row:
 
 def issue_to_json(issue: Issue) -> Row:
     """Return a finding as a JSON object, for reports and files."""
-    row: Row = dict(zip(BASE, issue, strict=False))
-    if issue.column is None:
+    row: Row = dict(zip(BASE, _VALUES(issue + issue.candidate), strict=True))
+    if issue.candidate.column is None:
         del row["column"]
     if not issue.root_cause:
         del row["root_cause"]
@@ -123,11 +133,12 @@ def _proof(row: Mapping[str, Any]) -> Proof:
 def _issue(row: Mapping[str, Any]) -> Issue:
     names = tuple(row)
     if names == BASE:  # true for most rows, possibly with a path added; creating these directly is much faster
-        return Issue._make((*row.values(), *BEYOND_BASE))
+        return _base(tuple(row.values()), BEYOND_BASE)
     if names == WITH_PATH:
         *base, path = row.values()
-        return Issue._make((*base, _path(path), *BEYOND_BASE[1:]))
-    fields = {"column": None, **{name: value for name, value in row.items() if name not in REPORTED}}
+        return _base(base, (_path(path), *BEYOND_BASE[1:]))
+    fields = {name: row[name] for name in Issue._fields if name in row and name in ISSUE_FIELDS}
+    fields["candidate"] = Candidate(**{name: row[name] for name in PLACE if name in row})
     if "has_risk" in row:
         fields["verdict"] = _verdict(row)
     if "path" in row:
@@ -139,9 +150,13 @@ def _issue(row: Mapping[str, Any]) -> Issue:
     if "also_reported" in row:
         fields["also_reported"] = tuple(row["also_reported"])
     if unknown := row.keys() - ISSUE_FIELDS:
-        fields = {name: value for name, value in fields.items() if name not in unknown}
         fields["extra"] = {name: row[name] for name in row if name in unknown}
     return Issue(**fields)
+
+
+def _base(values: Sequence[Any], others: Sequence[Any]) -> Issue:
+    id_, gid, *own = _OWN(values)
+    return Issue._make((id_, gid, Candidate._make((*_PLACE(values), None, None)), *own, *others))
 
 
 def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:

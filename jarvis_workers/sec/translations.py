@@ -11,11 +11,11 @@ from typing import Any
 
 from jarvis_workers.sec import rules
 from jarvis_workers.sec.report.i18n import TRANSLATED
-from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, Rule
 
-ISSUE_TEXTS = ("description", "suggestion", "verification")
-RULE_TEXTS = ("title", *ISSUE_TEXTS)
+CANDIDATE_TEXTS = ("description", "suggestion")
+RULE_TEXTS = ("title", *CANDIDATE_TEXTS, "verification")
 
 
 def rule_in(language: str, rule: Rule) -> Rule:
@@ -28,10 +28,18 @@ def report_in(language: str, body: ReportBody) -> ReportBody:
     translations = _translations(language)
     if not translations:
         return body
-    fired = [RULES_BY_PATTERN[name] for name in {issue.pattern for issue in body.findings} & RULES_BY_PATTERN.keys()]
+    fired = [
+        RULES_BY_PATTERN[name]
+        for name in {issue.candidate.pattern for issue in body.findings} & RULES_BY_PATTERN.keys()
+    ]
     titles = {rule.pattern: translations.get(rule.title, rule.title) for rule in fired}
-    translated = body.map_findings(lambda issue: issue._replace(**_translated(issue, ISSUE_TEXTS, translations)))
-    return translated._replace(titles=titles)
+
+    def translated(issue: Issue) -> Issue:
+        question = translations.get(issue.verification, issue.verification)
+        texts = _translated(issue.candidate, CANDIDATE_TEXTS, translations)
+        return issue._replace(candidate=issue.candidate._replace(**texts), verification=question)
+
+    return body.map_findings(translated)._replace(titles=titles)
 
 
 def _translated(has: object, names: Sequence[str], translations: Mapping[str, str]) -> dict[str, Any]:

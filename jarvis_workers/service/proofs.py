@@ -77,7 +77,7 @@ def _repeat(settings: Settings, blobs: Blobs, run: Run, issue: Issue, attempt: A
     tier = best_tier()
     if tier == Tier.C:
         raise UsageError("this machine has no sandbox to run a proof in; see: jarvis sandbox selftest")
-    target = ProofTarget(TreeLine(issue.file, issue.line), issue.cwe, 0, 0)
+    target = ProofTarget(TreeLine(issue.candidate.file, issue.candidate.line), issue.candidate.cwe, 0, 0)
     with ExitStack() as resources:
         try:
             bench = resources.enter_context(open_proof_bench(cache / PROOFS, tree, ProofLimits(), tier, None))

@@ -27,7 +27,7 @@ def choose_findings(body: ReportBody, query: FindingQuery, judged: Mapping[str, 
     matches = list(_matching(sheet, query, judged))
     start = (query.page - 1) * query.size
     choices = {
-        name: Counter(str(getattr(issue, name)) for issue in sheet).most_common(CHOICES_MAX)
+        name: Counter(str(issue.value(name)) for issue in sheet).most_common(CHOICES_MAX)
         for name in ("severity", "status", "pattern", "category")
     }
     return FindingPage(matches[start : start + query.size], len(matches), len(sheet), choices)
@@ -43,8 +43,8 @@ def _matching(sheet: Sequence[Issue], query: FindingQuery, judged: Mapping[str, 
     limits = [(name, value) for name, value in conditions.items() if value]
     path = query.path.lower()
     for issue in sheet:
-        if all(getattr(issue, name) == value for name, value in limits) and (
-            (not path or path in issue.file.lower()) and _is_judged(issue, query.triage, judged)
+        if all(issue.value(name) == value for name, value in limits) and (
+            (not path or path in issue.candidate.file.lower()) and _is_judged(issue, query.triage, judged)
         ):
             yield issue
 

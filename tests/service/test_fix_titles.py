@@ -8,6 +8,7 @@ from jarvis_workers.service.api.findings import finding_of
 from jarvis_workers.service.fixes.fix_results import FixReport, document, report_lines
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.store.values import Run
+from tests.issues import at
 from tests.sec.verdicts import EVERY, judged_body
 
 TITLE = "A stated length of 65535\\x1b is copied into name[64]"
@@ -15,7 +16,7 @@ TITLE = "A stated length of 65535\\x1b is copied into name[64]"
 
 def found_by_model() -> Issue:
     issue = judged_body(*EVERY).issues[0]
-    return issue._replace(pattern="discovered", cwe=787, description=TITLE.replace("\\x1b", "\x1b") + ". More.")
+    return at(issue, pattern="discovered", cwe=787, description=TITLE.replace("\\x1b", "\x1b") + ". More.")
 
 
 def test_a_defect_that_a_model_has_found_is_called_by_its_title() -> None:
@@ -42,5 +43,5 @@ def test_the_name_of_a_rule_stays() -> None:
     issue = judged_body(*EVERY).issues[0]
     finding = fix_finding(issue, [], lambda file: file, "")
 
-    assert (finding.name, finding.title) == (issue.pattern, "")
-    assert str(finding_of(issue, "Title", None)).endswith(f": Title [{issue.pattern}]")
+    assert (finding.name, finding.title) == (issue.candidate.pattern, "")
+    assert str(finding_of(issue, "Title", None)).endswith(f": Title [{issue.candidate.pattern}]")

@@ -38,7 +38,9 @@ def ended(store, blobs, tmp_path):
 
 
 def left(found):
-    return {one.issue.file: one.reason for one in found.not_checked}, [one.file for one in found.fixed]
+    return {one.issue.candidate.file: one.reason for one in found.not_checked}, [
+        one.candidate.file for one in found.fixed
+    ]
 
 
 def test_what_is_gone_from_a_file_of_the_snapshot_is_fixed_and_of_one_left_out_it_is_not(store, blobs, ended):

@@ -100,11 +100,11 @@ def test_a_root_cause_of_four_files_is_one_question_with_one_candidate(
     pipeline: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:
     found = issues(pipeline, tmp_path / "src")
-    null = [issue for issue in found if issue.pattern == "flow_null_dereference"]
-    copies = [issue for issue in found if issue.file == "a.c" and issue not in null]
+    null = [issue for issue in found if issue.candidate.pattern == "flow_null_dereference"]
+    copies = [issue for issue in found if issue.candidate.file == "a.c" and issue not in null]
     asked = candidates(server)
 
-    assert {issue.file for issue in null} == {"a.c", "b.c", "c.c", "table.c"}
+    assert {issue.candidate.file for issue in null} == {"a.c", "b.c", "c.c", "table.c"}
     assert len({issue.root_cause for issue in null}) == 1
     assert {issue.status for issue in null} == {"confirmed"}
     assert len({(issue.opinion.trigger_path, issue.opinion.evidence) for issue in null}) == 1

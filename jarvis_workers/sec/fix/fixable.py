@@ -165,17 +165,17 @@ def fix_finding(
         id=issue.id,
         gid=issue.gid,
         fingerprint=issue.fingerprint,
-        pattern=issue.pattern,
-        language=issue.language,
-        cwe=issue.cwe,
+        pattern=issue.candidate.pattern,
+        language=issue.candidate.language,
+        cwe=issue.candidate.cwe,
         severity=issue.severity,
         status=issue.status,
         place=_line(issue, path_of),
         proof=proofs.get(issue.gid),
         title=_title(issue),
         others=tuple(related_finding(one, path_of, proofs) for one in others),
-        description=issue.description,
-        suggestion=issue.suggestion,
+        description=issue.candidate.description,
+        suggestion=issue.candidate.suggestion,
         verdict=issue.opinion,
         steps=tuple(FixLine(file=path_of(step.file), line=step.line, note=step.note) for step in issue.path),
         digest=digest,
@@ -186,7 +186,7 @@ def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping
     """Return the part of a finding that all findings of a root cause have."""
     return RelatedFinding(
         id=issue.id,
-        pattern=issue.pattern,
+        pattern=issue.candidate.pattern,
         place=_line(issue, path_of),
         proof=proofs.get(issue.gid),
         title=_title(issue),
@@ -194,11 +194,11 @@ def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping
 
 
 def _title(issue: Issue) -> str:
-    return plain(finding_title(issue)) if issue.pattern in WITHOUT_RULE else ""
+    return plain(finding_title(issue)) if issue.candidate.pattern in WITHOUT_RULE else ""
 
 
 def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:
-    return FixLine(file=path_of(issue.file), line=issue.line, text=issue.evidence.strip())
+    return FixLine(file=path_of(issue.candidate.file), line=issue.candidate.line, text=issue.candidate.evidence.strip())
 
 
 def order_of(issue: Issue) -> tuple[int, float, int]:

@@ -39,13 +39,16 @@ def _issue(numbered: Numbered) -> Part:
     issue, ordinal, _ = numbered
     return {
         "type": "issue",
-        "check_name": issue.pattern,
-        "description": visible(f"{headline(issue)}: {issue.evidence}"),
+        "check_name": issue.candidate.pattern,
+        "description": visible(f"{headline(issue)}: {issue.candidate.evidence}"),
         "content": {"body": visible(message_text(issue))},
         "categories": ["Security"],
         "severity": SEVERITIES[issue.severity],
         "fingerprint": f"{issue.fingerprint}:{ordinal}",
-        "location": {"path": path_of(issue.file), "lines": {"begin": max(1, issue.line), "end": max(1, issue.line)}},
+        "location": {
+            "path": path_of(issue.candidate.file),
+            "lines": {"begin": max(1, issue.candidate.line), "end": max(1, issue.candidate.line)},
+        },
     }
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 # The states of a run that has checked everything or lists the unchecked files.
@@ -44,15 +43,16 @@ def absence_reasons(before: ReportBody, after: ReportBody, looked: Looked) -> Ca
     def reason(issue: Issue) -> str | None:
         if looked.state not in WHOLE:
             return f"the run is {looked.state}"
-        if issue.pattern in looked.off:
+        if issue.candidate.pattern in looked.off:
             return "its rule is disabled"
-        if not looked.covers(issue.file):
+        file = issue.candidate.file
+        if not looked.covers(file):
             return "its file was not selected for the scan"
-        if issue.confidence < looked.min_confidence and issue.pattern not in WITHOUT_RULE:
+        if issue.candidate.is_weaker(looked.min_confidence):
             return "below --min-confidence"
         if issue.score <= least:
             return "not among the highest-scoring findings that are listed"
-        return gaps.get(issue.file) or _within(issue.file, excluded) or left_out(issue.file) or dismissed
+        return gaps.get(file) or _within(file, excluded) or left_out(file) or dismissed
 
     return reason
 
@@ -73,5 +73,5 @@ def _left_out(before: ReportBody, after: ReportBody, looked: Looked) -> Callable
     """
     olds, news = (Counter(body.summary.left_out) for body in (before, after))
     reasons = "; ".join(news - olds)
-    scanned = looked.scanned({issue.file for issue in before.issues}) if reasons else ()
+    scanned = looked.scanned({issue.candidate.file for issue in before.issues}) if reasons else ()
     return lambda file: f"may be omitted: {reasons}" if reasons and file not in scanned else None

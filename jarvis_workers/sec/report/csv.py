@@ -40,9 +40,17 @@ def render_csv(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
 
 def _rows(body: ReportBody) -> Iterator[tuple[object, ...]]:
     for issue in body.findings:
-        facts = (getattr(issue, name) for name in FIELDS)
+        facts = (issue.value(name) for name in FIELDS)
         title = finding_title(issue)
-        yield (*facts, issue.language, title, message_text(issue), issue.evidence, issue.fingerprint, _aside(issue))
+        yield (
+            *facts,
+            issue.candidate.language,
+            title,
+            message_text(issue),
+            issue.candidate.evidence,
+            issue.fingerprint,
+            _aside(issue),
+        )
     for gap in gaps_of(body.summary):
         row = {"file": gap.file, "status": NOT_CHECKED, "message": gap.reason}
         yield tuple(row.get(name) for name in COLUMNS)

@@ -55,6 +55,6 @@ def places_of(issues: Sequence[Issue], most: int) -> Iterator[tuple[str, tuple[i
     """Yield at most `most` files with the lines of findings in each, in order."""
     files: defaultdict[str, list[int]] = defaultdict(list)
     for issue in issues:
-        files[issue.file].append(issue.line)
+        files[issue.candidate.file].append(issue.candidate.line)
     for file, lines in list(files.items())[:most]:
         yield file, tuple(lines)

@@ -114,4 +114,4 @@ def _without(issues: Iterable[Issue], common: Mapping[str, int]) -> Iterator[Iss
 
 
 def _worst_first(issue: Issue) -> tuple[tuple[float, ...], str, int]:
-    return urgency(issue), issue.file, issue.line
+    return urgency(issue), issue.candidate.file, issue.candidate.line

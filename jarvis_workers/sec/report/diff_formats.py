@@ -59,8 +59,10 @@ def write_text(sides: Sides) -> Iterator[str]:
         if rows:
             yield f"\n{TITLES[name].upper()}\n"
         for issue, text in rows:
-            place = f"{issue.file}:{issue.line}"
-            yield plain(f"  {issue.severity:<6}  {place}  {finding_name(issue)}  {issue.evidence}") + _aside(text)
+            place = f"{issue.candidate.file}:{issue.candidate.line}"
+            yield plain(f"  {issue.severity:<6}  {place}  {finding_name(issue)}  {issue.candidate.evidence}") + _aside(
+                text
+            )
 
 
 def write_markdown(sides: Sides) -> Iterator[str]:
@@ -73,8 +75,8 @@ def write_markdown(sides: Sides) -> Iterator[str]:
         if rows:
             yield f"\n## {TITLES[name]}\n\n"
         for issue, text in rows:
-            place = f"{code(issue.file)} line {issue.line}, {finding_label(issue)}"
-            yield f"- **{issue.id}** {issue.severity}, {place}: {code(issue.evidence)}"
+            place = f"{code(issue.candidate.file)} line {issue.candidate.line}, {finding_label(issue)}"
+            yield f"- **{issue.id}** {issue.severity}, {place}: {code(issue.candidate.evidence)}"
             yield f" ({prose(text)})\n" if text else "\n"
 
 
@@ -112,7 +114,7 @@ def _side(part: Part) -> dict[str, Any]:
 
 def _entries(difference: Difference) -> dict[str, list[Part]]:
     def issue_fields(issue: Issue) -> dict[str, Any]:
-        return {name: getattr(issue, name) for name in ISSUE_FIELDS} | {"status": status_of(issue)}
+        return {name: issue.value(name) for name in ISSUE_FIELDS} | {"status": status_of(issue)}
 
     return {
         "new": [issue_fields(issue) for issue in difference.new],

@@ -92,7 +92,7 @@ def _worth(issue: Issue) -> tuple[bool, float]:
 
 def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
     name = issue.id
-    yield issue.file, MarkedLines(name, issue.line, issue.line, OWN)
+    yield issue.candidate.file, MarkedLines(name, issue.candidate.line, issue.candidate.line, OWN)
     for quote in issue.opinion.evidence:
         height = min(quote.quote.strip("\n").count("\n"), QUOTED_MAX)
         yield quote.file, MarkedLines(name, quote.line, quote.line + height, QUOTE)
@@ -104,7 +104,7 @@ def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
     """Return the piece that contains the finding's own line, with the others attached; None if that line is missing."""
     files = dict.fromkeys(file for file, _ in _spots(issue))
     result = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue.id, ())]
-    if not result or result[0].file != issue.file or OWN not in dict(result[0].marks).values():
+    if not result or result[0].file != issue.candidate.file or OWN not in dict(result[0].marks).values():
         return None
     own, *others = result
     marks = tuple(mark for mark in own.marks if mark[1] != OWN)

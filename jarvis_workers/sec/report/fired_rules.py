@@ -44,22 +44,22 @@ def finding_title(issue: Issue, titles: Mapping[str, str] = NO_TITLES) -> str:
 
     `titles` are those of rules by name, translated or of a project's own rules.
     """
-    own = [issue.description] if issue.pattern in WITHOUT_RULE else issue.also_reported
+    own = [issue.candidate.description] if issue.candidate.pattern in WITHOUT_RULE else issue.also_reported
     if text := " ".join("".join(own[:1]).split()):
         return title_of(text, TITLE_MAX)
-    rule = RULES_BY_PATTERN.get(issue.pattern)
-    return titles.get(issue.pattern) or (rule.title if rule else title_of(issue.description))
+    rule = RULES_BY_PATTERN.get(issue.candidate.pattern)
+    return titles.get(issue.candidate.pattern) or (rule.title if rule else title_of(issue.candidate.description))
 
 
 def finding_name(issue: Issue) -> str:
     """Return the rule of a finding; for what no rule has found, with the title."""
-    is_own = issue.pattern in WITHOUT_RULE
-    return f"{issue.pattern}: {finding_title(issue)}" if is_own else issue.pattern
+    is_own = issue.candidate.pattern in WITHOUT_RULE
+    return f"{issue.candidate.pattern}: {finding_title(issue)}" if is_own else issue.candidate.pattern
 
 
 def rule_of(issue: Issue) -> str:
     """Return the id of the rule of a finding in reports."""
-    return rule_id(issue.pattern, issue.cwe)
+    return rule_id(issue.candidate.pattern, issue.candidate.cwe)
 
 
 def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
@@ -80,40 +80,41 @@ def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
 
 def rule_texts(issue: Issue, say: Words = ENGLISH) -> tuple[str, str]:
     """Return description and suggestion of the rule of a finding."""
-    if issue.pattern not in WITHOUT_RULE:
-        return issue.description, issue.suggestion
-    name = weakness_name(issue.cwe) if issue.cwe else say("A defect")
-    description = say(FUZZED, name=name) if issue.pattern == FUZZ_CRASH else say(DESCRIPTION, name=name)
+    if issue.candidate.pattern not in WITHOUT_RULE:
+        return issue.candidate.description, issue.candidate.suggestion
+    name = weakness_name(issue.candidate.cwe) if issue.candidate.cwe else say("A defect")
+    description = say(FUZZED, name=name) if issue.candidate.pattern == FUZZ_CRASH else say(DESCRIPTION, name=name)
     return description, say(SUGGESTION)
 
 
 def _is_configured(issue: Issue) -> bool:
     """Return whether the user configured the rule's severity, which otherwise follows from the confidence."""
-    return bool(issue.severity != severity_of(issue.confidence) and not issue.is_rated)
+    return bool(issue.severity != severity_of(issue.candidate.confidence) and not issue.is_rated)
 
 
 def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
     """Return the texts of a rule, given a finding and the severities of those that count."""
-    if issue.pattern in WITHOUT_RULE:
+    if issue.candidate.pattern in WITHOUT_RULE:
         return _weakness_text(rule, issue, min(severities) if len(severities) == 1 else None)
-    table_rule = RULES_BY_PATTERN.get(issue.pattern)
-    severity = issue.severity if _is_configured(issue) else severity_of((table_rule or issue).confidence)
-    source, title = (issue, title_of(issue.description)) if table_rule is None else (table_rule, table_rule.title)
+    table_rule = RULES_BY_PATTERN.get(issue.candidate.pattern)
+    severity = issue.severity if _is_configured(issue) else severity_of((table_rule or issue.candidate).confidence)
+    source = table_rule or issue.candidate
+    title = table_rule.title if table_rule else title_of(issue.candidate.description)
     fields = {name: getattr(source, name) for name in RuleText._fields[1:] if hasattr(source, name)}
     return RuleText(**{**fields, "id": rule, "severity": severity, "title": title})
 
 
 def _weakness_text(rule: str, issue: Issue, severity: str | None) -> RuleText:
     description, suggestion = rule_texts(issue)
-    finder = "execution" if issue.pattern == FUZZ_CRASH else "a model"
+    finder = "execution" if issue.candidate.pattern == FUZZ_CRASH else "a model"
     return RuleText(
         id=rule,
-        language=issue.language,
-        category=issue.category,
-        cwe=issue.cwe,
-        confidence=issue.confidence,
+        language=issue.candidate.language,
+        category=issue.candidate.category,
+        cwe=issue.candidate.cwe,
+        confidence=issue.candidate.confidence,
         severity=severity,
-        title=f"{weakness_name(issue.cwe) if issue.cwe else 'Defect'} (found by {finder})",
+        title=f"{weakness_name(issue.candidate.cwe) if issue.candidate.cwe else 'Defect'} (found by {finder})",
         description=description,
         suggestion=suggestion,
     )

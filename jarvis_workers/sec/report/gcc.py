@@ -26,13 +26,15 @@ def render_gcc(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield one line per finding that counts, in the order of the report."""
     body = from_repository(body, run)
     for issue in body.issues:
-        yield _line(issue.file, issue.line, issue.column, _message(issue), issue.pattern)
+        yield _line(
+            issue.candidate.file, issue.candidate.line, issue.candidate.column, _message(issue), issue.candidate.pattern
+        )
     for gap in gaps_of(body.summary):
         yield _line(gap.file, 1, None, f"not checked: {gap.reason}", "not-checked")
 
 
 def _message(issue: Issue) -> str:
-    weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
+    weakness = f", CWE-{issue.candidate.cwe}" if issue.candidate.cwe else ""
     return f"{headline(issue)} ({issue.severity}{weakness})"
 
 

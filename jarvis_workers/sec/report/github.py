@@ -44,13 +44,13 @@ def render_github(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _annotation(issue: Issue) -> str:
-    line = max(1, issue.line)
+    line = max(1, issue.candidate.line)
     properties = {
-        "file": path_of(issue.file),
+        "file": path_of(issue.candidate.file),
         "line": line,
         "endLine": line,
-        **({"col": issue.column} if issue.column else {}),
-        "title": f"{headline(issue)} [{issue.pattern}]",
+        **({"col": issue.candidate.column} if issue.candidate.column else {}),
+        "title": f"{headline(issue)} [{issue.candidate.pattern}]",
     }
     return _command(LEVELS[issue.severity], message_text(issue), **properties)
 

@@ -48,7 +48,10 @@ def _findings(body: ReportBody) -> Iterator[str]:
 
 
 def _row(issue: Issue) -> str:
-    place, rule = code_cell(f"{_short(issue.file)}:{issue.line}"), code_cell(_short(issue.pattern))
+    place, rule = (
+        code_cell(f"{_short(issue.candidate.file)}:{issue.candidate.line}"),
+        code_cell(_short(issue.candidate.pattern)),
+    )
     return f"| {issue.severity} | {place} | {prose(_short(headline(issue)))} | {rule} |\n"
 
 

@@ -73,18 +73,18 @@ def _moment(written: str | None) -> str:
 
 def _vulnerability(numbered: Numbered) -> Part:
     issue, ordinal, _ = numbered
-    file, line = path_of(issue.file), max(1, issue.line)
+    file, line = path_of(issue.candidate.file), max(1, issue.candidate.line)
     signature = {"algorithm": "hash", "value": f"{issue.fingerprint}:{ordinal}"}
     place = {"file": file, "start_line": line, "end_line": line}
     return {
-        "id": str(uuid5(NAMESPACE_URL, f"jarvis:{file}:{issue.pattern}:{issue.fingerprint}:{ordinal}")),
+        "id": str(uuid5(NAMESPACE_URL, f"jarvis:{file}:{issue.candidate.pattern}:{issue.fingerprint}:{ordinal}")),
         "name": visible(headline(issue))[:NAME_MAX],
         "description": _description(issue)[:DESCRIPTION_MAX],
         "severity": SEVERITIES[issue.severity],
-        "solution": visible(issue.opinion.suggestions or issue.suggestion)[:SOLUTION_MAX],
+        "solution": visible(issue.opinion.suggestions or issue.candidate.suggestion)[:SOLUTION_MAX],
         "identifiers": list(_identifiers(issue)),
         "location": place,
-        "raw_source_code_extract": visible(issue.evidence),
+        "raw_source_code_extract": visible(issue.candidate.evidence),
         "tracking": {"type": "source", "items": [place | {"signatures": [signature]}]},
     }
 
@@ -96,6 +96,11 @@ def _description(issue: Issue) -> str:
 
 
 def _identifiers(issue: Issue) -> Iterator[Part]:
-    yield {"type": "jarvis_rule", "name": f"Jarvis {issue.pattern}", "value": issue.pattern}
-    if issue.cwe:
-        yield {"type": "cwe", "name": f"CWE-{issue.cwe}", "value": str(issue.cwe), "url": DEFINITION.format(issue.cwe)}
+    yield {"type": "jarvis_rule", "name": f"Jarvis {issue.candidate.pattern}", "value": issue.candidate.pattern}
+    if issue.candidate.cwe:
+        yield {
+            "type": "cwe",
+            "name": f"CWE-{issue.candidate.cwe}",
+            "value": str(issue.candidate.cwe),
+            "url": DEFINITION.format(issue.candidate.cwe),
+        }

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from jarvis_workers.sec.assessment import REPORTED, Verdict
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.verdicts import EXPOSURES
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, Summary
@@ -75,11 +76,11 @@ def report_schema() -> Part:
 def _issue() -> Part:
     names = [*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT]
     of_verdict = get_type_hints(Verdict)
-    hints = get_type_hints(Issue) | {name: of_verdict[field] for name, field in REPORTED.items()}
+    hints = get_type_hints(Candidate) | get_type_hints(Issue) | {"proof": Proof}
+    hints |= {name: of_verdict[field] for name, field in REPORTED.items()}
     written = _object(hints, names, set(BASE) - {"column", "root_cause"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}
-    written["properties"]["proof"] = _object(get_type_hints(Proof), PROOF, {"state"})
     return written
 
 
@@ -105,7 +106,8 @@ def _schema(hint: Any) -> Part:
     if hint in SIMPLE:
         return dict(SIMPLE[hint])
     if hasattr(hint, "_fields"):
-        return _object(get_type_hints(hint), hint._fields, set(hint._fields) - set(hint._field_defaults))
+        names = PROOF if hint is Proof else hint._fields
+        return _object(get_type_hints(hint), names, set(names) - set(hint._field_defaults))
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
         return dict(SIMPLE[str])

@@ -37,7 +37,7 @@ def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     yield from _scan(summary, gaps, cases, run)
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        fired[issue.pattern].append(issue)
+        fired[issue.candidate.pattern].append(issue)
     for pattern, findings in sorted(fired.items()):
         yield from _rule(pattern, findings)
     yield "</testsuites>\n"
@@ -70,10 +70,12 @@ def _rule(pattern: str, issues: Sequence[Issue]) -> Iterator[str]:
     yield _open("testsuite", pattern, len(issues), Counter(map(_end, issues)))
     seen = Counter[str]()
     for issue in issues:
-        name = f"{_short(issue.file)}: {issue.evidence}"
+        name = f"{_short(issue.candidate.file)}: {issue.candidate.evidence}"
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        place = _attributes(classname=f"jarvis.{pattern}", name=numbered, file=issue.file, line=issue.line)
+        place = _attributes(
+            classname=f"jarvis.{pattern}", name=numbered, file=issue.candidate.file, line=issue.candidate.line
+        )
         yield f"<testcase{place}>{_outcome(issue)}</testcase>\n"
     yield "</testsuite>\n"
 
@@ -102,12 +104,12 @@ def _outcome(issue: Issue) -> str:
 def _details(issue: Issue) -> Iterator[str]:
     """Yield the lines of text that describe a finding."""
     verdict = issue.opinion
-    weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
-    yield f"{issue.file}:{issue.line}: {issue.evidence}"
-    yield f"Severity {issue.severity}, confidence {issue.confidence:.2f}{weakness}, {issue.id}."
-    yield f"Why: {issue.description}"
+    weakness = f", CWE-{issue.candidate.cwe}" if issue.candidate.cwe else ""
+    yield f"{issue.candidate.file}:{issue.candidate.line}: {issue.candidate.evidence}"
+    yield f"Severity {issue.severity}, confidence {issue.candidate.confidence:.2f}{weakness}, {issue.id}."
+    yield f"Why: {issue.candidate.description}"
     if not verdict.suggestions:
-        yield f"What to do: {issue.suggestion}"
+        yield f"What to do: {issue.candidate.suggestion}"
     if issue.proof and issue.status == "proved":
         yield f"Proved: {'; '.join([issue.proof.command, *issue.proof.stack[:1]])}"
     for number, step in enumerate(issue.path, 1):

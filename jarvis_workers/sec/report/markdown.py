@@ -198,7 +198,7 @@ def _by_category(summary: Summary, say: Words) -> str:
 
 
 def _by_category_and_severity(summary: Summary, issues: Sequence[Issue], say: Words) -> str:
-    cells = Counter((issue.category, issue.severity) for issue in issues)
+    cells = Counter((issue.candidate.category, issue.severity) for issue in issues)
     rows = [
         [prose(category), *(cells[category, severity] or "" for severity in WORST_FIRST), total]
         for category, total in summary.by_category.items()
@@ -218,7 +218,7 @@ def _riskiest(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator
         return
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for issue in issues:
-        scores[issue.file].append(issue.score)
+        scores[issue.candidate.file].append(issue.score)
     yield say("## Highest-risk files")
     heads = ("listed findings", "listed score") if summary.not_listed else ("findings", "score")
     yield _table(
@@ -248,7 +248,7 @@ def _texts(issues: Sequence[Issue], say: Words) -> dict[str, Text]:
 
 
 def _text(issue: Issue) -> Text:
-    return issue.description, issue.suggestion
+    return issue.candidate.description, issue.candidate.suggestion
 
 
 def _rules(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> Iterator[str]:
@@ -259,8 +259,8 @@ def _rules(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> It
         fired[rule_of(issue)].append(issue)
     yield say("## Rules")
     for rule, group in sorted(fired.items(), key=lambda one: (-sum(issue.score for issue in one[1]), one[0])):
-        weakness = say(", CWE-{number}", number=group[0].cwe) if group[0].cwe else ""
-        about = prose(group[0].category) + weakness
+        weakness = say(", CWE-{number}", number=group[0].candidate.cwe) if group[0].candidate.cwe else ""
+        about = prose(group[0].candidate.category) + weakness
         yield f"### {code(rule)}"
         yield say("{findings}, {about}.", findings=say.count(len(group), "finding"), about=about)
         yield explained(texts[rule], say)
@@ -272,7 +272,7 @@ def _findings(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) ->
     places: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for issue, others in defect_groups(issues, urgency):
         lines = [_finding(issue, texts[rule_of(issue)], say), *same_root_cause(others, say)]
-        places[issue.severity][issue.file].append("\n".join(lines))
+        places[issue.severity][issue.candidate.file].append("\n".join(lines))
     yield say("## Findings")
     for severity in WORST_FIRST:
         for number, (file, lines) in enumerate(places[severity].items()):
@@ -286,10 +286,10 @@ def _finding(issue: Issue, usual: Text, say: Words) -> str:
     line = say(
         "- **{id}** line {line}, {rule}: {evidence} (confidence {confidence}, score {score})",
         id=issue.id,
-        line=issue.line,
+        line=issue.candidate.line,
         rule=finding_label(issue),
-        evidence=code(issue.evidence),
-        confidence=f"{issue.confidence:.2f}",
+        evidence=code(issue.candidate.evidence),
+        confidence=f"{issue.candidate.confidence:.2f}",
         score=f"{issue.score:.2f}",
     )
     other = [] if _text(issue) == usual else [explained(_text(issue), say, "  ")]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.assessment import EvidenceQuote
-from jarvis_workers.sec.finding import WITHOUT_RULE
+from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.i18n import Words
@@ -69,7 +69,7 @@ def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words)
 def finding_label(issue: Issue) -> str:
     """Return the rule of a finding, which is explained once in a report; for what a model has found, its title, too."""
     rule = code(rule_of(issue))
-    return f"{prose(finding_title(issue))} ({rule})" if issue.pattern in WITHOUT_RULE else rule
+    return f"{prose(finding_title(issue))} ({rule})" if issue.candidate.pattern in WITHOUT_RULE else rule
 
 
 def steps(issue: Issue, say: Words, indent: str = "") -> Iterator[str]:
@@ -85,17 +85,17 @@ def same_root_cause(others: Sequence[Issue], say: Words, indent: str = "  ") -> 
     yield from (f"{indent}  {_line(issue, say)}" for issue in others)
 
 
-def _place(place: Issue | TraceLocation | EvidenceQuote, say: Words) -> str:
+def _place(place: Candidate | TraceLocation | EvidenceQuote, say: Words) -> str:
     return say("{file} line {line}", file=code(place.file), line=place.line)
 
 
 def _finding_lines(issue: Issue, patch: ReportPatch | None, say: Words) -> Iterator[str]:
-    place = _place(issue, say)
+    place = _place(issue.candidate, say)
     yield say("### {id}: {rule} in {place}", id=issue.id, rule=finding_label(issue), place=place)
     yield say(
         "{severity} severity, confidence {confidence}, score {score}{more}.",
         severity=capital(say(issue.severity)),
-        confidence=f"{issue.confidence:.2f}",
+        confidence=f"{issue.candidate.confidence:.2f}",
         score=f"{issue.score:.2f}",
         more="".join(_beside(issue, say)),
     )
@@ -125,15 +125,15 @@ def _patch(patch: ReportPatch | None, say: Words) -> Iterator[str]:
 
 
 def _beside(issue: Issue, say: Words) -> Iterator[str]:
-    if issue.cwe:
-        yield say(", CWE-{number}", number=issue.cwe)
+    if issue.candidate.cwe:
+        yield say(", CWE-{number}", number=issue.candidate.cwe)
     if issue.cluster:
         yield say(", cluster {number}", number=issue.cluster)
 
 
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
-    facts = {say("Description"): prose(issue.description)} if issue.pattern in WITHOUT_RULE else {}
-    facts[say("Code")] = code(issue.evidence)
+    facts = {say("Description"): prose(issue.candidate.description)} if issue.candidate.pattern in WITHOUT_RULE else {}
+    facts[say("Code")] = code(issue.candidate.evidence)
     if issue.opinion.reason:
         facts[say("Reason" if issue.status in REAL else "Reason for review")] = lines(issue.opinion.reason)
     facts |= {title: lines(text) for title, text in rating_texts(issue, say).items()}
@@ -162,8 +162,12 @@ def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
 
 def _open(group: DefectGroup, say: Words) -> str:
     issue, others = group
-    line = f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
-    own = [explained((issue.description, issue.suggestion), say, "  ")] if issue.pattern in WITHOUT_RULE else []
+    line = f"{_line(issue, say)}: {code(issue.candidate.evidence)} ({say('score')} {issue.score:.2f})"
+    own = (
+        [explained((issue.candidate.description, issue.candidate.suggestion), say, "  ")]
+        if issue.candidate.pattern in WITHOUT_RULE
+        else []
+    )
     return "\n".join([line, *own, *same_root_cause(others, say)])
 
 
@@ -175,11 +179,11 @@ def explained(text: Text, say: Words, indent: str = "") -> str:
 
 def _dismissed(issue: Issue, say: Words) -> str:
     against = verdict_text(issue)
-    suffix = f": {prose(against)}" if against else f": {code(issue.evidence)}"
+    suffix = f": {prose(against)}" if against else f": {code(issue.candidate.evidence)}"
     for quote in issue.opinion.evidence[:1]:
         suffix += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote.quote))
     return f"{_line(issue, say)}{suffix}"
 
 
 def _line(issue: Issue, say: Words) -> str:
-    return f"- **{issue.id}** {_place(issue, say)}, {finding_label(issue)}"
+    return f"- **{issue.id}** {_place(issue.candidate, say)}, {finding_label(issue)}"

@@ -31,7 +31,8 @@ def below(prefix: str, body: ReportBody) -> ReportBody:
 
 
 def _issue(prefix: str, issue: Issue) -> Issue:
-    rebased = issue._replace(file=f"{prefix}/{issue.file}", path=tuple(_placed(prefix, issue.path)))
+    (placed,) = _placed(prefix, [issue.candidate])
+    rebased = issue._replace(candidate=placed, path=tuple(_placed(prefix, issue.path)))
     if not issue.verdict:
         return rebased
     return rebased._replace(verdict=issue.verdict._replace(evidence=tuple(_placed(prefix, issue.verdict.evidence))))

@@ -184,7 +184,7 @@ def _provenance(run: Mapping[str, Any]) -> Part:
 def _directory(body: ReportBody, root: bytes) -> bytes:
     """Return the base directory of relative paths; if a single file was scanned, its parent."""
     above, _, name = root.rstrip(b"/").rpartition(b"/")
-    named = {issue.file for issue in body.findings} | {gap.file for gap in body.summary.not_checked}
+    named = {issue.candidate.file for issue in body.findings} | {gap.file for gap in body.summary.not_checked}
     named.discard(WHOLE_TREE)
     return above if {from_shown(file).rpartition(b"/")[2] for file in named} == {name} else root.rstrip(b"/")
 

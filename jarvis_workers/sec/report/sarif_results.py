@@ -97,7 +97,9 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
         "ruleIndex": rules[rule_of(issue)],
         **_weight(issue),
         "message": {"text": message(message_text(issue))["text"] + _links(others, 1 + len(issue.opinion.evidence))},
-        "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
+        "locations": [
+            {"physicalLocation": {"artifactLocation": artifact(issue.candidate.file), "region": _region(issue)}}
+        ],
         # GitHub uses only the first name; the second is for consumers of our own fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": _rank(issue),
@@ -149,9 +151,9 @@ def _replacement(one: PatchReplacement) -> Part:
 
 def _region(issue: Issue) -> Part:
     """Return the region of a line, with the whole line as snippet; columns count characters, as in `columnKind`."""
-    line = max(1, issue.line)
-    column = {"startColumn": issue.column} if issue.column else {}
-    return {"startLine": line, **column, "endLine": line, "snippet": {"text": issue.evidence}}
+    line = max(1, issue.candidate.line)
+    column = {"startColumn": issue.candidate.column} if issue.candidate.column else {}
+    return {"startLine": line, **column, "endLine": line, "snippet": {"text": issue.candidate.evidence}}
 
 
 def _properties(issue: Issue) -> Part:
@@ -161,7 +163,7 @@ def _properties(issue: Issue) -> Part:
     verdict = {name: value for name, value in fields.items() if name != "quotes" and value not in (None, "", (), [])}
     if issue.proof:
         verdict["proof"] = proof_to_json(issue.proof)
-    return {name: getattr(issue, name) for name in FACTS} | verdict
+    return {name: issue.value(name) for name in FACTS} | verdict
 
 
 def _weight(issue: Issue) -> Part:
@@ -174,7 +176,7 @@ def _weight(issue: Issue) -> Part:
 
 def message_text(issue: Issue) -> str:
     """Return the text that a service shows first: the verdict, if any, takes precedence over the text of the rule."""
-    rule = f"{issue.description} {issue.suggestion}"
+    rule = f"{issue.candidate.description} {issue.candidate.suggestion}"
     if issue.status in UNKNOWN:
         reason = _short(issue.opinion.reason or MEANS[issue.status]).removesuffix(".")
         return f"{WORDS[issue.status].capitalize()}: {reason}. {rule}"
@@ -182,7 +184,9 @@ def message_text(issue: Issue) -> str:
     parts = [_short(text) for text in (verdict.consequences, verdict.trigger_path, verdict.suggestions)]
     word = WORDS.get(issue.status, "").capitalize()
     # The rule of what a model has found says only the weakness.
-    own = [f"{_short(issue.description).removesuffix('.')}."] if issue.pattern in WITHOUT_RULE else []
+    own = (
+        [f"{_short(issue.candidate.description).removesuffix('.')}."] if issue.candidate.pattern in WITHOUT_RULE else []
+    )
     return " ".join([f"{word}:", *own, *filter(None, parts)]) if issue.status in REAL and any(parts) else rule
 
 
@@ -200,12 +204,12 @@ def _links(others: Sequence[Issue], first: int) -> str:
 
 
 def _label(issue: Issue) -> str:
-    name = issue.file.rpartition("/")[2]
-    return f"{name}:{issue.line}" if LABEL.fullmatch(name) else f"line {issue.line}"
+    name = issue.candidate.file.rpartition("/")[2]
+    return f"{name}:{issue.candidate.line}" if LABEL.fullmatch(name) else f"line {issue.candidate.line}"
 
 
 def _same_root_cause(issue: Issue) -> Part:
-    place = {"artifactLocation": artifact(issue.file), "region": _region(issue)}
+    place = {"artifactLocation": artifact(issue.candidate.file), "region": _region(issue)}
     return {"physicalLocation": place, "message": {"text": f"Same root cause: {issue.id}."}}
 
 
@@ -243,7 +247,7 @@ def message(text: str) -> Part:
 
 
 def _place(issue: Issue) -> tuple[bytes, int, str]:
-    return from_shown(issue.file), issue.line, issue.pattern
+    return from_shown(issue.candidate.file), issue.candidate.line, issue.candidate.pattern
 
 
 def _best(numbered: Sequence[Numbered], most: int) -> Sequence[Numbered]:

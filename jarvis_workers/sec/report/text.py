@@ -114,13 +114,13 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
     say, body = words_of(run), below(options.prefix, body)
     listed, hidden = _chosen(listed_findings(body), options)
     groups = [DefectGroup(issue) for issue in listed] if options.concise else defect_groups(listed, urgency)
-    for number, (_, those) in enumerate(groupby(groups, key=lambda group: group.issue.file)):
+    for number, (_, those) in enumerate(groupby(groups, key=lambda group: group.issue.candidate.file)):
         if number and not options.concise:
             yield ()
         for issue, others in those:
             yield _finding(issue, finding_title(issue, body.titles), say)
             if not options.concise:
-                yield _code(issue.evidence, options)
+                yield _code(issue.candidate.evidence, options)
                 yield from _proof(issue, body.patches, options, say)
                 yield from _places(others, options, say)
     if not options.concise:
@@ -158,19 +158,19 @@ def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue],
 
 
 def _finding(issue: Issue, title: str, say: Words) -> Line:
-    column = f":{issue.column}" if issue.column else ""
+    column = f":{issue.candidate.column}" if issue.candidate.column else ""
     return (
-        Span(f"{plain(issue.file)}:{issue.line}{column}:", "path"),
+        Span(f"{plain(issue.candidate.file)}:{issue.candidate.line}{column}:", "path"),
         Span(" "),
         Span(f"{say(issue.severity)}:", issue.severity),
         Span(f" {_message(issue, title, say)} "),
-        Span(f"[{plain(issue.pattern)}{_weakness(issue)}]", "rule"),
+        Span(f"[{plain(issue.candidate.pattern)}{_weakness(issue)}]", "rule"),
     )
 
 
 def _weakness(issue: Issue) -> str:
     """Return the weakness of what a model has found, which its rule does not say."""
-    return f", CWE-{issue.cwe}" if issue.cwe and issue.pattern in WITHOUT_RULE else ""
+    return f", CWE-{issue.candidate.cwe}" if issue.candidate.cwe and issue.candidate.pattern in WITHOUT_RULE else ""
 
 
 def _message(issue: Issue, title: str, say: Words) -> str:
@@ -211,7 +211,7 @@ def _places(others: Sequence[Issue], options: TextOptions, say: Words) -> Iterat
     if not others:
         return
     listed = [f"{plain(file)}:{','.join(map(str, lines))}" for file, lines in places_of(others, PLACES_MAX)]
-    more = len({issue.file for issue in others}) - len(listed)
+    more = len({issue.candidate.file for issue in others}) - len(listed)
     listed += [say("{number} more", number=f"{more:,}")] if more else []
     text = say("Same root cause: {places}", places=", ".join(part.replace(" ", GLUE) for part in listed))
     yield from _wrapped((Span(f"{INDENT}{text}"),), options.width)
@@ -235,7 +235,7 @@ def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say
 
 
 def _by_rule(issues: Sequence[Issue], summary: Summary, say: Words) -> Iterator[Line]:
-    fired = Counter(issue.pattern for issue in issues).most_common()
+    fired = Counter(issue.candidate.pattern for issue in issues).most_common()
     if len(issues) <= RULES_MAX or len(fired) < 2:
         return
     parts = [f"{plain(pattern)}{GLUE}{number:,}" for pattern, number in fired[:RULES_MAX]]

@@ -21,7 +21,7 @@ def answer_of(
     run: Run, part: Mapping[str, Any], body: ReportBody, rules: Sequence[Rule], blobs: Blobs
 ) -> dict[str, Any]:
     """Return the input of `report.report_from`; `part` is the `run` part of the report, `rules` those of the run."""
-    fired = {issue.pattern for issue in body.findings}
+    fired = {issue.candidate.pattern for issue in body.findings}
     regions = read_regions(blobs, run.snapshot_id, body.findings)
     excerpts = read_excerpts(blobs, run.snapshot_id, [*body.issues, *body.dismissed])
     with open_snapshot(blobs, run.snapshot_id) as reader:

@@ -86,26 +86,26 @@ class Finding:
 
 def finding_of(issue: Issue, title: str, region: Region | None) -> Finding:
     """Return a finding from the body of a report."""
-    column = issue.column or 1
-    where = region or Region(column, issue.line, column + len(issue.evidence))
+    column = issue.candidate.column or 1
+    where = region or Region(column, issue.candidate.line, column + len(issue.candidate.evidence))
     return Finding(
         id=issue.id,
-        rule_id=issue.pattern,
+        rule_id=issue.candidate.pattern,
         title=title,
-        category=issue.category,
-        cwe=issue.cwe,
-        language=issue.language,
-        file=issue.file,
-        start_line=issue.line,
+        category=issue.candidate.category,
+        cwe=issue.candidate.cwe,
+        language=issue.candidate.language,
+        file=issue.candidate.file,
+        start_line=issue.candidate.line,
         start_column=where.start_column,
         end_line=where.end_line,
         end_column=where.end_column,
         severity=cast(Severity, issue.severity),
-        confidence=issue.confidence,
+        confidence=issue.candidate.confidence,
         score=issue.score,
-        message=issue.description,
-        suggestion=issue.suggestion,
-        evidence=issue.evidence,
+        message=issue.candidate.description,
+        suggestion=issue.candidate.suggestion,
+        evidence=issue.candidate.evidence,
         function=where.function,
         fingerprint=issue.fingerprint,
         status=cast(Status, issue.status),

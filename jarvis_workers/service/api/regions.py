@@ -22,7 +22,7 @@ def read_regions(blobs: Blobs, snapshot_id: str, issues: Iterable[Issue]) -> dic
     """Return regions by the gids of issues, for those whose file can be read."""
     by_file: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        by_file[issue.file].append(issue)
+        by_file[issue.candidate.file].append(issue)
     result: dict[int, Region] = {}
     with open_snapshot(blobs, snapshot_id) as reader:
         for entry in reader.files() if by_file else ():
@@ -43,9 +43,9 @@ def _regions(content: bytes, language: str, issues: Iterable[Issue]) -> dict[int
         starts.append(starts[-1] + len(line) + 1)
     within = _functions(content, language)
     return {
-        issue.gid: _region(lines[issue.line - 1], starts[issue.line - 1], issue, within)
+        issue.gid: _region(lines[issue.candidate.line - 1], starts[issue.candidate.line - 1], issue, within)
         for issue in issues
-        if 0 < issue.line <= len(lines)
+        if 0 < issue.candidate.line <= len(lines)
     }
 
 
@@ -59,12 +59,12 @@ def _functions(content: bytes, language: str) -> Functions:
 def _region(line: bytes, start: int, issue: Issue, within: Functions) -> Region:
     """Return the region from the place where the rule fired to the end of the evidence, else to the end of the line."""
     text = line.decode("utf-8", "backslashreplace").replace("\t", " ").rstrip()
-    place = text.find(issue.evidence)
-    column = issue.column
+    place = text.find(issue.candidate.evidence)
+    column = issue.candidate.column
     first = column - 1 if column else len(text) - len(text.lstrip())
-    last = place + len(issue.evidence) if place >= 0 else len(text)
+    last = place + len(issue.candidate.evidence) if place >= 0 else len(text)
     # For a function on one line, its head starts before the body, but the end of the line is inside.
     indent, code = len(line) - len(line.lstrip()), len(line.rstrip())
     function = within.at(start + indent) or within.at(start + max(indent, code - 1))
     name = function.name.decode("utf-8", "backslashreplace") if function else None
-    return Region(first + 1, issue.line, max(first, last) + 1, name)
+    return Region(first + 1, issue.candidate.line, max(first, last) + 1, name)

@@ -194,7 +194,8 @@ def _plan(
     digests = {file: entry.digest for file, entry in entries.items()}
     return FixPlan(
         findings=tuple(
-            fix_finding(issue, others, path_of, digests.get(issue.file, ""), by_gid) for issue, others in findings
+            fix_finding(issue, others, path_of, digests.get(issue.candidate.file, ""), by_gid)
+            for issue, others in findings
         ),
         files=tuple(as_text(entry.path) for entry in entries.values()) if is_small else (),
         proved=tuple(related_finding(issue, path_of, by_gid) for issue in proved),

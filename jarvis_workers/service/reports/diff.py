@@ -79,7 +79,7 @@ def report_of_file(named: str) -> ReportSide:
     file = read_report_file(named)
     rules = file.run.get("rules")
     off = rules.get("off") if isinstance(rules, dict) else None
-    confidences = [issue.confidence for issue in file.body.issues]
+    confidences = [issue.candidate.confidence for issue in file.body.issues]
     least = min(confidences, default=1.0) if file.body.summary.below_min_confidence else 0.0
     looked = Looked(
         state=str(file.run.get("state")),
@@ -93,7 +93,7 @@ def report_of_file(named: str) -> ReportSide:
 
 def _have_common_files(before: ReportSide, after: ReportSide) -> bool:
     """Return whether a file with findings of one scan is in the other; without findings, none is missing."""
-    olds, news = ({issue.file for issue in side.body.issues} for side in (before, after))
+    olds, news = ({issue.candidate.file for issue in side.body.issues} for side in (before, after))
     is_empty = not olds and not news
     return is_empty or bool(olds & news or after.looked.scanned(olds) or before.looked.scanned(news))
 
@@ -110,7 +110,9 @@ def _from_the_top(*reports: ReportSide) -> tuple[ReportSide, ...]:
 
 def _moved(prefix: str, body: ReportBody) -> ReportBody:
     return below(prefix, body).map_findings(
-        lambda one: one._replace(fingerprint=fingerprint_of(one.file, one.pattern, one.evidence))
+        lambda one: one._replace(
+            fingerprint=fingerprint_of(one.candidate.file, one.candidate.pattern, one.candidate.evidence)
+        )
     )
 
 

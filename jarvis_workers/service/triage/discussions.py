@@ -72,7 +72,7 @@ def discussion_request(
         agent_limits=agent_limits_of(settings),
         finding=issue.id,
         candidate=_candidate(issue),
-        verification=issue.verification or issue.description,
+        verification=issue.verification or issue.candidate.description,
         verdict=_verdict(issue),
         text=words,
         notes=read_notes(settings),
@@ -83,8 +83,7 @@ def discussion_request(
 
 
 def _candidate(issue: Issue) -> Candidate:
-    shared = {name: getattr(issue, name) for name in Candidate._fields if name not in ("suppressed", "trail")}
-    return Candidate(**shared, trail=trail_of(issue.path, issue.file))
+    return issue.candidate._replace(suppressed=None, trail=trail_of(issue.path, issue.candidate.file))
 
 
 def _verdict(issue: Issue) -> str:

@@ -88,22 +88,22 @@ def matching(
     Unless `judged`, or if the filter names a state, only open findings match: without a verdict and not suppressed.
     Raises UsageError for a rule or category that neither the findings nor the rule table have.
     """
-    _refuse_unknown("--rule", criteria.rules, {issue.pattern for issue in findings} | RULES_BY_PATTERN.keys())
+    _refuse_unknown("--rule", criteria.rules, {issue.candidate.pattern for issue in findings} | RULES_BY_PATTERN.keys())
     categories = {rule.category for rule in RULES_BY_PATTERN.values()}
-    _refuse_unknown("--category", criteria.categories, {issue.category for issue in findings} | categories)
+    _refuse_unknown("--category", criteria.categories, {issue.candidate.category for issue in findings} | categories)
     selection = Selection(frozenset(), include=criteria.globs)
     states = criteria.states or (() if judged else (OPEN,))
     aside = judged or bool(criteria.statuses or set(criteria.states) - {OPEN})
     return [
         issue
         for issue in findings
-        if _fits(issue.pattern, criteria.rules)
+        if _fits(issue.candidate.pattern, criteria.rules)
         and _fits(issue.severity, criteria.severities)
-        and _fits(issue.category, criteria.categories)
+        and _fits(issue.candidate.category, criteria.categories)
         and _fits(issue.status, criteria.statuses)
         and _fits(_state(judgements.get(issue.fingerprint)), states)
         and (aside or issue.status not in ASIDE)
-        and any(map(selection.includes, _with_directories(from_shown(issue.file))))
+        and any(map(selection.includes, _with_directories(from_shown(issue.candidate.file))))
     ]
 
 

@@ -56,7 +56,7 @@ def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
     first: dict[str, Issue] = {}
     for issue in findings:
         first.setdefault(issue.fingerprint, issue)
-        lines.setdefault(issue.fingerprint, []).append(issue.line)
+        lines.setdefault(issue.fingerprint, []).append(issue.candidate.line)
     return ((issue, lines[fingerprint][1:]) for fingerprint, issue in first.items())
 
 
@@ -80,7 +80,7 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "", by: str | No
         raise UsageError(f"the reason {plain(text)} contains control characters")
     if verdict.needs_reason and not text:
         raise UsageError(f"{issue.id}: judging a finding {WORDS[verdict]} requires a reason")
-    named = {"fingerprint": issue.fingerprint, "rule": issue.pattern, "file": issue.file}
+    named = {"fingerprint": issue.fingerprint, "rule": issue.candidate.pattern, "file": issue.candidate.file}
     return Judgement(verdict=verdict, reason=text, by=current_user() if by is None else plain(by)[:BY_MAX], **named)
 
 
@@ -109,7 +109,7 @@ class Excerpts:
         """
         issue = self._findings[place]
         if around is not None:
-            return read_around(self._blobs, self._snapshot_id, issue.file, issue.line, around)
+            return read_around(self._blobs, self._snapshot_id, issue.candidate.file, issue.candidate.line, around)
         name = issue.id
         if name not in self._read:
             ahead = self._findings[place : place + AHEAD]

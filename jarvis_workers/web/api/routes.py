@@ -100,7 +100,7 @@ def show_finding(path: models.FindingPath) -> Response:
     world, run = context(), exact_scan(path.run_id)
     issue = _issue(run, path.finding_id)
     excerpt = read_excerpts(world.blobs, run.snapshot_id, [issue]).get(issue.id)
-    pieces = [] if excerpt is None else [excerpt._replace(file=issue.file, more=()), *excerpt.more]
+    pieces = [] if excerpt is None else [excerpt._replace(file=issue.candidate.file, more=()), *excerpt.more]
     code = [{"file": piece.file, "first": piece.first, "lines": list(piece.lines)} for piece in pieces]
     judgement = history.record_of(world.store, issue.fingerprint).current
     talk = history.conversation_of(world.store, run, issue.gid) if issue.verdict else None
@@ -221,7 +221,7 @@ def _issue(run: ScanRun, named: str) -> Issue:
 
 def _finding(issue: Issue, judgement: Judgement | None = None) -> models.FindingOut:
     names = [name for name in models.FindingOut.model_fields if name != "triage"]
-    return models.FindingOut(**{name: getattr(issue, name) for name in names}, triage=_triage(judgement))
+    return models.FindingOut(**{name: issue.value(name) for name in names}, triage=_triage(judgement))
 
 
 def _triage(judgement: Judgement | None) -> models.TriageOut | None:

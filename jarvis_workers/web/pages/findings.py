@@ -66,12 +66,12 @@ def _facts(run: ScanRun, named: str) -> dict[str, Any]:
     issue = findings[place]
     excerpt = read_excerpts(world.blobs, run.snapshot_id, [issue]).get(issue.id)
     path, code = trace_and_code(issue, excerpt, ENGLISH)
-    twins = [one.line for one in findings if one.fingerprint == issue.fingerprint and one.id != issue.id]
+    twins = [one.candidate.line for one in findings if one.fingerprint == issue.fingerprint and one.id != issue.id]
     record = history.record_of(world.store, issue.fingerprint)
     return {
         "run": run,
         "issue": issue,
-        "rule": RULES_BY_PATTERN.get(issue.pattern),
+        "rule": RULES_BY_PATTERN.get(issue.candidate.pattern),
         "twins": twins[:TWINS_MAX],
         "path": path,
         "code": code,

@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 
 from jarvis_workers.sec.report import FORMATS, format_of
 from jarvis_workers.sec.report_document import IssueSuppression
-from tests.issues import body_of
+from tests.issues import at, body_of
 from tests.machine import assert_cpu_within
 from tests.sec.verdicts import EVERY, hostile, judged_body
 from tests.workflow_commands import obeyed
@@ -227,7 +227,7 @@ def test_csv_cells_are_no_formulas(text):
 
 def test_csv_has_crlf_quotes_and_a_row_for_every_finding_and_gap():
     body = judged_body(*EVERY, not_checked=[("b.c", "too large")])
-    issue = body.issues[0]._replace(evidence='a "b", c')
+    issue = at(body.issues[0], evidence='a "b", c')
 
     rows = table(body._replace(issues=[issue, *body.issues[1:]]))
     text = render("csv", body)

@@ -59,10 +59,13 @@ def test_of_three_equal_lines_where_there_were_two_one_is_new():
 
 
 def test_what_was_not_looked_at_is_not_fixed():
-    found = differ([(COPY, PLAIN), (GETS, PLAIN)], [], lambda one: "too large" if "gets" in one.evidence else None)
+    def reason(one):
+        return "too large" if "gets" in one.candidate.evidence else None
 
-    assert [(one.issue.line, one.reason) for one in found.not_checked] == [(7, "too large")]
-    assert [issue.line for issue in found.fixed] == [40]
+    found = differ([(COPY, PLAIN), (GETS, PLAIN)], [], reason)
+
+    assert [(one.issue.candidate.line, one.reason) for one in found.not_checked] == [(7, "too large")]
+    assert [issue.candidate.line for issue in found.fixed] == [40]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def test_a_run_compared_with_itself_differs_in_nothing_whatever_the_order():
 def test_each_format_tells_all_of_it_the_worst_first():
     before = [(COPY, PLAIN), (like(COPY, file="b.c"), RISK), (like(COPY, file="gone.c"), PLAIN)]
     after = [(GETS, PLAIN), (like(COPY, file="new.c"), RISK), (like(COPY, file="b.c"), NO_RISK)]
-    found = differ(before, after, lambda one: "too large" if one.file == "gone.c" else None)
+    found = differ(before, after, lambda one: "too large" if one.candidate.file == "gone.c" else None)
     said = forms(found, ["the later run is incomplete"])
 
     assert said["text"] == (

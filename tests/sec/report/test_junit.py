@@ -11,6 +11,7 @@ from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.junit import render_junit
 from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from tests.issues import at
 from tests.machine import assert_cpu_within
 from tests.sec.verdicts import DOUBT, NO_RISK, OPEN_END, RISK, hostile, judged_body
 
@@ -130,7 +131,7 @@ def test_the_run_is_in_the_properties_alone():
 def test_what_xml_forbids_or_a_terminal_obeys_is_written_out(letter):
     hostile = f"]]><!--&{letter}\"'</failure>"
     body = body_of(copy(evidence=hostile, description=hostile), not_checked=[(hostile, hostile)])
-    body = body._replace(issues=[issue._replace(file=hostile) for issue in body.issues])
+    body = body._replace(issues=[at(issue, file=hostile) for issue in body.issues])
 
     root = junit(body, {"scanned_root": hostile})
 

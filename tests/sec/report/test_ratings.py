@@ -91,7 +91,7 @@ def test_the_severity_of_a_rule_is_not_that_of_a_verdict() -> None:
 def test_confirmed_findings_are_sorted_by_severity_exposure_and_score() -> None:
     issues = [rated(*one) for one in sorted(WORST_FIRST)]
 
-    assert [issue.line for issue in worst_first(issues)] == [line for line, *_ in WORST_FIRST]
+    assert [issue.candidate.line for issue in worst_first(issues)] == [line for line, *_ in WORST_FIRST]
 
 
 def test_reports_show_the_worst_first_with_exposure_and_analysis() -> None:

@@ -27,11 +27,11 @@ def about_rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
             ABOUT,
             anchor=about_anchor(rule),
             rule=rule,
-            pattern=issue.pattern,
+            pattern=issue.candidate.pattern,
             description=description,
             remedy=say("What to do:"),
             suggestion=suggestion,
-            examples=list(_examples(issue.pattern, say)),
+            examples=list(_examples(issue.candidate.pattern, say)),
             suppress=say("To suppress a finding, give the reason in a comment on its line or the line above:"),
             reason=say("reason"),
         )

@@ -74,13 +74,13 @@ def card(
         title=say("What to do:"),
         name=finding_title(issue, body.titles),
         rule=rule_of(issue),
-        file=issue.file,
-        line=issue.line,
+        file=issue.candidate.file,
+        line=issue.candidate.line,
         more=_more(others),
-        evidence=issue.evidence,
+        evidence=issue.candidate.evidence,
         places=_places(others, say),
-        description=issue.description,
-        remedy=in_lines(issue.opinion.suggestions or issue.suggestion),
+        description=issue.candidate.description,
+        remedy=in_lines(issue.opinion.suggestions or issue.candidate.suggestion),
         path=path,
         code=code,
         **verdict_section.parts(issue, body.patches.get(issue.id), say),
@@ -91,7 +91,7 @@ def card(
 
 def trace_and_code(issue: Issue, excerpt: Excerpt | None, say: Words) -> tuple[Html, Html]:
     """Return the steps that lead to a finding, and the code around the steps and the finding; either may be empty."""
-    pieces = in_order(excerpt, issue.file, issue.line) if excerpt else []
+    pieces = in_order(excerpt, issue.candidate.file, issue.candidate.line) if excerpt else []
     steps = _numbered(issue, pieces)
     return _path(steps) if steps else Html(""), written(_codes(pieces, steps, say))
 
@@ -120,10 +120,10 @@ def _places(others: Sequence[Issue], say: Words) -> Html | str:
                 '<li><a class="place" href="{href}">{file}:{line}</a> <span class="rule">{rule}</span>'
                 " <code>{evidence}</code></li>",
                 href=link_to(id=issue.id),
-                file=issue.file,
-                line=issue.line,
+                file=issue.candidate.file,
+                line=issue.candidate.line,
                 rule=rule_of(issue),
-                evidence=issue.evidence,
+                evidence=issue.candidate.evidence,
             )
             for issue in others[:PLACES_MAX]
         ],
@@ -136,7 +136,7 @@ def silence(issue: Issue, run: str, say: Words) -> Html:
     return markup(
         SILENCE.strip(),
         question=say("Not a bug?"),
-        rule=issue.pattern,
+        rule=issue.candidate.pattern,
         reason=say("reason"),
         other=say("or"),
         command=command,
@@ -232,12 +232,12 @@ def _fact_list(issue: Issue, say: Words, source_url: str | None) -> list[Html]:
 
 def _facts(issue: Issue, say: Words, source_url: str | None) -> Iterator[tuple[str, object]]:
     if source_url:
-        href = link_to_source(source_url, issue.file, issue.line)
-        yield "Source", markup(SOURCE.strip(), href=href, file=issue.file, line=issue.line)
-    yield "Confidence", f"{issue.confidence:.2f}"
+        href = link_to_source(source_url, issue.candidate.file, issue.candidate.line)
+        yield "Source", markup(SOURCE.strip(), href=href, file=issue.candidate.file, line=issue.candidate.line)
+    yield "Confidence", f"{issue.candidate.confidence:.2f}"
     yield "Score", f"{issue.score:.2f}"
-    yield "Category", issue.category
-    yield "Weakness", cwe_link(issue.cwe, say)
+    yield "Category", issue.candidate.category
+    yield "Weakness", cwe_link(issue.candidate.cwe, say)
     yield "Status", say(issue.status)
     if issue.judged is not None:
         yield "Triage", say(TRIAGE[issue.judged])

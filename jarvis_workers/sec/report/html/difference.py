@@ -84,8 +84,8 @@ def _row(issue: Issue, text: str) -> Html:
         ROW,
         severity=issue.severity,
         rule=finding_name(issue),
-        file=issue.file,
-        line=issue.line,
-        evidence=issue.evidence,
+        file=issue.candidate.file,
+        line=issue.candidate.line,
+        evidence=issue.candidate.evidence,
         said=text,
     )

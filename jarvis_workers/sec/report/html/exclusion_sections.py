@@ -74,9 +74,9 @@ def _suppressed(issues: Sequence[Issue], total: int, say: Words) -> Iterator[Htm
     rows = [
         (
             say(issue.severity),
-            issue.pattern,
-            f"{issue.file}:{issue.line}",
-            issue.evidence,
+            issue.candidate.pattern,
+            f"{issue.candidate.file}:{issue.candidate.line}",
+            issue.candidate.evidence,
             (issue.suppression and issue.suppression.justification) or say("no reason given"),
         )
         for issue in issues[:SHOWN_MAX]

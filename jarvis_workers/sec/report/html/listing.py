@@ -91,15 +91,15 @@ def listing(
 def _row(issue: Issue, tables: _Tables, title: str) -> tuple[Any, ...]:
     return (
         visible(issue.id),
-        tables.files[visible(issue.file)],
-        issue.line,
+        tables.files[visible(issue.candidate.file)],
+        issue.candidate.line,
         tables.rules[_rule(issue)],
-        tables.texts[visible(issue.description), visible(issue.suggestion)],
-        issue.confidence,
+        tables.texts[visible(issue.candidate.description), visible(issue.candidate.suggestion)],
+        issue.candidate.confidence,
         WORST_FIRST.index(issue.severity),
         tables.statuses[visible(issue.status)],
         issue.score,
-        visible(issue.evidence),
+        visible(issue.candidate.evidence),
         visible(issue.fingerprint),
         issue.cluster or 0,
         tables.causes[issue.root_cause] if issue.root_cause else None,
@@ -110,12 +110,20 @@ def _row(issue: Issue, tables: _Tables, title: str) -> tuple[Any, ...]:
 def _rule(issue: Issue) -> tuple[str, str, int, str, str]:
     """Return the id of a rule, category, weakness, the name in suppression comments, and the anchor of its texts."""
     rule = rule_of(issue)
-    return visible(rule), visible(issue.category), issue.cwe, visible(issue.pattern), about_anchor(rule)
+    return (
+        visible(rule),
+        visible(issue.candidate.category),
+        issue.candidate.cwe,
+        visible(issue.candidate.pattern),
+        about_anchor(rule),
+    )
 
 
 def _links(issues: Sequence[Issue], source_url: str) -> dict[str, str]:
     """Return a URL template, with a placeholder for the line, for each file with findings, by displayed name."""
-    return {visible(file): link_to_file(source_url, file) for file in sorted({issue.file for issue in issues})}
+    return {
+        visible(file): link_to_file(source_url, file) for file in sorted({issue.candidate.file for issue in issues})
+    }
 
 
 def _steps(path: Sequence[TraceLocation], files: _Numbers) -> list[tuple[int, int, str]]:

@@ -169,7 +169,7 @@ def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str]) -
 def _categories(summary: Summary, issues: Sequence[Issue]) -> list[Bar]:
     severities: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for issue in issues:
-        severities[issue.category][issue.severity] += 1
+        severities[issue.candidate.category][issue.severity] += 1
     return [
         Bar(
             category,
@@ -184,7 +184,7 @@ def _categories(summary: Summary, issues: Sequence[Issue]) -> list[Bar]:
 def _riskiest(summary: Summary, issues: Sequence[Issue]) -> list[Bar]:
     scores: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for issue in issues:
-        scores[issue.file][issue.severity] += issue.score
+        scores[issue.candidate.file][issue.severity] += issue.score
     return [
         Bar(file, f"{sum(scores[file].values()):,.1f}", _worst_first(scores[file]), {"file": file})
         for file in summary.top_risk_files
@@ -212,8 +212,8 @@ def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
             "<td>{total}</td></tr>",
             href=link_to(rule=rule),
             rule=rule,
-            category=group[0].category,
-            cwe=cwe_link(group[0].cwe, say),
+            category=group[0].candidate.category,
+            cwe=cwe_link(group[0].candidate.cwe, say),
             counts=[markup("<td>{count}</td>", count=severities[severity] or "") for severity in WORST_FIRST],
             total=f"{len(group):,}",
         )

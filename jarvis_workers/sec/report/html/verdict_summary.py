@@ -62,9 +62,9 @@ def worst(issues: Sequence[Issue], body: ReportBody, say: Words) -> Iterator[Htm
             grave=say(issue.severity),
             exposure=exposure_badge(issue),
             title=finding_title(issue, body.titles),
-            file=issue.file,
-            line=issue.line,
-            consequences=in_lines(issue.opinion.consequences or issue.description),
+            file=issue.candidate.file,
+            line=issue.candidate.line,
+            consequences=in_lines(issue.opinion.consequences or issue.candidate.description),
             proof=proof_head(issue.proof, say),
             remedy="" if patch and patch.state == "fixed" else _remedy(issue, say),
             patch=patch_part(patch, say),
@@ -85,8 +85,8 @@ def _next(issues: Sequence[Issue], body: ReportBody, say: Words) -> Html | str:
             severity=issue.severity,
             grave=say(issue.severity),
             title=finding_title(issue, body.titles),
-            file=issue.file,
-            line=issue.line,
+            file=issue.candidate.file,
+            line=issue.candidate.line,
             status=issue.status,
             word=say(WORDS[issue.status]),
         )
@@ -100,7 +100,7 @@ def _next(issues: Sequence[Issue], body: ReportBody, say: Words) -> Html | str:
 
 
 def _remedy(issue: Issue, say: Words) -> Html:
-    remedy = in_lines(issue.opinion.suggestions or issue.suggestion)
+    remedy = in_lines(issue.opinion.suggestions or issue.candidate.suggestion)
     return markup('<p class="remedy"><b>{title}</b> {remedy}</p>', title=say("What to do:"), remedy=remedy)
 
 
