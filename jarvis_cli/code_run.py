@@ -148,7 +148,7 @@ class _Session:
     def change(self, choice: CodeChoice) -> int:
         """Execute one run; return its exit code."""
         command = RunCommand(
-            str(self._repository.top),
+            path=str(self._repository.top),
             request=partial(self._request, choice),
             deliver=self._deliver,
             detach=self._options.detach,

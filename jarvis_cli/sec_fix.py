@@ -38,7 +38,7 @@ def fix_findings(options: FixCommandOptions) -> int:
         return deliver_fixes(store, blobs, run, target, screen, directory=options.directory)
 
     command = RunCommand(
-        str(root_of(scanned)), request=request, deliver=deliver, detach=options.detach, quiet=options.quiet
+        path=str(root_of(scanned)), request=request, deliver=deliver, detach=options.detach, quiet=options.quiet
     )
     return execute_run(settings, command)
 
