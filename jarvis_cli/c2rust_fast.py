@@ -24,6 +24,7 @@ from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import name_over_source
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.c2rust.options import ParseOptions
@@ -55,7 +56,7 @@ def convert_project(
     run = RunCommand(
         path=command.path,
         request=with_compile_plan(settings, compiling, partial(fast_request, request), fetch),
-        deliver=partial(_deliver, settings, command, place, summary),
+        deliver=partial(_deliver, command, place, summary),
         name=name_over_source(command.name, settings, command.path, ParseOptions(), **facts),
         labels=parse_labels(command.label or ()),
         unfinished=partial(unfinished, request, settings) if unfinished else None,
@@ -105,17 +106,14 @@ def _names(given: str) -> list[str]:
 
 
 def _deliver(
-    settings: Settings,
     command: SkeletonConversion,
     place: Path,
     summary: Callable[[Store, Blobs, Run], None] | None,
-    store: Store,
-    blobs: Blobs,
-    run: Run,
+    stored: StoredRun,
     screen: Display,
 ) -> int:
     if summary and not command.quiet:
-        summary(store, blobs, run)
-    if has_partial_crate(run) and not command.branch:
-        return deliver_partial_crate(settings, store, blobs, run, place, quiet=command.quiet)
-    return deliver_crate(store, blobs, run, place, screen, branch=command.branch, quiet=command.quiet)
+        summary(stored.store, stored.blobs, stored.run)
+    if has_partial_crate(stored.run) and not command.branch:
+        return deliver_partial_crate(stored, place, quiet=command.quiet)
+    return deliver_crate(stored, place, screen, branch=command.branch, quiet=command.quiet)

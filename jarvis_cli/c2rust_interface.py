@@ -18,14 +18,13 @@ from jarvis_workers.service.c2rust.interface_run import (
     interface_request,
     read_interface,
 )
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import name_over_source
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
-from jarvis_workers.store.values import Run
 
 # Options that say how C is compiled and compared with Rust, which an interface with its own tests does not need.
 OF_CONVERSIONS = (
@@ -86,7 +85,5 @@ def _check(conversion: InterfaceConversion) -> None:
         raise UsageError("--dry-run and --json cannot be used with --interface: only conversions are estimated")
 
 
-def _deliver(
-    conversion: InterfaceConversion, place: Path, store: Store, blobs: Blobs, run: Run, screen: Display
-) -> int:
-    return deliver_interface(store, blobs, run, place, screen, quiet=conversion.quiet)
+def _deliver(conversion: InterfaceConversion, place: Path, stored: StoredRun, screen: Display) -> int:
+    return deliver_interface(stored, place, screen, quiet=conversion.quiet)

@@ -11,13 +11,12 @@ from jarvis_cli.status_output import Display
 from jarvis_workers.service.c2rust.fast_run import require_model
 from jarvis_workers.service.c2rust.replacement_run import ReplaceInput, names_in, replace_request
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
-from jarvis_workers.store.values import Run
 
 
 def replace_functions(command: LibraryReplace) -> int:
@@ -53,5 +52,5 @@ def _request(
     return replace_request(settings, source, executor, options, screen.tell, resume=command.resume)
 
 
-def _deliver(options: LibraryReplace, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    return deliver_replacement(store, blobs, run, screen, quiet=options.quiet)
+def _deliver(command: LibraryReplace, stored: StoredRun, screen: Display) -> int:
+    return deliver_replacement(stored, screen, quiet=command.quiet)
