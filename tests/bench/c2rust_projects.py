@@ -97,7 +97,7 @@ def open_library(tree: Path, commands: LibraryCommands, data: Path, limits: Benc
     """Yield the library in a tree, translated, with its programs built below `data`."""
     project, units = read_library(tree, commands, data)
     archive = pack_project(tree, MOST_MEGABYTES)
-    build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
+    build = ProjectBuild(archive, BuildCommands(commands.configure, commands.build), (), commands.tests)
     coverage, _ = measure_coverage(data, build, limits)
     with open_bench(data, build._replace(kind="checked"), limits) as checked, open_bench(data, build, limits) as bench:
         began = monotonic()
