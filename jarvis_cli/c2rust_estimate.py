@@ -7,6 +7,8 @@ from dataclasses import asdict
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.c2rust_fast_options import SkeletonConversion
+from jarvis_cli.c2rust_replace_options import LibraryReplace
 from jarvis_cli.estimate import basis_lines, share_facts, stage_rows
 from jarvis_cli.progress import display
 from jarvis_cli.project_run import RunCommand
@@ -22,19 +24,21 @@ from jarvis_workers.service.sources import open_source
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 
+NEED_A_RUN = ("detach", "name", "branch", "fetch_crates")
 
-def place_of(where: str | None, *, dry_run: bool, as_json: bool, **others: object) -> str | None:
-    """Return where a command runs: a dry run on this machine. Raises UsageError for options that it contradicts.
 
-    `others` are options of the command that need a run, by their names.
+def flags_of(command: SkeletonConversion | LibraryReplace) -> dict[str, object]:
+    """Return the settings that a command gives: a dry run is on this machine.
+
+    Raises UsageError for options that contradict a dry run, since they need a run.
     """
-    if as_json and not dry_run:
+    if command.as_json and not command.dry_run:
         raise UsageError("--json is for --dry-run; for the results of a run: jarvis runs report last --format json")
-    given = [name for name, value in others.items() if value]
-    if dry_run and given:
+    given = [name for name in NEED_A_RUN if getattr(command, name, None)]
+    if command.dry_run and given:
         option = given[0].replace("_", "-")
         raise UsageError(f"--{option} cannot be combined with --dry-run, which records no run and writes no crate")
-    return "local" if dry_run else where
+    return {**command.flags, **({"where": "local"} if command.dry_run else {})}
 
 
 def print_estimate(settings: Settings, command: RunCommand, *, as_json: bool) -> int:

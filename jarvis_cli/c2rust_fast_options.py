@@ -1,15 +1,14 @@
 """The options of `jarvis c2rust fast`, `skeleton`, `prepare` and `transpile`."""
 
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
 
-from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, ReportLanguage, Tree
+from jarvis_cli.c2rust_options import Database, Processes, ReportLanguage, Tree
 from jarvis_cli.c2rust_replace_options import FetchCrates
-from jarvis_cli.completion import groups
+from jarvis_cli.option_records import CommandOptions, Without
 from jarvis_cli.options import (
     AGENTS,
     EXECUTION,
@@ -17,12 +16,14 @@ from jarvis_cli.options import (
     Detach,
     DryRun,
     EstimateJson,
-    Group,
     Label,
     Name,
     Quiet,
     Where,
 )
+from jarvis_workers.steps.c2rust.fast_options import CONVERSION, FastOptions
+from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 EXAMPLES = """
 jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'
@@ -50,44 +51,6 @@ jarvis c2rust transpile --build make --test 'make test' --notes notes.md
 jarvis c2rust transpile --build make --test 'make test' -g small -m 2 --escalate large
 jarvis c2rust transpile -p zlib --interface zlib_interface -o zlib_rs
 """
-CONVERSION = "Conversion"
-
-
-class ProofChoice(StrEnum):
-    """The weakest proof that is accepted."""
-
-    built = "built"
-    reached = "reached"
-    compared = "compared"
-
-
-Configure = Annotated[
-    str | None,
-    typer.Option(metavar="CMD", help="Command to run before the build, in the sandbox.", rich_help_panel=COMPILATION),
-]
-Build = Annotated[
-    str | None,
-    typer.Option(metavar="CMD", help="The project's own build command, such as make.", rich_help_panel=COMPILATION),
-]
-Test = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--test", metavar="CMD", help="The project's own test command; repeatable.", rich_help_panel=COMPILATION
-    ),
-]
-ProofOption = Annotated[
-    ProofChoice,
-    typer.Option(
-        help="Weakest proof accepted: built; reached by a test that passes; compared call by call with C.",
-        rich_help_panel=CONVERSION,
-    ),
-]
-Only = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME", help="Functions to convert, with wildcards; @FILE: one per line.", rich_help_panel=CONVERSION
-    ),
-]
 Crate = Annotated[
     Path | None,
     typer.Option(
@@ -131,16 +94,19 @@ Cache = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkeletonConversion:
-    """The options of `jarvis c2rust skeleton`."""
+class SkeletonConversion(CommandOptions):
+    """What `jarvis c2rust skeleton` converts, and how the crate is delivered.
 
-    forward: ClassVar = True
+    The fields from `branch` on are options of commands with more options.
+    """
+
+    order = "path compile_commands configure build tests only crate_dir processes cache lang label name"
+    suffix: ClassVar = "skeleton"
     path: Tree = "."
     compile_commands: Database = None
-    configure: Configure = None
-    build: Build = None
-    test: Test = None
-    only: Only = None
+    options: Annotated[FastOptions, Without("allow_errors proof")] = field(
+        default_factory=lambda: FastOptions(forward=True, proof="built")
+    )
     crate_dir: Crate = None
     processes: Processes = None
     cache: Cache = True
@@ -150,13 +116,32 @@ class SkeletonConversion:
     where: Where = None
     detach: Detach = False
     quiet: Quiet = False
+    branch: str | None = None
+    fetch_crates: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    sec_before: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """The directory of the crate: next to the project, or in the current directory for a git URL."""
+        if self.crate_dir is not None:
+            return self.crate_dir
+        from jarvis_workers.service.sources import is_address  # noqa: PLC0415  (slow)
+
+        root = Path.cwd() if is_address(self.path) else Path(self.path).resolve()
+        return root.with_name(f"{root.name}_{self.suffix}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareConversion(SkeletonConversion):
     """The options of `jarvis c2rust prepare`."""
 
-    group: Group = None
+    order = f"{SkeletonConversion.order} where detach quiet model_group budget"
+    suffix: ClassVar = "rs"
+    options: Annotated[PrepareOptions, Without("allow_errors proof")] = field(
+        default_factory=lambda: PrepareOptions(forward=True, proof="built")
+    )
     budget: Budget = None
     dry_run: DryRun = False
     as_json: EstimateJson = False
@@ -166,8 +151,9 @@ class PrepareConversion(SkeletonConversion):
 class FastConversion(SkeletonConversion):
     """The options of `jarvis c2rust fast`."""
 
-    forward: ClassVar = False
-    proof: ProofOption = ProofChoice.reached
+    order = f"{SkeletonConversion.order} where detach quiet proof"
+    suffix: ClassVar = "rs"
+    options: Annotated[FastOptions, Without("allow_errors")] = field(default_factory=FastOptions)
     branch: Branch = None
 
 
@@ -175,44 +161,15 @@ class FastConversion(SkeletonConversion):
 class ModelConversion(FastConversion):
     """The options of commands that translate with a model."""
 
+    order = (
+        f"{FastConversion.order} branch fetch_crates model_group budget dry_run as_json "
+        "max_retries notes review escalate sec_before"
+    )
+    options: Annotated[TranslateOptions, Without("allow_errors")] = field(default_factory=TranslateOptions)
     fetch_crates: FetchCrates = False
-    group: Group = None
     budget: Budget = None
     dry_run: DryRun = False
     as_json: EstimateJson = False
-    max_retries: Annotated[
-        int,
-        typer.Option(
-            "--max-retries",
-            "-m",
-            min=0,
-            max=50,
-            metavar="NUMBER",
-            help="Answers after the first.",
-            rich_help_panel=AGENTS,
-        ),
-    ] = 5
-    notes: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Text that is added to each question.", rich_help_panel=AGENTS),
-    ] = None
-    review: Annotated[
-        bool,
-        typer.Option(
-            "--review/--no-review",
-            help="Review each accepted function: 2 to 4 more answers.",
-            rich_help_panel=AGENTS,
-        ),
-    ] = True
-    escalate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GROUP",
-            help="Model group for functions of which no answer was accepted.",
-            autocompletion=groups,
-            rich_help_panel=AGENTS,
-        ),
-    ] = None
     sec_before: Annotated[
         Path | None,
         typer.Option(
@@ -221,14 +178,6 @@ class ModelConversion(FastConversion):
             rich_help_panel=AGENTS,
         ),
     ] = None
-    drivers: Annotated[
-        bool,
-        typer.Option(
-            "--drivers/--no-drivers",
-            help="Ask for C programs that call the functions which no test reaches: 1 to 3 more answers each.",
-            rich_help_panel=AGENTS,
-        ),
-    ] = True
 
 
 @dataclass(frozen=True, kw_only=True)

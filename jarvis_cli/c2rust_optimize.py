@@ -1,5 +1,6 @@
 """Execute `jarvis c2rust optimize`."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.fast_run import require_tools
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, reset_progress, write_empty_report
 from jarvis_workers.service.c2rust.optimize_run import (
-    OptimizeChoice,
     OptimizeInput,
     chosen_files,
     find_rust_crate,
@@ -25,58 +25,38 @@ from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
-from jarvis_workers.settings import Settings
 
 
-def optimize_crate(options: CrateOptimization) -> int:
+def optimize_crate(command: CrateOptimization) -> int:
     """Optimize a crate; return the exit code."""
-    settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=options.detach)
-    if not options.passes:
+    settings = project_settings(command.flags, detach=command.detach)
+    if not command.passes:
         raise UsageError("nothing to do: all passes are switched off")
-    crate = find_rust_crate(options.crate_dir, Path())
-    if options.reset_progress and not options.dry_run:
+    crate = find_rust_crate(command.crate_dir, Path())
+    if command.reset_progress and not command.dry_run:
         reset_progress(crate)
-    choice = _choice(options)
-    files = chosen_files(crate, choice, lambda line: typer.echo(plain(line), err=True))
+    options = replace(command.request.options, passes=list(command.passes))
+    request = replace(command.request, options=options, resume=command.request.resume and not command.reset_progress)
+    files = chosen_files(crate, request, lambda line: typer.echo(plain(line), err=True))
     if not files:
-        if not options.dry_run:
+        if not command.dry_run:
             write_empty_report(crate)
         typer.echo(plain(f"{crate}: no file to optimize"))
         return exits.DONE
     require_tools(settings)
-    command = RunCommand(
-        str(crate),
-        request=partial(_request, settings, options, choice, files),
-        deliver=partial(_deliver, options, crate),
-        detach=options.detach,
-        quiet=options.quiet,
+
+    def run_request(source: SourceTree, executor: str, _: Display) -> RunRequest[OptimizeInput]:
+        return optimize_request(settings, source, executor, options, files)
+
+    run = RunCommand(
+        path=str(crate),
+        request=run_request,
+        deliver=partial(_deliver, command, crate),
+        labels=parse_labels(command.label or ()),
+        detach=command.detach,
+        quiet=command.quiet,
     )
-    return execute_run(settings, command)
-
-
-def _choice(options: CrateOptimization) -> OptimizeChoice:
-    return OptimizeChoice(
-        passes=options.passes,
-        max_checks=options.max_checks,
-        include=tuple(options.include or ()),
-        exclude=tuple(options.exclude or ()),
-        max_files=options.max_files,
-        resume=options.resume and not options.reset_progress,
-        group=options.group,
-        fix_retries=options.build_fix_retries,
-    )
-
-
-def _request(
-    settings: Settings,
-    options: CrateOptimization,
-    choice: OptimizeChoice,
-    files: list[str],
-    source: SourceTree,
-    executor: str,
-    _: Display,
-) -> RunRequest[OptimizeInput]:
-    return optimize_request(settings, source, executor, choice, files, parse_labels(options.label or ()))
+    return execute_run(settings, run)
 
 
 def _deliver(options: CrateOptimization, crate: Path, stored: StoredRun, screen: Display) -> int:

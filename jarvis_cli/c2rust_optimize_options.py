@@ -1,12 +1,14 @@
 """The options of `jarvis c2rust optimize`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import AGENTS, Budget, Detach, Group, Label, Quiet, Where
+from jarvis_cli.option_records import CommandOptions
+from jarvis_cli.options import Budget, Detach, Label, Quiet, Where
+from jarvis_workers.steps.c2rust.optimize_options import FILES, OptimizeRequest
 
 EXAMPLES = """
 jarvis c2rust optimize --crate-dir zlib_rs
@@ -15,12 +17,17 @@ jarvis c2rust optimize --no-doc --include 'src/gz*.rs' -n 5
 jarvis c2rust optimize -m 20 --exclude tests
 jarvis c2rust optimize -g local --budget 1usd    a model proposes edits too
 """
-PASSES, FILES = "Passes", "Files"
+PASSES = "Passes"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrateOptimization:
-    """The options of `jarvis c2rust optimize`."""
+class CrateOptimization(CommandOptions):
+    """What `jarvis c2rust optimize` changes, and how the files are delivered."""
+
+    order = (
+        "crate_dir unsafe structure visibility doc max_checks dry_run include exclude max_files resume reset_progress "
+        "model_group fix_retries"
+    )
 
     crate_dir: Annotated[
         Path | None,
@@ -43,46 +50,11 @@ class CrateOptimization:
     doc: Annotated[
         bool, typer.Option("--doc/--no-doc", help="Add no placeholders for documentation.", rich_help_panel=PASSES)
     ] = True
-    max_checks: Annotated[
-        int,
-        typer.Option("--max-checks", "-m", min=0, metavar="NUMBER", help="Most runs of cargo test; 0: any number."),
-    ] = 0
+    request: OptimizeRequest = field(default_factory=OptimizeRequest)
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the changes, and write nothing.")] = False
-    include: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Only these files of the crate, with wildcards; repeatable.", rich_help_panel=FILES
-        ),
-    ] = None
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Files to leave as they are; repeatable.", rich_help_panel=FILES),
-    ] = None
-    max_files: Annotated[
-        int | None,
-        typer.Option("--max-files", "-n", min=1, metavar="NUMBER", help="At most NUMBER files.", rich_help_panel=FILES),
-    ] = None
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume/--no-resume", help="Also files that are optimized and have not changed.", rich_help_panel=FILES
-        ),
-    ] = True
     reset_progress: Annotated[
         bool, typer.Option("--reset-progress", help="Forget which files are optimized.", rich_help_panel=FILES)
     ] = False
-    group: Group = None
-    build_fix_retries: Annotated[
-        int,
-        typer.Option(
-            "--build-fix-retries",
-            "-r",
-            min=0,
-            metavar="NUMBER",
-            help="Further answers of a model for a file whose edits fail.",
-            rich_help_panel=AGENTS,
-        ),
-    ] = 2
     budget: Budget = None
     git_guard: Annotated[
         bool,

@@ -1,13 +1,17 @@
 """The options of `jarvis c2rust scan`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jarvis_cli.language import LanguageCode
+from jarvis_cli.option_records import CommandOptions
 from jarvis_cli.options import EXECUTION, REPORT, Detach, Label, Name, Quiet, Where
+from jarvis_workers.c2rust.command_words import COMPILATION, BuildCommands
+from jarvis_workers.option import Option
+from jarvis_workers.steps.c2rust.options import ParseOptions
 
 EXAMPLES = """
 jarvis c2rust scan -p zlib --build make     read what the build compiles
@@ -16,7 +20,7 @@ jarvis c2rust scan --compile-commands out/compile_commands.json
 jarvis c2rust scan --dot graph.dot --subgraphs-dir graphs
 jarvis runs report last -o graph.html       the interactive page
 """
-COMPILATION, PICTURES = "Compilation", "Pictures"
+PICTURES = "Pictures"
 
 Tree = Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="Root of the C project, or a git URL.")]
 Database = Annotated[
@@ -24,24 +28,6 @@ Database = Annotated[
     typer.Option(
         metavar="FILE",
         help="compile_commands.json; default: at the root or in build*/.",
-        rich_help_panel=COMPILATION,
-    ),
-]
-Configure = Annotated[
-    str | None,
-    typer.Option(metavar="CMD", help="Command to run before the build, in the sandbox.", rich_help_panel=COMPILATION),
-]
-Build = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CMD", help="Build command to record, in the sandbox, such as make.", rich_help_panel=COMPILATION
-    ),
-]
-AllowErrors = Annotated[
-    bool,
-    typer.Option(
-        "--allow-errors",
-        help="Accept units with errors, as far as they can be parsed.",
         rich_help_panel=COMPILATION,
     ),
 ]
@@ -65,6 +51,7 @@ Png = Annotated[bool, typer.Option("--png/--no-png", help="Do not draw pictures 
 Processes = Annotated[
     int | None,
     typer.Option("-j", "--processes", metavar="N", help="Processes; default: all cores.", rich_help_panel=EXECUTION),
+    Option(setting="processes"),
 ]
 
 ReportLanguage = Annotated[
@@ -79,14 +66,13 @@ ReportLanguage = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectScan:
-    """The options of `jarvis c2rust scan`."""
+class ProjectScan(CommandOptions):
+    """What `jarvis c2rust scan` reads, and how the symbols and graphs are delivered."""
 
     path: Tree = "."
     compile_commands: Database = None
-    configure: Configure = None
-    build: Build = None
-    allow_errors: AllowErrors = False
+    commands: BuildCommands = field(default_factory=BuildCommands)
+    options: ParseOptions = field(default_factory=ParseOptions)
     dot: Dot = None
     only_dot: OnlyDot = False
     subgraphs_dir: Subgraphs = None

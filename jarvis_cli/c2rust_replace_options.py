@@ -1,12 +1,14 @@
 """The options of `jarvis c2rust lib-replace`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import AGENTS, Budget, Detach, DryRun, EstimateJson, Group, Label, Quiet, Where
+from jarvis_cli.option_records import CommandOptions
+from jarvis_cli.options import AGENTS, Budget, Detach, DryRun, EstimateJson, Label, Quiet, Where
+from jarvis_workers.steps.c2rust.replace_options import FUNCTIONS, LIBRARIES, ReplaceOptions
 
 EXAMPLES = """
 jarvis c2rust lib-replace -p zopfli         after: jarvis c2rust scan -p zopfli
@@ -17,7 +19,6 @@ jarvis c2rust lib-replace --library crc32fast --fetch-crates
 jarvis c2rust lib-replace -g local --budget 1usd
 jarvis c2rust lib-replace --dry-run         estimate tokens and cost
 """
-FUNCTIONS, LIBRARIES = "Functions", "Libraries"
 HERE = Path()
 FetchCrates = Annotated[
     bool,
@@ -30,9 +31,10 @@ FetchCrates = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class LibraryReplace:
-    """The options of `jarvis c2rust lib-replace`."""
+class LibraryReplace(CommandOptions):
+    """What `jarvis c2rust lib-replace` judges, and how the result is delivered."""
 
+    order = "path root_list_file roots max_functions library disabled fetch_crates model_group"
     path: Annotated[
         Path, typer.Option("--path", "-p", metavar="DIR", help="Root of the project.", show_default=False)
     ] = HERE
@@ -40,28 +42,8 @@ class LibraryReplace:
         Path | None,
         typer.Option(metavar="FILE", help="Only the functions named in FILE, one per line.", rich_help_panel=FUNCTIONS),
     ] = None
-    root_list_syms: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES", help="Only these functions; repeatable, or with commas.", rich_help_panel=FUNCTIONS
-        ),
-    ] = None
-    max_funcs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="NUMBER", help="Judge at most NUMBER functions, one at a time.", rich_help_panel=FUNCTIONS
-        ),
-    ] = None
-    library: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Crate to consider first; it is allowed.", rich_help_panel=LIBRARIES),
-    ] = None
-    disabled_libs: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Crates not to use; repeatable, or with commas.", rich_help_panel=LIBRARIES),
-    ] = None
+    options: ReplaceOptions = field(default_factory=ReplaceOptions)
     fetch_crates: FetchCrates = False
-    group: Group = None
     budget: Budget = None
     dry_run: DryRun = False
     as_json: EstimateJson = False

@@ -1,5 +1,6 @@
 """Execute `jarvis c2rust run`."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,18 +11,17 @@ from jarvis_cli.c2rust_run_options import ProjectMove
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
+from jarvis_workers.option import listed
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names
 from jarvis_workers.service.c2rust.fast_run import (
     IMPROVING,
     OPTIMIZING,
     REPLACING,
-    FastChoice,
-    LibraryPart,
+    ConversionRequest,
     unfinished_run,
 )
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
-from jarvis_workers.service.c2rust.replacement_run import listed
 from jarvis_workers.service.c2rust.scan_results import words_of_run
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.runs import stages_of
@@ -42,14 +42,13 @@ def move_project(options: ProjectMove) -> int:
     if not (options.files or options.root_list_syms) and options.replace:
         raise UsageError(ROOTS_NEEDED)
     optimization = IMPROVING if not options.improve else ()
-    part = LibraryPart(
-        roots=listed(options.root_list_syms),
-        declared=_declared(options) if options.files else (),
-        disabled=listed(options.disabled_libs),
+    declared = _declared(options) if options.files else ()
+    request = ConversionRequest(
+        options=replace(options.options, roots=listed(options.root_list_syms), declared=list(declared)),
         skipped_stages=(*(() if options.replace else REPLACING), *(optimization if options.optimize else OPTIMIZING)),
     )
     unfinished = partial(_unfinished, options) if options.resume and options.name is None else None
-    return convert_project(options, part, unfinished, _summary)
+    return convert_project(options, request, unfinished, _summary)
 
 
 def _declared(options: ProjectMove) -> tuple[str, ...]:
@@ -67,10 +66,10 @@ def _declared(options: ProjectMove) -> tuple[str, ...]:
     return collected.names
 
 
-def _unfinished(options: ProjectMove, choice: FastChoice, settings: Settings, store: Store) -> Run | None:
+def _unfinished(options: ProjectMove, request: ConversionRequest, settings: Settings, store: Store) -> Run | None:
     if is_address(options.path):
         return None
-    return unfinished_run(store, settings, Path(options.path), choice, fetch=options.fetch_crates)
+    return unfinished_run(store, settings, Path(options.path), request, fetch=options.fetch_crates)
 
 
 def _summary(store: Store, blobs: Blobs, run: Run) -> None:

@@ -1,14 +1,17 @@
 """The options of `jarvis c2rust run`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jarvis_cli.c2rust_fast_options import CONVERSION, ModelConversion
-from jarvis_cli.c2rust_replace_options import FUNCTIONS, LIBRARIES
+from jarvis_cli.c2rust_fast_options import ModelConversion
+from jarvis_cli.option_records import Without
 from jarvis_cli.options import AGENTS
+from jarvis_workers.steps.c2rust.fast_options import CONVERSION
+from jarvis_workers.steps.c2rust.replace_options import FUNCTIONS, LIBRARIES
+from jarvis_workers.steps.c2rust.run_options import MoveOptions
 
 EXAMPLES = """
 jarvis c2rust run -p zlib --files zlib/zlib.h --configure ./configure --build make --test 'make test'
@@ -23,6 +26,10 @@ jarvis c2rust run --no-replace --no-resume --build make --test 'make check'
 class ProjectMove(ModelConversion):
     """The options of `jarvis c2rust run`."""
 
+    order = f"{ModelConversion.order} drivers"
+    options: Annotated[MoveOptions, Without("allow_errors roots library max_functions max_checks fix_retries")] = field(
+        default_factory=MoveOptions
+    )
     files: Annotated[
         list[Path] | None,
         typer.Option(
@@ -48,10 +55,6 @@ class ProjectMove(ModelConversion):
             help="Functions to move, with what these need; repeatable, or with commas.",
             rich_help_panel=FUNCTIONS,
         ),
-    ] = None
-    disabled_libs: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Crates not to use; repeatable, or with commas.", rich_help_panel=LIBRARIES),
     ] = None
     replace: Annotated[
         bool,

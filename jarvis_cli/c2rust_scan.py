@@ -1,51 +1,40 @@
 """Execute `jarvis c2rust scan`."""
 
-import os
 from dataclasses import replace
 from functools import partial
 
 from jarvis_cli.c2rust_options import ProjectScan
 from jarvis_cli.language import language_of
-from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
+from jarvis_cli.project_run import RunCommand, execute_run, project_settings, with_compile_plan
 from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_scan
 from jarvis_cli.status_output import Display
 from jarvis_cli.symbol_output import deliver_symbols
-from jarvis_workers.service.c2rust.symbol_scan import SCAN, CompilePlan, ParseInput, ParseOptions, scan_request
+from jarvis_workers.service.c2rust.symbol_scan import SCAN, CompileOptions, scan_request
 from jarvis_workers.service.labels import parse_labels
-from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.named_runs import name_over_source
 from jarvis_workers.service.run_kinds import StoredRun
-from jarvis_workers.service.sources import SourceTree, is_address
-from jarvis_workers.service.submit import RunRequest
-from jarvis_workers.settings import Settings
 
 
 def scan_project(scan: ProjectScan) -> int:
     """Read a project, and write its files; return the exit code."""
-    settings = project_settings({"where": scan.where, "processes": scan.processes}, detach=scan.detach)
+    settings = project_settings(scan.flags, detach=scan.detach)
     graphs = graph_request(scan)
     if is_without_scan(scan):
         return deliver_graphs(scan, graphs)
-    command = ProjectCommand(
-        scan.path,
-        scan.compile_commands,
-        scan.configure,
-        scan.build,
-        request=partial(_request, scan),
+    options = replace(scan.options, lang=language_of(scan.lang))
+    compiling = CompileOptions.from_settings(settings, scan.compile_commands, scan.commands)
+    database = str(scan.compile_commands) if scan.compile_commands else None
+    compiled = [database, scan.commands.configure, scan.commands.build]
+    command = RunCommand(
+        path=scan.path,
+        request=with_compile_plan(settings, compiling, partial(scan_request, options)),
         deliver=partial(_deliver, scan),
-        name=partial(_run_name, scan),
+        name=name_over_source(scan.name, settings, scan.path, scan.options, kind=SCAN, compile=compiled),
+        labels=parse_labels(scan.label or ()),
         detach=scan.detach,
         quiet=scan.quiet,
     )
-    return execute_project(settings, command)
-
-
-def _request(
-    scan: ProjectScan, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
-) -> RunRequest[ParseInput]:
-    labels = parse_labels(scan.label or ())
-    lang = language_of(scan.lang)
-    request = scan_request(settings, source, plan, executor, allow_errors=scan.allow_errors, labels=labels, lang=lang)
-    return replace(request, name=_run_name(scan, settings))
+    return execute_run(settings, command)
 
 
 def _deliver(scan: ProjectScan, stored: StoredRun, screen: Display) -> int:
@@ -55,13 +44,3 @@ def _deliver(scan: ProjectScan, stored: StoredRun, screen: Display) -> int:
     if request and stored.run.state in {"done", "incomplete"}:
         deliver_graphs(scan, request, screen.tell)
     return code
-
-
-def _run_name(scan: ProjectScan, settings: Settings) -> RunName | None:
-    """Return the name of the run with the hash of the request, or None if the run has no name."""
-    if scan.name is None:
-        return None
-    root = scan.path if is_address(scan.path) else os.path.realpath(scan.path)
-    database = str(scan.compile_commands) if scan.compile_commands else None
-    facts = {"where": settings.place, "kind": SCAN, "source": root, "compile": [database, scan.configure, scan.build]}
-    return RunName(check_name(scan.name), request_hash(ParseOptions(allow_errors=scan.allow_errors), **facts))

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from jarvis_cli.app import App
-from jarvis_cli.code_options import CodeOptions
+from jarvis_cli.code_options import CodeCommand
 from jarvis_cli.option_records import taking_options
 from jarvis_cli.options import AsJson, RunId
 
@@ -31,7 +31,7 @@ Force = Annotated[
 app = App(help="Let an agent change code, on a branch of its own.")
 
 
-def code(ctx: typer.Context, options: CodeOptions) -> int:
+def code(ctx: typer.Context, options: CodeCommand) -> int:
     """Let an agent change the code of this git repository, on a branch of its own."""
     if ctx.invoked_subcommand is not None:
         return 0
@@ -40,7 +40,7 @@ def code(ctx: typer.Context, options: CodeOptions) -> int:
     return change_code(options)
 
 
-app.callback(invoke_without_command=True, epilog=EXAMPLES)(taking_options(CodeOptions, code))
+app.callback(invoke_without_command=True, epilog=EXAMPLES)(taking_options(CodeCommand, code))
 
 
 @app.command(examples="jarvis code accept last")

@@ -9,7 +9,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.agent_output import check_format
-from jarvis_cli.code_options import CodeOptions
+from jarvis_cli.code_options import CodeCommand
 from jarvis_cli.code_output import deliver
 from jarvis_cli.options import form_of
 from jarvis_cli.program_trust import approve_programs
@@ -29,7 +29,6 @@ from jarvis_workers.service.assistant.code_branches import (
     read_change,
 )
 from jarvis_workers.service.assistant.code_request import (
-    CodeChoice,
     CodeInput,
     LocalRepository,
     code_request,
@@ -44,21 +43,21 @@ from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.steps.assistant.code_options import CodeRequest
 from jarvis_workers.store.values import Run
 
 ENTERED = "the task"
 PROMPT = "task (end with a blank line; nothing ends the session)> "
 
 
-def change_code(options: CodeOptions) -> int:
+def change_code(options: CodeCommand) -> int:
     """Change the code of the repository around the current directory; return the exit code."""
-    flags = {"where": options.where, "agent.budget": options.budget}
     approve_programs(ask=_is_interactive(options) and not options.quiet)
-    settings = load_settings(flags, directory=Path.cwd(), file=options.config)
+    settings = load_settings(options.flags, directory=Path.cwd(), file=options.config)
     target = _checked(settings, options)
     task = "" if options.requirement is None else read_task(options.requirement, "-r")
     repository, is_new = _repository(options)
-    choice = replace(_choice(options), task=task, with_changes=options.with_changes or is_new)
+    request = replace(options.request, with_changes=options.request.with_changes or is_new)
     with lock_repository(repository.top, settings.data_dir):
         if options.restore_session and (run := _unfinished(settings, repository, quiet=options.quiet)):
             if options.requirement is not None:
@@ -70,32 +69,21 @@ def change_code(options: CodeOptions) -> int:
 
             return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
         if options.requirement is not None:
-            return _Session(settings, repository, options, target).change(choice)
+            return _Session(settings, repository, options, target).change(_with_task(request, task))
         if not _is_interactive(options):
             raise UsageError("there is nothing to restore; give a task with -r")
-        return _Session(settings, repository, options, target).loop(choice)
+        return _Session(settings, repository, options, target).loop(request)
 
 
-def _choice(options: CodeOptions) -> CodeChoice:
-    return CodeChoice(
-        task="",
-        group=options.group,
-        gate=options.gate,
-        attempts=options.attempts,
-        tool_group=options.tool_group,
-        append_tools=tuple(name.strip() for name in (options.append_tools or "").split(",") if name.strip()),
-        prefix=options.prefix,
-        suffix=options.suffix,
-        plan=options.plan,
-        with_changes=options.with_changes,
-    )
+def _with_task(request: CodeRequest, task: str) -> CodeRequest:
+    return replace(request, options=replace(request.options, task=task))
 
 
-def _is_interactive(options: CodeOptions) -> bool:
+def _is_interactive(options: CodeCommand) -> bool:
     return not options.non_interactive and sys.stdin is not None and sys.stdin.isatty()
 
 
-def _checked(settings: Settings, options: CodeOptions) -> Delivery:
+def _checked(settings: Settings, options: CodeCommand) -> Delivery:
     """Check the options before any work is done, and return the target of the answer. Raises UsageError."""
     if options.requirement is None and not options.restore_session and not _is_interactive(options):
         why = "-n" if options.non_interactive else "without a terminal, jarvis code"
@@ -104,14 +92,14 @@ def _checked(settings: Settings, options: CodeOptions) -> Delivery:
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
-    names = tool_names(settings, options.tool_group, _choice(options).append_tools)
+    names = tool_names(settings, options.request.tool_group, tuple(options.request.append_tools))
     check_tools(settings, names, no_line if options.quiet else write_line)
-    model_name(settings, options.group)
+    model_name(settings, options.request.options.model_group)
     parse_labels(options.label or ())
     return target
 
 
-def _repository(options: CodeOptions) -> tuple[LocalRepository, bool]:
+def _repository(options: CodeCommand) -> tuple[LocalRepository, bool]:
     """Return the repository around the current directory, and whether it is new: then a person agreed to that."""
     here = Path.cwd()
     if found := find_code_repository(here):
@@ -133,24 +121,25 @@ def _unfinished(settings: Settings, repository: LocalRepository, *, quiet: bool)
 class _Session:
     """The changes of one command; each one starts where the one before ended."""
 
-    def __init__(self, settings: Settings, repository: LocalRepository, options: CodeOptions, target: Delivery) -> None:
+    def __init__(self, settings: Settings, repository: LocalRepository, options: CodeCommand, target: Delivery) -> None:
         self._settings, self._repository, self._options, self._target = settings, repository, options, target
         self._last: Run | None = None
 
-    def loop(self, choice: CodeChoice) -> int:
+    def loop(self, request: CodeRequest) -> int:
         """Read tasks from the terminal until there are no more; return the exit code of the last one."""
         code = exits.DONE
         while task := _read_lines():
-            code = self.change(replace(choice, task=task))
-            choice = self._continued(choice)
+            code = self.change(_with_task(request, task))
+            request = self._continued(request)
         return code
 
-    def change(self, choice: CodeChoice) -> int:
+    def change(self, request: CodeRequest) -> int:
         """Execute one run; return its exit code."""
         command = RunCommand(
-            str(self._repository.top),
-            request=partial(self._request, choice),
+            path=str(self._repository.top),
+            request=partial(self._request, request),
             deliver=self._deliver,
+            labels=parse_labels(self._options.label or ()),
             detach=self._options.detach,
             quiet=self._options.quiet,
         )
@@ -167,29 +156,30 @@ class _Session:
             if run and change and change.files and typer.confirm("accept this change?", err=True):
                 write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
 
-    def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
+    def _request(self, request: CodeRequest, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
         tell = notices(screen, quiet=self._options.quiet)
-        request = code_request(self._settings, self._repository, choice, executor, tell)
-        labels = {**request.labels, **parse_labels(self._options.label or ())}
-        return deliver_as(replace(request, labels=labels), self._target)
+        return deliver_as(code_request(self._settings, self._repository, request, executor, tell), self._target)
 
     def _deliver(self, stored: StoredRun, screen: Display) -> int:
         self._last = stored.run
         return deliver(stored, self._target, screen)
 
-    def _continued(self, choice: CodeChoice) -> CodeChoice:
-        """Return the choice for the next task: it starts at the branch of the last run, if that changed anything."""
+    def _continued(self, request: CodeRequest) -> CodeRequest:
+        """Return the request for the next task: it starts at the branch of the last run, if that changed anything."""
         if self._last is None:
-            return choice
+            return request
         with wiring.store_of(self._settings, tell=write_line) as store:
             change = read_change(store, wiring.blobs_of(self._settings), self._last)
             if change is None or decision_of(store, change.run):
-                return replace(choice, start=None, copied="")
+                return replace(request, start=None, copied="")
             published = publish_change(change, self._settings.data_dir)
         if published is None:
-            return choice
-        earlier = "\n\n".join((choice.earlier, change.options.task, change.answer["text"], change.answer["preview"]))
-        return replace(choice, start=published.commit, copied=change.options.copied, earlier=earlier.strip())
+            return request
+        earlier = "\n\n".join(
+            (request.options.earlier, change.options.task, change.answer["text"], change.answer["preview"])
+        )
+        options = replace(request.options, earlier=earlier.strip())
+        return replace(request, options=options, start=published.commit, copied=change.options.copied)
 
 
 def _read_lines() -> str:

@@ -6,7 +6,7 @@ dataclass has options of its own, as have the options of a run within those of i
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
@@ -45,7 +45,7 @@ def taking_options(record: type, command: Callable[..., int]) -> Callable[..., i
 
     def run(ctx: typer.Context, **args: Any) -> int:
         given = {name: args.pop(name) for name in found}
-        return command(ctx, _filled(record, (), given, {}), **args)
+        return command(ctx, record(**_values(record, (), given, {})), **args)
 
     more = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own[1:]]
     run.__signature__ = inspect.Signature([own[0], *shared, *more])  # type: ignore[attr-defined]
@@ -82,7 +82,10 @@ def _mark(one: "Field[Any]") -> Option | ParameterInfo | None:
 
 
 def _default(one: "Field[Any]") -> Any:
-    return inspect.Parameter.empty if one.default is MISSING else one.default
+    """Return the default of a parameter: None for a field with a list."""
+    if one.default is MISSING:
+        return inspect.Parameter.empty if one.default_factory is MISSING else None
+    return None if one.default == () else one.default
 
 
 def _named(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -100,7 +103,7 @@ def _parameter(one: "Field[Any]", option: Option) -> inspect.Parameter:
         else typer.Option(*option.names.split(), **more)
     )
     kind, default = option.given or _kind(get_args(one.type)[0]), _default(one)
-    if one.default_factory is not MISSING or default is None or option.setting or get_origin(kind) is list:
+    if default is not inspect.Parameter.empty and (option.setting or option.read or default in (None, "")):
         kind, default = kind | None, None
     return _named(one.name, Annotated[kind, about], default)
 
@@ -115,14 +118,14 @@ def _kind(kind: Any) -> Any:
     return list[args[0]] if origin is not None and issubclass(origin, Sequence) else kind  # type: ignore[valid-type]
 
 
-def _filled(record: type, without: Sequence[str], given: Mapping[str, Any], flags: dict[str, object]) -> Any:
-    """Return the dataclass with the values of the command line; `flags` are completed by the settings that it gives."""
+def _values(record: type, without: Sequence[str], given: Mapping[str, Any], flags: dict[str, object]) -> dict[str, Any]:
+    """Return the values of a dataclass that the command line gives; `flags` are completed by its settings."""
     values: dict[str, Any] = {"flags": flags} if issubclass(record, CommandOptions) else {}
     for one in fields(record):
         if one.name in without:
             continue
         if nested := _nested(one):
-            values[one.name] = _filled(*nested, given, flags)
+            values[one.name] = _made(one, nested[0], _values(*nested, given, flags))
         elif mark := _mark(one):
             value = given[one.name]
             if value is None and isinstance(mark, Option):
@@ -130,7 +133,14 @@ def _filled(record: type, without: Sequence[str], given: Mapping[str, Any], flag
             values[one.name] = _read(mark, value) if isinstance(mark, Option) else value
             if value is not None and (setting := getattr(options_in(record).get(one.name), "setting", None)):
                 flags[setting] = values[one.name]
-    return record(**values)
+    return values
+
+
+def _made(one: "Field[Any]", kind: type, values: Mapping[str, Any]) -> Any:
+    """Return the dataclass that a field holds: its default, with these values."""
+    if one.default_factory is not MISSING:
+        return replace(one.default_factory(), **values)
+    return kind(**values) if one.default is MISSING else replace(one.default, **values)
 
 
 def _read(option: Option, value: Any) -> Any:

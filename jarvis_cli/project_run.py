@@ -1,8 +1,7 @@
 """Execute a run over a C project locally or on a cluster: submit it, show its progress, deliver its result."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jarvis_cli.progress import display
@@ -25,32 +24,12 @@ from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
 
 
-@dataclass(frozen=True)
-class ProjectCommand:
-    """A command on a project: its location and compilation, the request for the run, and the delivery of results.
-
-    `request` creates the request for an executor; `deliver` writes the results and returns the exit code. `fetch` gets
-    what the run needs from the network first, and returns a line about it.
-    """
-
-    path: str
-    compile_commands: Path | None
-    configure: str | None
-    build: str | None
-    request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]]
-    deliver: Callable[[StoredRun, Display], int]
-    name: Callable[[Settings], RunName | None]
-    detach: bool
-    quiet: bool
-    unfinished: Callable[[Store], Run | None] | None = None
-    fetch: Callable[[SourceTree], str] | None = None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunCommand:
     """A command that executes a run over the tree at a path; a run with a `name` is continued by the next command.
 
-    So is the run that `unfinished` returns.
+    So is the run that `unfinished` returns. `request` creates the request for an executor; `deliver` writes the results
+    and returns the exit code.
     """
 
     path: str
@@ -59,12 +38,14 @@ class RunCommand:
     detach: bool
     quiet: bool
     name: RunName | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
     unfinished: Callable[[Store], Run | None] | None = None
 
     def submit(self, settings: Settings, store: Store, executor: str, screen: Display) -> str:
         """Submit the run, and return its id."""
         with open_source(self.path, bounds=wiring.tree_bounds_of(settings)) as source:
             request = self.request(source, executor, screen)
+            request = replace(request, name=self.name, labels={**request.labels, **self.labels})
             if executor.startswith("local:"):
                 return submit(store, wiring.blobs_of(settings), request, screen.packing)
             from jarvis_workers.service import remote  # noqa: PLC0415
@@ -103,37 +84,26 @@ def deliver_as(request: RunRequest[InputT], delivery: Delivery) -> RunRequest[In
     return replace(request, run_input=replace(request.run_input, options=options))
 
 
-def execute_project(settings: Settings, command: ProjectCommand) -> int:
-    """Execute the run of a command that compiles a project; return the exit code."""
-    return execute_run(settings, run_command(settings, command))
+def with_compile_plan(
+    settings: Settings,
+    compiling: CompileOptions,
+    request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]],
+    fetch: Callable[[Path], str] | None = None,
+) -> Callable[[SourceTree, str, Display], RunRequest[RunInput]]:
+    """Return a function that determines how the project is compiled before it creates a request.
 
+    `fetch` gets what the run needs from the network first, and returns a line about it.
+    """
 
-def run_command(settings: Settings, command: ProjectCommand) -> RunCommand:
-    """Return the command that executes the run of a command that compiles a project."""
-    return RunCommand(
-        command.path,
-        partial(_planned_request, settings, command),
-        command.deliver,
-        command.detach,
-        command.quiet,
-        command.name(settings),
-        command.unfinished,
-    )
+    def planned(source: SourceTree, executor: str, screen: Display) -> RunRequest[RunInput]:
+        if fetch:
+            screen.tell(fetch(source.path))
+        plan = plan_of(settings, source.path, compiling, lambda line: screen.tell(f"running: {line}"))
+        for warning in plan.warnings:
+            screen.tell(warning)
+        return request(settings, source, plan, executor)
 
-
-def _planned_request(
-    settings: Settings, command: ProjectCommand, source: SourceTree, executor: str, screen: Display
-) -> RunRequest[RunInput]:
-    """Determine how the project is compiled, and return the request."""
-    if command.fetch:
-        screen.tell(command.fetch(source))
-    choice = CompileOptions.from_settings(
-        settings, compile_commands=command.compile_commands, configure=command.configure, build=command.build
-    )
-    plan = plan_of(settings, source.path, choice, lambda line: screen.tell(f"running: {line}"))
-    for warning in plan.warnings:
-        screen.tell(warning)
-    return command.request(settings, source, plan, executor)
+    return planned
 
 
 def execute_run(settings: Settings, command: RunCommand | FollowUpCommand) -> int:

@@ -38,7 +38,7 @@ def fix_findings(options: FixCommandOptions) -> int:
         return deliver(stored, target, screen, directory=options.directory)
 
     command = RunCommand(
-        str(root_of(scanned)), request=request, deliver=write, detach=options.detach, quiet=options.quiet
+        path=str(root_of(scanned)), request=request, deliver=write, detach=options.detach, quiet=options.quiet
     )
     return execute_run(settings, command)
 

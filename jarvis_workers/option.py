@@ -5,7 +5,7 @@ all that an option needs: the command line with its help, the value from the set
 from it. The annotation must not be a string.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
 from functools import cache
 from operator import attrgetter
@@ -75,10 +75,18 @@ def _declared(one: "Field[Any]") -> Iterator[Option]:
 
 
 def check_values(record: object) -> None:
-    """Raise UsageError if an option of a dataclass is out of its bounds."""
+    """Raise UsageError if an option of a dataclass is out of its bounds.
+
+    The options of a new run are checked, not those of a stored one.
+    """
     kind: type = type(record)
     for name, option in options_in(kind).items():
         option.check(getattr(record, name))
+
+
+def listed(values: Iterable[str] | None) -> list[str]:
+    """Return the names of an option that is repeatable and accepts commas."""
+    return [name for value in values or () for part in value.split(",") if (name := part.strip())]
 
 
 def values_of_settings(settings: Any, record: type) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def open_crate_bench(
     directory: Path, archive: bytes, limits: BenchLimits, *, tier: Tier | None = None
 ) -> Iterator["CrateBench"]:
     """Yield a bench below a directory for the crate in a compressed archive. Raises UsageError without cargo."""
-    with open_bench(directory, ProjectBuild(archive, None, None), limits, tier=tier) as bench:
+    with open_bench(directory, ProjectBuild(archive), limits, tier=tier) as bench:
         yield CrateBench(bench)
 
 

@@ -21,6 +21,7 @@ from jarvis_workers.bench.lease import leased_directory
 from jarvis_workers.bench.limits import UNLIMITED, BenchLimits, CommandLimit
 from jarvis_workers.bench.slot_compiler import SLOT_CODE
 from jarvis_workers.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.c2rust.vendored_crates import LOCK_FILE, VendoredCrates
 from jarvis_workers.errors import StepFailed, UsageError
@@ -63,8 +64,7 @@ class ProjectBuild(NamedTuple):
     """
 
     archive: bytes
-    configure: str | None
-    build: str | None
+    commands: BuildCommands = BuildCommands()
     tool_chains: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     kind: BuildKind = "slots"
@@ -78,8 +78,8 @@ class ProjectBuild(NamedTuple):
         """
         words = [
             sha256(self.archive).hexdigest(),
-            str(self.configure),
-            str(self.build),
+            str(self.commands.configure),
+            str(self.commands.build),
             *self.tool_chains,
             *self.tests,
             FLAGS[self.kind],
@@ -167,7 +167,7 @@ class ProjectBench:
 
     def build(self, build: ProjectBuild) -> None:
         """Configure and build the programs with slots. Raises StepFailed with the last lines of a failed command."""
-        for name, command in (("configure", build.configure), ("build", build.build)):
+        for name, command in (("configure", build.commands.configure), ("build", build.commands.build)):
             if command is None:
                 continue
             done = self.run(command, {}, self.limits.build_seconds)

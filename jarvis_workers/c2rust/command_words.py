@@ -1,18 +1,45 @@
-"""Split compile commands into words: shell quoting, and response files (`@file`).
+"""The commands of a build; compile commands as words: shell quoting, and response files (`@file`).
 
 `shlex` needs seconds for the 10 MB of a large compile_commands.json; one regular expression needs a tenth.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from jarvis_workers.option import Option
 
 TOKEN = re.compile(r"""\s+|([^\s'"\\]+)|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
 ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 RESPONSE_DEPTH = 10
 MOST_WORDS = 200_000
 
+# A part of the help texts of commands that build a project.
+COMPILATION = "Compilation"
+
 # Returns the text of a response file, given its name as in the command; None if there is no such file.
 ReadResponse = Callable[[str], str | None]
+
+
+@dataclass(frozen=True)
+class BuildCommands:
+    """The commands of a build, each split as by a shell, and passed to `sh -c` if it contains shell operators."""
+
+    configure: Annotated[
+        str | None,
+        Option("--configure", "Command to run before the build, in the sandbox.", COMPILATION, metavar="CMD"),
+    ] = None
+    build: Annotated[
+        str | None,
+        Option("--build", "Build command to record, in the sandbox, such as make.", COMPILATION, metavar="CMD"),
+    ] = None
+
+    @property
+    def given(self) -> list[tuple[str, str]]:
+        """The options and their values, in the order in which they run."""
+        both = (("--configure", self.configure), ("--build", self.build))
+        return [(option, command) for option, command in both if command is not None]
 
 
 def split_words(text: str) -> list[str]:

@@ -33,7 +33,7 @@ class BatchPayload(JsonRecord):
 class BatchWork(BatchPayload):
     """The input of a batch job in a child process; `careful` is set after a failed attempt or a crash.
 
-    `rules` is the blob of the run's rules, None for the built-in rules; `build` that of macros and include directories.
+    `rules` is the blob of the run's rules, None for the built-in ones; `build_flags` is that of macros and directories.
     """
 
     snapshot: str
@@ -41,7 +41,7 @@ class BatchWork(BatchPayload):
     cache: bool = True
     careful: bool = False
     rules: str | None = None
-    build: str | None = None
+    build_flags: str | None = None
 
 
 W = TypeVar("W", bound=BatchWork)

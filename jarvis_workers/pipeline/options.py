@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from jarvis_workers.option import check_values
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.json_record import JsonRecord
 
@@ -47,9 +46,6 @@ class RunOptions(JsonRecord):
     output_format: str | None = None
     fail_on: str | None = None
     relative_to: str | None = None
-
-    def __post_init__(self) -> None:
-        check_values(self)
 
     @classmethod
     def of(cls, run: "Run") -> Self:

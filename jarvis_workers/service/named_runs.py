@@ -7,18 +7,23 @@ the form and the target of the result.
 
 import hashlib
 import json
+import os
 import re
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.options import RunOptions
+from jarvis_workers.service.sources import is_address
 from jarvis_workers.store import run_names, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
-__all__ = ["OF_DELIVERY", "NameTaken", "RunName", "check_name", "find_named", "request_hash"]
+if TYPE_CHECKING:
+    from jarvis_workers.settings import Settings
+
+__all__ = ["OF_DELIVERY", "NameTaken", "RunName", "check_name", "find_named", "name_over_source", "request_hash"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 SHOWN_MAX = 80
@@ -44,6 +49,16 @@ def check_name(name: str) -> str:
         shown = plain(name if len(name) <= SHOWN_MAX else f"{name[:SHOWN_MAX]}…")
         raise UsageError(f'--name: "{shown}" should consist of at most 63 letters, digits, "-", "_" and "."')
     return name
+
+
+def name_over_source(
+    name: str | None, settings: "Settings", path: str, options: RunOptions, **facts: Any
+) -> RunName | None:
+    """Return the name of a run over a project with the hash of its request, None if it has no name."""
+    if name is None:
+        return None
+    source = path if is_address(path) else os.path.realpath(path)
+    return RunName(check_name(name), request_hash(options, where=settings.place, source=source, **facts))
 
 
 def request_hash(options: RunOptions, **facts: Any) -> str:

@@ -8,7 +8,7 @@ from secrets import token_hex
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from jarvis_workers.option import values_of_settings
+from jarvis_workers.option import check_values, values_of_settings
 from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
@@ -49,13 +49,19 @@ def file_limits_of(settings: Settings) -> FileLimits:
 
 
 def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
-    """Return the options of a run from the settings, with `more` options of its kind."""
-    return kind(**{**_values_of(settings, kind), **more})
+    """Return the options of a run from the settings, with `more` options of its kind. Raises UsageError."""
+    return _checked(kind(**{**_values_of(settings, kind), **more}))
 
 
 def with_settings(settings: Settings, options: Options, **more: Any) -> Options:
-    """Return the options that a user gave, completed by the settings and `more` options."""
-    return replace(options, **{**_values_of(settings, type(options)), **more})
+    """Return the options that a user gave, completed by the settings and `more` options. Raises UsageError."""
+    values = _values_of(settings, type(options))
+    return _checked(replace(options, **{**values, "cache": options.cache and values["cache"], **more}))
+
+
+def _checked(options: Options) -> Options:
+    check_values(options)
+    return options
 
 
 def _values_of(settings: Settings, kind: type[RunOptions]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.project import Project, is_main, read_project
 from jarvis_workers.c2rust.translation import translate_project
@@ -62,7 +63,9 @@ def compare(tree: Path, units: Sequence[CompileCommand], work: Path) -> list[Pro
     translated = translate_project(read_project(definitions))
     links = link_commands(translated.project, units)
     build = "; ".join([*links.values(), "true"])
-    with open_bench(work, ProjectBuild(pack_project(tree, MOST_MEGABYTES), None, build), LIMITS) as bench:
+    with open_bench(
+        work, ProjectBuild(pack_project(tree, MOST_MEGABYTES), BuildCommands(build=build)), LIMITS
+    ) as bench:
         bodies = {one.item.slot: one.crate_item() for one in translated.functions if one.body}
         declarations = [*translated.declarations().values()]
         left = check_bodies(bench, translated.types, declarations, bodies).bodies

@@ -17,6 +17,7 @@ from time import monotonic
 
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.gates import LEAST_INPUTS
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
@@ -42,7 +43,9 @@ def measure(tree: Path, data: Path, *, check: bool, sample: int = 0) -> Iterator
             yield from _check(library, library.inputs)
         return
     plans = input_plans(read_library(tree, commands, data)[0], sample)
-    build = ProjectBuild(pack_project(tree, MOST_MEGABYTES), commands.configure, commands.build, kind="checked")
+    build = ProjectBuild(
+        pack_project(tree, MOST_MEGABYTES), BuildCommands(commands.configure, commands.build), kind="checked"
+    )
     with open_bench(data, build, LIMITS) as checked:
         began = monotonic()
         found = find_usable(checked, plans)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.line_coverage import measure_coverage
 from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
@@ -96,7 +97,7 @@ def open_library(tree: Path, commands: LibraryCommands, data: Path, limits: Benc
     """Yield the library in a tree, translated, with its programs built below `data`."""
     project, units = read_library(tree, commands, data)
     archive = pack_project(tree, MOST_MEGABYTES)
-    build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
+    build = ProjectBuild(archive, BuildCommands(commands.configure, commands.build), (), commands.tests)
     coverage, _ = measure_coverage(data, build, limits)
     with open_bench(data, build._replace(kind="checked"), limits) as checked, open_bench(data, build, limits) as bench:
         began = monotonic()
@@ -112,7 +113,7 @@ def read_library(
     tree: Path, commands: LibraryCommands, data: Path
 ) -> tuple[TranslatedProject, tuple[CompileCommand, ...]]:
     """Return the translated functions of a library, and how its units are compiled."""
-    options = CompileOptions(configure=commands.configure, build=commands.build, data_dir=data)
+    options = CompileOptions(commands=BuildCommands(commands.configure, commands.build), data_dir=data)
     plan = compile_commands_of(tree, options)
     headers = builtin_headers(None)
     units = [read_definitions(Path(os.path.realpath(plan.tree)), command, headers) for command in plan.commands]

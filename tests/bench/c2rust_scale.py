@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.shims import forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
@@ -42,7 +43,7 @@ def main() -> None:
         mappings = measured("mappings", lambda: propose_mappings(translated.project.units))
         forwarded = measured("shims", lambda: forward_project(translated, mappings, set()))
         archive = pack_project(tree, MOST_MEGABYTES)
-        build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
+        build = ProjectBuild(archive, BuildCommands(commands.configure, commands.build), (), commands.tests)
         with open_bench(data, build, LIMITS) as bench:
             texts: dict[str, CrateItem] = {one.item.slot: one.crate_item() for one in forwarded.functions if one.body}
             all_declared = list(forwarded.declarations().values())

@@ -15,6 +15,7 @@ import pytest
 
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
@@ -157,7 +158,9 @@ def test_no_attack_escapes_from_a_bench(targets: Targets, tmp_path: Path, tier: 
         "attacker/src/lib.rs": body + MACRO.replace("REPORT", str(reports[2])),
     }
 
-    with open_bench(targets.data, ProjectBuild(archive, None, "make attacks"), LIMITS, tier=tier) as bench:
+    with open_bench(
+        targets.data, ProjectBuild(archive, BuildCommands(build="make attacks")), LIMITS, tier=tier
+    ) as bench:
         bench.write_crate(crate)
         built, messages, _ = bench.cargo("build")
         done = bench.test("make test", {})

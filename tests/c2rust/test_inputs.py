@@ -11,6 +11,7 @@ import pytest
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.programs import find_programs
 from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.gates import InputRun
 from jarvis_workers.c2rust.input_sources import InputSources, SetupFunction
@@ -210,7 +211,7 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
     source.mkdir()
     (source / "a.c").write_text(C)
     (source / "twice.c").write_text(LIBRARY_C)
-    build = ProjectBuild(pack_project(source, 10), None, BUILD)
+    build = ProjectBuild(pack_project(source, 10), BuildCommands(build=BUILD))
     mappings = {"sum": [ParameterMapping("p", "slice", length=1), ParameterMapping("n", "value")]}
     box = pointer(CType("record", "struct box", size=4, align=4, key="box"))
     maker = SetupFunction("box_new", "", CType("function", "struct box *(int)", target=box, parameters=(INT,)))

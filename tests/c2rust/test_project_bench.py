@@ -12,6 +12,7 @@ import pytest
 from jarvis_workers.bench.limits import BenchLimits, CommandLimit
 from jarvis_workers.bench.line_coverage import measure_coverage
 from jarvis_workers.bench.project_bench import CRATE, TARGET, CommandResult, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
@@ -34,7 +35,7 @@ def benches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def project() -> ProjectBuild:
-    return ProjectBuild(pack_project(PLAIN, 10), None, "make")
+    return ProjectBuild(pack_project(PLAIN, 10), BuildCommands(build="make"))
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_a_varied_call_counts_only_if_c_does_the_same_with_its_variables_in_anot
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "tables.c").write_text(TABLES)
-    build = ProjectBuild(pack_project(tree, 10), None, "cc -O1 tables.c -o tables")
+    build = ProjectBuild(pack_project(tree, 10), BuildCommands(build="cc -O1 tables.c -o tables"))
     bodies = [CrateItem(n, n, "a", f'pub unsafe extern "C" fn {n}{body}') for n, body in IN_RUST.items()]
     shapes = "pick\tr0:0f\t0\t2\tff,0f\t12\nsign\tr0:0f\t0\t1\t0f\t0\n"
     checked_build = build._replace(kind="checked")
@@ -177,7 +178,7 @@ def test_a_failed_build_leaves_no_earlier_library(bench: ProjectBench) -> None:
 
 
 def test_a_build_that_fails_is_shown(benches: Path, project: ProjectBuild) -> None:
-    broken = project._replace(build="make nothing")
+    broken = project._replace(commands=BuildCommands(build="make nothing"))
 
     with (
         pytest.raises(StepFailed, match=r"--build 'make nothing': exit code 2: .*No rule to make target"),
@@ -217,7 +218,9 @@ def test_coverage_tells_which_lines_tests_run(benches: Path, project: ProjectBui
 def test_a_build_without_coverage_is_explained(benches: Path, project: ProjectBuild) -> None:
     forbidden = "make CFLAGS=-fno-profile-arcs && ! grep -q -e --coverage ../../bin/cc"
 
-    coverage, reason = measure_coverage(benches, project._replace(build=forbidden, tests=("make test",)), LIMITS)
+    coverage, reason = measure_coverage(
+        benches, project._replace(commands=BuildCommands(build=forbidden), tests=("make test",)), LIMITS
+    )
 
     assert (coverage, reason.partition(":")[0]) == (
         {},

@@ -8,6 +8,7 @@ import pytest
 
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project, forwarder_names
@@ -121,7 +122,7 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
     mappings = propose_mappings(project.project.units)
     assert [one.kind for one in mappings["c:@F@filled"]] == ["raw", "value"]
     wrong = {"c:@F@filled": (ParameterMapping("numbers", "mut_slice", length=1), ParameterMapping("count", "value"))}
-    build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
+    build = ProjectBuild(pack_project(source, 10), BuildCommands(build="cc -O2 -o program a.c"))
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
         chosen = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
         assert [one.form for one in chosen.functions[0].mappings] == ["raw", "value"]
@@ -179,7 +180,7 @@ def test_no_number_is_lost_through_errors_and_enums(tmp_path: Path) -> None:
     (bounded,) = (key for key in mappings if key.endswith("@bounded"))
     mappings[bounded][-1] = ParameterMapping(RESULT, "result")
     planned = translate_project(replace(project, enums=enums))
-    build = ProjectBuild(pack_project(source, 10), None, "cc -O1 -o program a.c")
+    build = ProjectBuild(pack_project(source, 10), BuildCommands(build="cc -O1 -o program a.c"))
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
         suites = BenchSuites(bench, ["./program"])
         assert suites.run().passed
@@ -222,7 +223,7 @@ def test_arguments_that_contradict_a_signature_make_it_raw(tmp_path: Path) -> No
         "c:@F@bytes": (ParameterMapping("p", "cstr"),),
         "c:@F@main": (),
     }
-    build = ProjectBuild(pack_project(source, 10), None, "cc -O0 -o program a.c")
+    build = ProjectBuild(pack_project(source, 10), BuildCommands(build="cc -O0 -o program a.c"))
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
         found = choose_signatures(project, claims, bench, BenchSuites(bench, ["./program"]))
     assert {one.item.slot: [mapping.kind for mapping in one.mappings] for one in found.functions if one.body} == {
@@ -250,7 +251,7 @@ def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
     assert "    // SAFETY: as in C, a0 has a1 elements; nothing changes it during the call.\n" in shims["sum"].text
     assert sum(mapping.form in CONVERSIONS for one in functions for mapping in one.mappings) == 7
     test = f"test \"$(./program)\" = '{OUTPUT}'"
-    build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
+    build = ProjectBuild(pack_project(source, 10), BuildCommands(build="cc -O2 -o program a.c"))
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
         symbols = [one.item.slot for one in project.items]
         declarations = project.declarations().values()

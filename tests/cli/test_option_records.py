@@ -13,7 +13,9 @@ from jarvis_cli.option_records import CommandOptions, Without, taking_options
 from jarvis_cli.options import Budget, Quiet
 from jarvis_workers.errors import UsageError
 from jarvis_workers.option import AGENTS, Option, check_values, values_of_settings
+from jarvis_workers.service.scan_request import with_settings
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.sec.fix_options import FixOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +28,6 @@ class WalkOptions:
     over: Annotated[Sequence[str], Option("--over", "Where to walk.", AGENTS)] = field(default_factory=list)
     seconds: Annotated[float, Option("--seconds", "How long.", setting="code.gate_seconds")] = 1.0
     memory_mb: Annotated[float, Option(setting="code.gate_memory_mb")] = 1.0
-
-    def __post_init__(self) -> None:
-        check_values(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +89,16 @@ def test_an_option_overrides_its_setting_which_completes_the_run() -> None:
     assert values_of_settings(Settings(), WalkOptions) == {"seconds": 600, "memory_mb": 4096}
 
 
-def test_a_value_out_of_bounds_is_refused_at_the_command_line_and_at_construction() -> None:
+def test_a_value_out_of_bounds_is_refused_by_the_command_line_and_for_a_new_run() -> None:
     with pytest.raises(UsageError) as refusal:
-        WalkOptions(steps=0)
+        check_values(WalkOptions(steps=0))
 
     assert str(refusal.value) == '--steps: "0" is not a whole number of at least 1'
     assert str(run(["home", "--steps", "0"])) == str(refusal.value)
+
+
+def test_a_run_that_no_command_starts_has_the_same_bounds() -> None:
+    with pytest.raises(UsageError, match=r'^--attempts: "11" is not a whole number from 1 to 10$'):
+        with_settings(Settings(), FixOptions(attempts=11))
+
+    assert FixOptions.decode({"attempts": 11}).attempts == 11  # of an earlier version

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, compile_commands_of, pack_selection
 from jarvis_workers.snapshots.entries import FileFound
@@ -70,7 +71,7 @@ def test_a_database_and_a_build_exclude_each_other(tmp_path: Path) -> None:
     write(tmp_path, {"a.c": "", "compile_commands.json": database(tmp_path)})
 
     with pytest.raises(UsageError, match="--compile-commands cannot be combined with --build"):
-        flags(tmp_path, CompileOptions(tmp_path / "compile_commands.json", build="make"))
+        flags(tmp_path, CompileOptions(tmp_path / "compile_commands.json", commands=BuildCommands(build="make")))
 
 
 def test_the_arguments_of_the_setting_apply_to_all_sources(tmp_path: Path) -> None:

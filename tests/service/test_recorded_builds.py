@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.errors import CommandFailed, UsageError
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import refusal
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, CompilePlan, compile_commands_of
-from jarvis_workers.service.c2rust.recorded_build import BuildCommands, BuildLimits, record_build
+from jarvis_workers.service.c2rust.recorded_build import BuildLimits, record_build
 from tests.servers import missing
 
 pytestmark = pytest.mark.slow
@@ -33,7 +34,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def plan_of(tree: Path, build: str, configure: str | None = None, limits: BuildLimits = LIMITS) -> CompilePlan:
-    options = CompileOptions(configure=configure, build=build, data_dir=tree.parent / "data dir", limits=limits)
+    options = CompileOptions(commands=BuildCommands(configure, build), data_dir=tree.parent / "data dir", limits=limits)
     return compile_commands_of(tree, options)
 
 
@@ -78,7 +79,9 @@ def test_names_with_spaces_and_newlines_are_recorded(tree: Path) -> None:
 
 def test_each_command_is_announced_before_it_runs(tree: Path) -> None:
     announced: list[str] = []
-    options = CompileOptions(configure="touch mark", build="cc -DX=1 -c a.c", data_dir=tree.parent / "d", limits=LIMITS)
+    options = CompileOptions(
+        commands=BuildCommands("touch mark", "cc -DX=1 -c a.c"), data_dir=tree.parent / "d", limits=LIMITS
+    )
 
     compile_commands_of(tree, options, announced.append)
 
@@ -276,11 +279,15 @@ def test_links_modes_and_times_are_copied_and_the_data_directory_is_not(tmp_path
     os.utime(tree / "new", (2000, 2000))
     check = "test new -nt old && test -L link && test -L dangling && test ! -e .data && ./run.sh"
 
-    plan = compile_commands_of(tree, CompileOptions(build=check, data_dir=tree / ".data", limits=LIMITS))
+    plan = compile_commands_of(
+        tree, CompileOptions(commands=BuildCommands(build=check), data_dir=tree / ".data", limits=LIMITS)
+    )
 
     assert units(plan) == [("a.c", ())]
     with pytest.raises(UsageError, match="the data directory is inside the tree"):
-        compile_commands_of(tree, CompileOptions(build="make", data_dir=tree / "data", limits=LIMITS))
+        compile_commands_of(
+            tree, CompileOptions(commands=BuildCommands(build="make"), data_dir=tree / "data", limits=LIMITS)
+        )
 
 
 def test_a_build_that_compiles_nothing_is_one_clear_line(tree: Path) -> None:
@@ -293,7 +300,9 @@ def test_a_build_that_compiles_nothing_is_one_clear_line(tree: Path) -> None:
         "--build true: compiled nothing: no compiler (cc, gcc, clang, …) was called by name through PATH"
     )
     with pytest.raises(UsageError, match=r"compiled nothing: .*; add --build CMD"):
-        compile_commands_of(tree, CompileOptions(configure="true", data_dir=tree.parent / "data", limits=LIMITS))
+        compile_commands_of(
+            tree, CompileOptions(commands=BuildCommands("true"), data_dir=tree.parent / "data", limits=LIMITS)
+        )
     assert str(no_source.value).endswith("compiled nothing: 1 compiler calls, none for a C or C++ file of the tree")
 
 

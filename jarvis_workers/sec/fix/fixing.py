@@ -32,25 +32,16 @@ TITLES = {
 
 
 class FixTask(NamedTuple):
-    """A finding to fix: the commands of the gates, "" for none, and how often the gates may run.
+    """A finding to fix, and how often the gates may run.
 
     `function` is the function that contains the finding, "" if there is none; `earlier` is whether the sources contain
-    patches of other findings, `scripts` whether the agent can run scripts.
+    patches of other findings.
     """
 
     finding: FixFinding
-    build: str = ""
-    tests: str = ""
     attempts: int = 3
     function: str = ""
     earlier: bool = False
-    scripts: bool = False
-
-    @property
-    def definition(self) -> Definition:
-        """The definition of the agent, which is the same for all findings of a run."""
-        values = {"build": self.build, "tests": self.tests, "scripts": self.scripts}
-        return Definition(fill_from(PROMPTS, "fix_system", **values), auto_complete=False)
 
 
 class FixOutcome(NamedTuple):
@@ -59,6 +50,14 @@ class FixOutcome(NamedTuple):
     text: str
     results: tuple[PatchGateResult, ...]
     attempts: int
+
+
+def fix_definition(build: str, tests: str, *, scripts: bool) -> Definition:
+    """Return the definition of the agent, which is the same for all findings of a run.
+
+    `build` and `tests` are the commands of the gates, "" for none; the agent can run `scripts`.
+    """
+    return Definition(fill_from(PROMPTS, "fix_system", build=build, tests=tests, scripts=scripts), auto_complete=False)
 
 
 def fix(agent: Agent, task: FixTask) -> Conversation[FixOutcome]:

@@ -4,7 +4,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
@@ -18,9 +18,8 @@ from jarvis_workers.service.c2rust.compile_sources import CompileOptions
 from jarvis_workers.service.c2rust.conversion_results import SYMBOL_MAP, export_conversion, outcome, write_crate
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import (
-    FastChoice,
+    ConversionRequest,
     FastInput,
-    ModelChoice,
     crate_name,
     fast_request,
     require_model,
@@ -28,7 +27,6 @@ from jarvis_workers.service.c2rust.fast_run import (
 )
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, reset_progress, write_empty_report
 from jarvis_workers.service.c2rust.optimize_run import (
-    OptimizeChoice,
     OptimizeInput,
     chosen_files,
     find_rust_crate,
@@ -36,12 +34,15 @@ from jarvis_workers.service.c2rust.optimize_run import (
 )
 from jarvis_workers.service.c2rust.project_files import SYMBOLS, directory_of
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
-from jarvis_workers.service.c2rust.replacement_run import ReplaceChoice, ReplaceInput, replace_request
+from jarvis_workers.service.c2rust.replacement_run import ReplaceInput, replace_request
 from jarvis_workers.service.c2rust.symbol_scan import plan_of
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions, OptimizeRequest
 from jarvis_workers.steps.c2rust.prune_symbols import REPLACEMENTS
+from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 StrPath = str | os.PathLike[str]
 
@@ -86,12 +87,16 @@ def apply_library_replacement(  # noqa: PLR0913, PLR0917 - the names and their o
     Raises UsageError.
     """
     settings, root = local_settings(), symbol_place(db_path)[1]
-    choice = ReplaceChoice(
-        llm_group, tuple(candidates), library_name, tuple(disabled_libraries), max_funcs, resume=resume
+    options = ReplaceOptions(
+        model_group=llm_group,
+        roots=list(candidates),
+        library=library_name,
+        disabled=list(disabled_libraries),
+        max_functions=max_funcs,
     )
 
     def request(source: SourceTree, executor: str) -> RunRequest[ReplaceInput]:
-        return replace_request(settings, source, executor, choice, {}, say_nothing)
+        return replace_request(settings, source, executor, options, say_nothing, resume=resume)
 
     with wiring.store_of(settings) as store:
         run = run_silently(settings, store, root, request)
@@ -124,27 +129,28 @@ def run_transpile(
     settings, root = local_settings(), Path(project_root).resolve()
     crate = Path(crate_dir) if crate_dir is not None else root.with_name(f"{root.name}_rs")
     group = require_model(settings, llm_group)
-    choice = FastChoice(
+    options = TranslateOptions(
         configure=configure,
         build=build,
-        tests=tuple(tests),
-        only=tuple(only),
+        tests=list(tests),
+        only=list(only),
         crate=crate_name(crate),
-        model=ModelChoice(group, max_retries),
+        model_group=group,
+        max_retries=max_retries,
     )
-    if choice.tests and not build:
+    if options.tests and not build:
         raise UsageError("tests require the build, the command that builds the programs under test")
     require_tools(settings)
     check_target(crate)
-    return _translated(settings, root, crate, choice)
+    return _translated(settings, root, crate, options)
 
 
-def _translated(settings: Settings, root: Path, crate: Path, choice: FastChoice) -> TranslatedCrate:
-    commands = {"configure": choice.configure, "build": choice.build}
-    compiling = CompileOptions.from_settings(settings, compile_commands=None, **commands)
+def _translated(settings: Settings, root: Path, crate: Path, options: TranslateOptions) -> TranslatedCrate:
+    compiling = CompileOptions.from_settings(settings, commands=options.commands_of_build)
 
     def request(source: SourceTree, executor: str) -> RunRequest[FastInput]:
-        return fast_request(settings, source, plan_of(settings, source.path, compiling), executor, choice)
+        plan = plan_of(settings, source.path, compiling)
+        return fast_request(ConversionRequest(options=options), settings, source, plan, executor)
 
     with wiring.store_of(settings) as store:
         run, blobs = run_silently(settings, store, root, request), wiring.blobs_of(settings)
@@ -172,30 +178,30 @@ def optimize_project(  # noqa: PLR0913 - the options of the command
 
     Raises UsageError, also for a file that is edited meanwhile: then no file is written.
     """
-    settings, chosen = local_settings(), tuple(passes)
+    settings, chosen = local_settings(), list(passes)
     if unknown := [name for name in chosen if name not in PASSES]:
         raise UsageError(f"there is no pass {unknown[0]}; passes: {', '.join(PASSES)}")
     crate = find_rust_crate(Path(crate_dir) if crate_dir is not None else None, Path())
     if reset and not dry_run:
         reset_progress(crate)
-    patterns = tuple(include), tuple(exclude)
-    choice = OptimizeChoice(
-        chosen, max_checks, *patterns, max_files, resume and not reset, llm_group, build_fix_retries
+    options = OptimizeOptions(
+        passes=chosen, max_checks=max_checks, model_group=llm_group, fix_retries=build_fix_retries
     )
-    files = chosen_files(crate, choice, say_nothing)
+    request = OptimizeRequest(options=options, include=tuple(include), exclude=tuple(exclude), max_files=max_files)
+    files = chosen_files(crate, replace(request, resume=resume and not reset), say_nothing)
     if not files:
         if not dry_run:
             write_empty_report(crate)
         return OptimizeReport()
     require_tools(settings)
-    return _optimized(settings, crate, choice, files, dry_run=dry_run)
+    return _optimized(settings, crate, options, files, dry_run=dry_run)
 
 
 def _optimized(
-    settings: Settings, crate: Path, choice: OptimizeChoice, files: Sequence[str], *, dry_run: bool
+    settings: Settings, crate: Path, options: OptimizeOptions, files: Sequence[str], *, dry_run: bool
 ) -> OptimizeReport:
     def request(source: SourceTree, executor: str) -> RunRequest[OptimizeInput]:
-        return optimize_request(settings, source, executor, choice, files, {})
+        return optimize_request(settings, source, executor, options, files)
 
     with wiring.store_of(settings) as store:
         run = run_silently(settings, store, crate, request)

@@ -11,7 +11,7 @@ from jarvis_workers.service.c2rust.compile_sources import CompileOptions
 from jarvis_workers.service.c2rust.project_files import SYMBOLS, directory_of
 from jarvis_workers.service.c2rust.scan_graphs import GraphRequest, default_dot, default_subgraphs, write_graphs
 from jarvis_workers.service.c2rust.scan_results import export_symbols, read_body
-from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of, scan_request
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, ParseOptions, plan_of, scan_request
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
@@ -47,12 +47,7 @@ def run_scan(
     """
     place = Path(root)
     settings = local_settings()
-    options = CompileOptions.from_settings(
-        settings,
-        compile_commands=Path(compile_commands) if compile_commands is not None else None,
-        configure=None,
-        build=None,
-    )
+    options = CompileOptions.from_settings(settings, None if compile_commands is None else Path(compile_commands))
     scan = SymbolScan(directory_of(place) / SYMBOLS, "")
     if not (only_dot or only_subgraphs):
         scan = _scan(settings, place, options, allow_errors=allow_errors)
@@ -69,7 +64,7 @@ def run_scan(
 def _scan(settings: Settings, root: Path, options: CompileOptions, *, allow_errors: bool) -> SymbolScan:
     def request(source: SourceTree, executor: str) -> RunRequest[ParseInput]:
         plan = plan_of(settings, source.path, options)
-        return scan_request(settings, source, plan, executor, allow_errors=allow_errors)
+        return scan_request(ParseOptions(allow_errors=allow_errors), settings, source, plan, executor)
 
     with wiring.store_of(settings) as store:
         run, blobs = run_silently(settings, store, root, request), wiring.blobs_of(settings)

@@ -18,11 +18,11 @@ from jarvis_workers.service.assistant.code_tools import tool_names
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree, project_name, source_labels
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.assistant.code_options import CodeOptions
+from jarvis_workers.steps.assistant.code_options import CodeOptions, CodeRequest
 from jarvis_workers.steps.assistant.pipelines import CODE
 from jarvis_workers.toolchain.git_import import AUTHOR, Author, create_repository
 from jarvis_workers.toolchain.gittree import TreeBounds
@@ -38,25 +38,6 @@ EARLIER_MAX = 100_000
 SAME_CALL = 10
 
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CodeChoice:
-    """The options of a command. `start` is the commit to start from, None for HEAD; `earlier` what led to it."""
-
-    task: str
-    group: str | None = None
-    gate: str | None = None
-    attempts: int | None = None
-    tool_group: str | None = None
-    append_tools: tuple[str, ...] = ()
-    prefix: str = ""
-    suffix: str = ""
-    plan: bool | None = None
-    with_changes: bool = False
-    start: str | None = None
-    copied: str = ""
-    earlier: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,13 +69,13 @@ def create_code_repository(place: Path) -> LocalRepository:
 
 
 def code_request(
-    settings: "Settings", repository: LocalRepository, choice: CodeChoice, executor: str, tell: Tell
+    settings: "Settings", repository: LocalRepository, change: CodeRequest, executor: str, tell: Tell
 ) -> RunRequest[CodeInput]:
     """Return the request of a run. Raises UsageError for a repository or options that cannot be used."""
-    options = _options(settings, repository, choice)
+    options = _options(settings, repository, change)
     author = _author(settings, repository, tell)
     bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
-    base, copied, closed = _base(repository, choice, author, bounds, tell)
+    base, copied, closed = _base(repository, change, author, bounds, tell)
     archive = repository.pack(base, bounds)
     branch = repository.branch
     options = replace(
@@ -112,28 +93,21 @@ def code_request(
     return _request(settings, repository, executor, CodeInput(options, archive))
 
 
-def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoice) -> CodeOptions:
+def _options(settings: "Settings", repository: LocalRepository, change: CodeRequest) -> CodeOptions:
     """Return the options of a run, but for its sources and its author. Raises UsageError."""
-    code = settings.code
-    return options_of(
+    options = change.options
+    return with_settings(
         settings,
-        CodeOptions,
-        task=choice.task,
-        model_group=model_name(settings, choice.group),
+        options,
+        model_group=model_name(settings, options.model_group),
         agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
-        gate=choice.gate if choice.gate is not None else code.gate or "",
-        attempts=choice.attempts or code.attempts,
-        gate_seconds=code.gate_seconds,
-        gate_memory_mb=code.gate_memory_mb,
-        gate_disk_mb=code.gate_disk_mb,
+        gate=settings.code.gate or "",
         rule_text=read_rules(settings.data_dir, repository.top),
-        earlier=choice.earlier[-EARLIER_MAX:],
-        tools=tool_names(settings, choice.tool_group, choice.append_tools),
-        plan=code.plan if choice.plan is None else choice.plan,
+        earlier=options.earlier[-EARLIER_MAX:],
+        tools=tool_names(settings, change.tool_group, tuple(change.append_tools)),
         project=project_name(str(repository.top)) if settings.agent.memory else "",
-        lint=code.static_analysis,
-        prefix=_line(choice.prefix, "--prefix"),
-        suffix=_line(choice.suffix, "--suffix"),
+        prefix=_line(options.prefix, "--prefix"),
+        suffix=_line(options.suffix, "--suffix"),
     )
 
 
@@ -151,14 +125,14 @@ def _request(
 
 
 def _base(
-    repository: LocalRepository, choice: CodeChoice, author: Author, bounds: TreeBounds, tell: Tell
+    repository: LocalRepository, change: CodeRequest, author: Author, bounds: TreeBounds, tell: Tell
 ) -> tuple[str, str, list[str]]:
     """Return the commit to start from, the copied changes, and the submodules."""
-    if choice.start:
-        return choice.start, choice.copied, repository.submodules(choice.start, bounds)
+    if change.start:
+        return change.start, change.copied, repository.submodules(change.start, bounds)
     head = repository.head
     closed = repository.submodules(head, bounds) if head else []
-    if choice.with_changes:
+    if change.with_changes:
         copied = repository.copy_changes(head, author, int(time.time()), closed)
         return copied, copied if copied != head else "", closed
     if head is None:

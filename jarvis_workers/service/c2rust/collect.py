@@ -73,7 +73,7 @@ def write_names(collected: CollectedNames, root: Path, out: Path | None = None, 
 
 def compile_options(settings: Settings, cc_root: Path | None = None) -> CompileOptions:
     """Return the options for a compile_commands.json in a directory, or for the one that a scan would find."""
-    return CompileOptions.from_settings(settings, compile_commands=cc_root, configure=None, build=None)
+    return CompileOptions.from_settings(settings, cc_root)
 
 
 def _project(root: Path, options: CompileOptions) -> _Project:

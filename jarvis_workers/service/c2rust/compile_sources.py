@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.compile_arguments import read_call
 from jarvis_workers.c2rust.compile_commands import CompileCommands, read_database
 from jarvis_workers.c2rust.include_guess import guess_commands
@@ -25,7 +26,7 @@ from jarvis_workers.service.c2rust.local_tree import (
     local_tree,
     project_files,
 )
-from jarvis_workers.service.c2rust.recorded_build import BuildCommands, BuildLimits, record_build
+from jarvis_workers.service.c2rust.recorded_build import BuildLimits, record_build
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.clang.unit import CompileCommand
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 DATABASE = "compile_commands.json"
 DATABASE_BYTES = 512_000_000
+NO_BUILD = BuildCommands()
 NO_SOURCES = "no C or C++ file; give the root of a C project with --path"
 
 
@@ -42,20 +44,19 @@ class CompileOptions:
     """How to find compile commands; `arguments` are the setting `c2rust.args`.
 
     `exclude_dirs` are names of directories whose sources are not read unless a compile command names them.
-    With `configure` or `build` a build is recorded, within `limits`, in a directory below `data_dir`.
+    With `commands` a build is recorded, within `limits`, in a directory below `data_dir`.
     """
 
     compile_commands: Path | None = None
     arguments: tuple[str, ...] = ()
     exclude_dirs: tuple[str, ...] = ()
-    configure: str | None = None
-    build: str | None = None
+    commands: BuildCommands = NO_BUILD
     data_dir: Path = Path()
     limits: BuildLimits = field(default_factory=BuildLimits)
 
     @classmethod
     def from_settings(
-        cls, settings: "Settings", *, compile_commands: Path | None, configure: str | None, build: str | None
+        cls, settings: "Settings", compile_commands: Path | None = None, commands: BuildCommands = NO_BUILD
     ) -> Self:
         """Return the options of a command."""
         c2rust = settings.c2rust
@@ -66,8 +67,7 @@ class CompileOptions:
             compile_commands=compile_commands,
             arguments=c2rust.args,
             exclude_dirs=settings.scan.exclude_dirs,
-            configure=configure,
-            build=build,
+            commands=commands,
             data_dir=settings.data_dir,
             limits=limits,
         )
@@ -99,7 +99,7 @@ def compile_commands_of(
     Raises UsageError, one line, if there are none, and CommandFailed for a build that fails.
     """
     local = local_tree(tree)
-    commands = BuildCommands(options.configure, options.build)
+    commands = options.commands
     if commands.given and options.compile_commands is not None:
         raise UsageError(
             f"--compile-commands cannot be combined with {commands.given[-1][0]},"

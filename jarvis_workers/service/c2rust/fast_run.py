@@ -2,16 +2,17 @@
 
 import os
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.c2rust.function_uses import function_uses
 from jarvis_workers.c2rust.library_plan import NAMES_SHOWN, LibraryPlan, plan_of_files
 from jarvis_workers.c2rust.optimization import PASSES
 from jarvis_workers.c2rust.plan_files import PlanFiles, read_crate_plan, read_signature_lines
 from jarvis_workers.c2rust.rust_names import KEYWORDS
+from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.sandbox.sandbox import best_tier, refusal
@@ -28,11 +29,13 @@ from jarvis_workers.service.c2rust.project_files import (
     read_lines,
     read_symbol_file,
 )
-from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
+from jarvis_workers.service.c2rust.recorded_build import command_words
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, project_request, with_plan
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, pack_crates
 from jarvis_workers.service.models import model_name, models_are_set
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.runs import is_abandoned, newest_runs
+from jarvis_workers.service.scan_request import with_settings
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
@@ -48,16 +51,23 @@ from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import find_rust
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection
 
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
     from jarvis_workers.store.engine import Store
     from jarvis_workers.store.values import Run
 
+# What an unfinished run must have in common with a command that continues it.
+OF_A_COMMAND = (
+    *("configure", "build", "proof", "crate", "tests", "only"),
+    *("model_group", "agent_limits", "translate", "max_retries", "notes", "review", "drivers", "escalate", "risky"),
+    *("roots", "declared", "allowed", "disabled", "entries", "plan_max_retries", "passes"),
+)
 RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
+Options = TypeVar("Options", bound=FastOptions)
 MOST_RUNS = 200
 # The stages that replace functions, and those that optimize the crate, the latter with a model.
 REPLACING, IMPROVING = ("replace", "prune"), ("improve",)
@@ -69,70 +79,53 @@ NO_CRATES = "--fetch-crates: run {} goes on without crates; leave the option out
 NOT_ALLOWED = f"{SYMBOLS}: what these crates replace is translated, since they are not in c2rust.allowed_crates: {{}}"
 
 
-OPTIONS: "Mapping[str, type[FastOptions]]" = {
-    TRANSPILE: TranslateOptions,
-    PREPARE: PrepareOptions,
-    RUN: MoveOptions,
-}
+@dataclass(frozen=True, kw_only=True)
+class ConversionRequest:
+    """The options that a user gives for a run that converts a project, and the stages that it leaves out.
 
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """The model that translates functions; see `TranslateOptions`."""
-
-    group: str | None = None
-    max_retries: int = 5
-    notes: str = ""
-    review: bool = True
-    escalate: str | None = None
-    risky: "Mapping[str, Sequence[int]]" = field(default_factory=dict)
-    drivers: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryPart:
-    """How a run with all stages replaces functions by libraries; see `ReplaceOptions`. It can leave stages out."""
-
-    roots: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
-    disabled: tuple[str, ...] = ()
-    skipped_stages: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FastChoice:
-    """The options of a command; see `FastOptions`.
-
-    With a `model`, functions are translated by it; with `forward`, too, it plans their modules and signatures. With
-    `libraries`, the run has the stages that replace functions; without, its files state which are replaced. `lang` is
-    the language of the report.
+    The class of the options decides the kind of the run: those of all stages, of a model that translates, or that plans
+    modules and signatures, or of none.
     """
 
-    configure: str | None = None
-    build: str | None = None
-    tests: tuple[str, ...] = ()
-    proof: Literal["built", "reached", "compared"] = "reached"
-    only: tuple[str, ...] = ()
-    forward: bool = False
-    crate: str = "library"
-    cache: bool = True
-    model: ModelChoice | None = None
-    libraries: LibraryPart | None = None
-    lang: Literal["en", "zh"] = "en"
+    options: FastOptions
+    skipped_stages: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
-        """The kind of a run with these options."""
-        if self.libraries:
-            return RUN
-        if self.forward:
-            return PREPARE if self.model else SKELETON
-        return TRANSPILE if self.model else FAST
+        """The kind of the run."""
+        match self.options:
+            case MoveOptions():
+                return RUN
+            case PrepareOptions():
+                return PREPARE
+            case TranslateOptions():
+                return TRANSPILE
+        return SKELETON if self.options.forward else FAST
+
+    @property
+    def model_groups(self) -> tuple[str | None, ...] | None:
+        """The model groups that the run may call, None for a run without a model."""
+        match self.options:
+            case TranslateOptions():
+                return self.options.model_group, self.options.escalate
+            case PrepareOptions():
+                return (self.options.model_group,)
+        return None
 
     @property
     def identity(self) -> dict[str, Any]:
         """The values that identify a named run; a new option must be left out at its default, or all names change."""
-        return {name: value for name, value in asdict(self).items() if name != "lang"}
+        options = self.options
+        names = ("configure", "build", "tests", "proof", "only", "forward", "crate", "cache")
+        model, libraries = None, None
+        if self.model_groups is not None:
+            given = options if isinstance(options, TranslateOptions) else TranslateOptions()
+            of_model = ("max_retries", "notes", "review", "escalate", "risky", "drivers")
+            model = {"group": self.model_groups[0], **{name: getattr(given, name) for name in of_model}}
+        if isinstance(options, MoveOptions):
+            libraries = {name: getattr(options, name) for name in ("roots", "declared", "disabled")}
+            libraries["skipped_stages"] = self.skipped_stages
+        return {**{name: getattr(options, name) for name in names}, "model": model, "libraries": libraries}
 
 
 @dataclass(frozen=True)
@@ -177,31 +170,36 @@ def require_tools(settings: "Settings") -> None:
             raise UsageError(f"projects are built and tested only in the sandbox: {why}")
 
 
+def check_conversion(settings: "Settings", request: ConversionRequest) -> None:
+    """Raise UsageError if a model, a command or a tool is missing."""
+    options, groups = request.options, request.model_groups
+    if groups:
+        require_model(settings, groups[0], SIGNATURES_WITHOUT_MODEL if options.forward else WITHOUT_MODEL)
+        for group in filter(None, groups[1:]):
+            require_model(settings, group)
+    if options.tests and not options.build:
+        raise UsageError("--test requires --build, the command that builds the programs under test")
+    for command in options.tests:
+        command_words("--test", command)
+    require_tools(settings)
+
+
 def fast_request(
-    settings: "Settings",
-    source: SourceTree,
-    plan: CompilePlan,
-    executor: str,
-    choice: FastChoice,
-    labels: "Mapping[str, str] | None" = None,
+    conversion: ConversionRequest, settings: "Settings", source: SourceTree, plan: CompilePlan, executor: str
 ) -> RunRequest[FastInput]:
     """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
-    archive = pack_project(source.path, settings.c2rust.build_disk_mb)
-    libraries, warnings = (
-        _allowed_libraries(settings, source.path) if choice.kind in (PREPARE, TRANSPILE) else (b"", ())
+    kind, archive = conversion.kind, pack_project(source.path, settings.c2rust.build_disk_mb)
+    libraries, warnings = _allowed_libraries(settings, source.path) if kind in (PREPARE, TRANSPILE) else (b"", ())
+    options = with_plan(
+        settings, completed(settings, conversion.options), replace(plan, warnings=(*plan.warnings, *warnings))
     )
-    options = _options(settings, replace(plan, warnings=(*plan.warnings, *warnings)), choice)
-    planned = plan_of(source.path) if choice.kind == TRANSPILE else b""
-    crates = pack_crates(settings, source.path, usable_crates(settings, choice, libraries))
+    planned = plan_of(source.path) if kind == TRANSPILE else b""
+    crates = pack_crates(settings, source.path, usable_crates(settings, conversion, libraries))
     given = FastInput(options, encode_commands(plan.commands), archive, libraries, planned, crates)
-    request = project_request(settings, source, plan, choice.kind, executor, given, labels)
-    if choice.libraries:
-        request = replace(request, skipped_stages=choice.libraries.skipped_stages)
-    if isinstance(options, TranslateOptions):
-        request = replace(request, budget=budget_of(settings, options.model_group, options.escalate))
-    elif isinstance(options, PrepareOptions):
-        request = replace(request, budget=budget_of(settings, options.model_group))
-    return request
+    request = project_request(settings, source, plan, kind, executor, given)
+    groups = replace(conversion, options=options).model_groups
+    budget = budget_of(settings, *groups) if groups else None
+    return replace(request, skipped_stages=conversion.skipped_stages, budget=budget)
 
 
 def _allowed_libraries(settings: "Settings", root: Path) -> tuple[bytes, tuple[str, ...]]:
@@ -214,72 +212,30 @@ def _allowed_libraries(settings: "Settings", root: Path) -> tuple[bytes, tuple[s
     return plan.model_dump_json().encode(), warnings
 
 
-def usable_crates(settings: "Settings", choice: FastChoice, libraries: bytes) -> "Collection[str]":
+def usable_crates(settings: "Settings", conversion: ConversionRequest, libraries: bytes) -> "Collection[str]":
     """Return the crates that bodies may use: those of the plan, or those that the stages of the run may choose."""
-    if choice.libraries:
-        is_replacing = not set(REPLACING).intersection(choice.libraries.skipped_stages)
-        return allowed_crates(settings, choice.libraries.disabled) if is_replacing else ()
-    if choice.kind != TRANSPILE or not libraries:
+    if isinstance(conversion.options, MoveOptions):
+        is_replacing = not set(REPLACING).intersection(conversion.skipped_stages)
+        return allowed_crates(settings, conversion.options.disabled) if is_replacing else ()
+    if conversion.kind != TRANSPILE or not libraries:
         return ()
     return {name for one in LibraryPlan.model_validate_json(libraries).replaced.values() for name in one.libraries}
 
 
-def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> FastOptions:
-    """Return the options of a run, of the class of its kind."""
-    c2rust = settings.c2rust
-    options = parse_options_of(
-        settings,
-        plan,
-        OPTIONS.get(choice.kind, FastOptions),
-        configure=choice.configure,
-        build=choice.build,
-        tests=list(choice.tests),
-        proof=choice.proof,
-        only=list(choice.only),
-        forward=choice.forward,
-        crate=choice.crate,
-        lang=choice.lang,
-        build_seconds=c2rust.build_seconds,
-        test_seconds=c2rust.test_seconds,
-        memory_mb=c2rust.build_memory_mb,
-        disk_mb=c2rust.build_disk_mb,
-        tool_chains=[str(place) for place in c2rust.tool_chains],
-        **(_model_options(settings, choice.model, forward=choice.forward) if choice.model else {}),
-        **({"pause_share": c2rust.pause_share} if choice.model and not choice.forward else {}),
-        **(_library_options(settings, choice.libraries) if choice.libraries else {}),
-    )
-    return replace(options, cache=options.cache and choice.cache)
-
-
-def _model_options(settings: "Settings", choice: ModelChoice, *, forward: bool = False) -> dict[str, Any]:
-    model = {
-        "model_group": require_model(settings, choice.group, SIGNATURES_WITHOUT_MODEL if forward else WITHOUT_MODEL),
-        "agent_limits": agent_limits_of(settings),
-    }
-    if forward:
-        return {**model, "plan_max_retries": settings.c2rust.plan_max_retries}
-    return {
-        **model,
-        "translate": True,
-        "max_retries": choice.max_retries,
-        "notes": choice.notes,
-        "review": choice.review,
-        "drivers": choice.drivers,
-        "escalate": model_name(settings, choice.escalate) if choice.escalate else None,
-        "risky": dict(choice.risky),
-    }
-
-
-def _library_options(settings: "Settings", part: LibraryPart) -> dict[str, Any]:
-    return {
-        "roots": list(dict.fromkeys(part.roots)),
-        "declared": list(part.declared),
-        "allowed": list(settings.c2rust.allowed_crates),
-        "disabled": list(part.disabled),
-        "entries": sorted(delayed_entries()),
-        "plan_max_retries": settings.c2rust.plan_max_retries,
-        "passes": list(PASSES),
-    }
+def completed(settings: "Settings", options: Options) -> Options:
+    """Return the options that a user gives, completed by the settings. Raises UsageError without the model."""
+    more: dict[str, Any] = {"tool_chains": [str(place) for place in settings.c2rust.tool_chains]}
+    if isinstance(options, ConversationOptions):
+        without = SIGNATURES_WITHOUT_MODEL if options.forward else WITHOUT_MODEL
+        more |= {"model_group": require_model(settings, options.model_group, without)}
+        more |= {"agent_limits": agent_limits_of(settings)}
+    if isinstance(options, TranslateOptions):
+        escalate = model_name(settings, options.escalate) if options.escalate else None
+        more |= {"translate": True, "escalate": escalate}
+    if isinstance(options, MoveOptions):
+        more |= {"roots": list(dict.fromkeys(options.roots)), "allowed": list(settings.c2rust.allowed_crates)}
+        more |= {"entries": sorted(delayed_entries()), "passes": list(PASSES)}
+    return with_settings(settings, options, **more)
 
 
 def libraries_of(root: Path) -> bytes:
@@ -308,24 +264,18 @@ def plan_of(root: Path) -> bytes:
 
 
 def unfinished_run(
-    store: "Store", settings: "Settings", root: Path, choice: FastChoice, *, fetch: bool = False
+    store: "Store", settings: "Settings", root: Path, conversion: ConversionRequest, *, fetch: bool = False
 ) -> "Run | None":
-    """Return the newest run of a project with this choice that can be continued, None if there is none.
+    """Return the newest run of a project with these options that can be continued, None if there is none.
 
     Raises UsageError if crates are to be fetched, and the run has none.
     """
-    place = os.fsencode(os.path.realpath(root))
-    own: dict[str, Any] = {
-        **{name: getattr(choice, name) for name in ("configure", "build", "proof", "crate")},
-        **{name: list(getattr(choice, name)) for name in ("tests", "only")},
-        **(_model_options(settings, choice.model) if choice.model else {}),
-        **(_library_options(settings, choice.libraries) if choice.libraries else {}),
-    }
-    for run in newest_runs(store, MOST_RUNS, kinds=[choice.kind], root=place):
+    place, own = os.fsencode(os.path.realpath(root)), completed(settings, conversion.options)
+    for run in newest_runs(store, MOST_RUNS, kinds=[conversion.kind], root=place):
         if not run.ended:
             options = MoveOptions.of(run)
             is_free = run.state == "paused" or is_abandoned(store, run, settings.lease_seconds)
-            if is_free and all(getattr(options, name) == value for name, value in own.items()):
+            if is_free and all(getattr(options, name) == getattr(own, name) for name in OF_A_COMMAND):
                 if fetch and not options.crates:
                     raise UsageError(NO_CRATES.format(run.id))
                 return run

@@ -13,7 +13,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST
-from jarvis_workers.service.c2rust.fast_run import ModelChoice, require_model
+from jarvis_workers.service.c2rust.fast_run import require_model
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import options_of, request_for
 from jarvis_workers.service.sources import SourceTree
@@ -21,6 +21,7 @@ from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.pipelines import INTERFACE as INTERFACE
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -53,25 +54,22 @@ def interface_request(
     source: SourceTree,
     executor: str,
     crate: Mapping[str, bytes],
-    choice: ModelChoice,
-    labels: Mapping[str, str],
+    translation: TranslateOptions,
 ) -> RunRequest[InterfaceInput]:
-    """Return the request for a run over the C files of a project. Raises UsageError."""
-    c2rust = settings.c2rust
+    """Return the request for a run over the C files of a project, with the model and the notes of a translation.
+
+    Raises UsageError.
+    """
     options = options_of(
         settings,
         InterfaceOptions,
-        model_group=require_model(settings, choice.group),
+        model_group=require_model(settings, translation.model_group),
         agent_limits=agent_limits_of(settings),
-        max_retries=choice.max_retries,
-        notes=choice.notes,
-        build_seconds=c2rust.build_seconds,
-        test_seconds=c2rust.test_seconds,
-        memory_mb=c2rust.build_memory_mb,
-        disk_mb=c2rust.build_disk_mb,
+        max_retries=translation.max_retries,
+        notes=translation.notes,
     )
     given = InterfaceInput(options, tar_of(crate))
-    request = request_for(settings, source, INTERFACE, executor, given, labels=labels)
+    request = request_for(settings, source, INTERFACE, executor, given)
     selection = replace(request.selection, suffixes=C_SUFFIXES)
     return replace(request, selection=selection, may_be_empty=True, budget=budget_of(settings, options.model_group))
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -18,11 +18,11 @@ from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.project_files import directory_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
+from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions, OptimizeRequest
 from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE
 from jarvis_workers.steps.c2rust.write_optimization import MODEL
 
@@ -33,23 +33,6 @@ if TYPE_CHECKING:
 MANIFEST, TARGET, SUFFIX = "Cargo.toml", "target", ".rs"
 PROGRESS = "optimize_progress.json"
 PROGRESS_BYTES, MOST_DIRECTORIES = 16_000_000, 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class OptimizeChoice:
-    """The options of a command; see `OptimizeOptions`. `include` and `exclude` are patterns of paths in the crate.
-
-    A model is asked only with a model `group`.
-    """
-
-    passes: tuple[str, ...]
-    max_checks: int = 0
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    max_files: int | None = None
-    resume: bool = True
-    group: str | None = None
-    fix_retries: int = 2
 
 
 class OptimizedFile(BaseModel):
@@ -126,21 +109,21 @@ def rust_files(root: Path) -> list[str]:
     return sorted(found)
 
 
-def chosen_files(root: Path, choice: OptimizeChoice, say: Callable[[str], None]) -> list[str]:
+def chosen_files(root: Path, request: OptimizeRequest, say: Callable[[str], None]) -> list[str]:
     """Return the files that a command changes: with `resume`, those that are not optimized yet.
 
     Says if the progress of earlier commands cannot be read.
     """
-    files = [file for file in rust_files(root) if _is_chosen(file, choice)]
-    if choice.resume:
-        passes = {*choice.passes, *((MODEL,) if choice.group else ())}
+    files = [file for file in rust_files(root) if _is_chosen(file, request)]
+    if request.resume:
+        passes = {*request.options.passes, *((MODEL,) if request.options.model_group else ())}
         files = list(_unprocessed(root, files, passes, say))
-    return files[: choice.max_files]
+    return files[: request.max_files]
 
 
-def _is_chosen(file: str, choice: OptimizeChoice) -> bool:
-    is_included = not choice.include or _matches(file, choice.include)
-    return is_included and not _matches(file, choice.exclude)
+def _is_chosen(file: str, request: OptimizeRequest) -> bool:
+    is_included = not request.include or _matches(file, request.include)
+    return is_included and not _matches(file, request.exclude)
 
 
 def _matches(file: str, patterns: Collection[str]) -> bool:
@@ -178,32 +161,20 @@ def read_progress(root: Path, say: Callable[[str], None] = lambda _: None) -> Op
 
 
 def optimize_request(
-    settings: "Settings",
-    source: SourceTree,
-    executor: str,
-    choice: OptimizeChoice,
-    files: Sequence[str],
-    labels: Mapping[str, str],
+    settings: "Settings", source: SourceTree, executor: str, options: OptimizeOptions, files: Sequence[str]
 ) -> RunRequest[OptimizeInput]:
     """Return the request for a run that optimizes some files of a crate. Raises UsageError."""
-    c2rust = settings.c2rust
-    options = options_of(
+    group = options.model_group
+    options = with_settings(
         settings,
-        OptimizeOptions,
+        options,
         files=list(files),
-        passes=list(choice.passes),
-        max_checks=choice.max_checks,
-        model_group=model_name(settings, choice.group) if choice.group else None,
+        model_group=model_name(settings, group) if group else None,
         agent_limits=agent_limits_of(settings),
-        fix_retries=choice.fix_retries,
-        build_seconds=c2rust.build_seconds,
-        test_seconds=c2rust.test_seconds,
-        memory_mb=c2rust.build_memory_mb,
-        disk_mb=c2rust.build_disk_mb,
     )
-    archive = pack_project(source.path, c2rust.build_disk_mb, METADATA | {TARGET})
-    request = request_for(settings, source, OPTIMIZE, executor, OptimizeInput(options, archive), labels=labels)
+    archive = pack_project(source.path, settings.c2rust.build_disk_mb, METADATA | {TARGET})
+    request = request_for(settings, source, OPTIMIZE, executor, OptimizeInput(options, archive))
     paths = tuple(map(os.fsencode, files))
     selection = Selection(suffixes=None, exclude_dirs=frozenset(), ignore_files=(), paths=paths)
-    budget = budget_of(settings, options.model_group) if choice.group else None
+    budget = budget_of(settings, options.model_group) if group else None
     return replace(request, selection=selection, may_be_empty=True, budget=budget)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.compile_arguments import language_of, read_call
 from jarvis_workers.c2rust.compile_commands import (
     CompileCommands,
@@ -48,18 +49,6 @@ REASONS = {
     FREE_MEMORY: "not enough free memory on this machine; end other programs, or use another machine",
     "file size": "a file of more than {disk:g} MB; raise c2rust.build_disk_mb",
 }
-
-
-class BuildCommands(NamedTuple):
-    """The commands of a build, each split as by a shell, and passed to `sh -c` if it contains shell operators."""
-
-    configure: str | None = None
-    build: str | None = None
-
-    @property
-    def given(self) -> list[tuple[str, str]]:
-        """The options and their values, in the order in which they run."""
-        return [(f"--{name}", command) for name, command in self._asdict().items() if command is not None]
 
 
 class BuildLimits(NamedTuple):

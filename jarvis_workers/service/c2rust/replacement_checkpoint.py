@@ -15,6 +15,7 @@ from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.project_files import Say, directory_of, write_file
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.steps.c2rust.replaceable_project import policy_of
 
 CHECKPOINT = "library_replacer_checkpoint.json"
 CHECKPOINT_BYTES = 64_000_000
@@ -90,7 +91,7 @@ def read_checkpoint(root: Path, options: ReplaceOptions, graph: SymbolGraph, say
     if name := checkpoint.key.difference(CheckpointKey.of(options, options.symbols)):
         say(f"{path} belongs to a run with another value of {name}: nothing is resumed")
         return ()
-    found = checkpoint.verdicts(graph, options.policy)
+    found = checkpoint.verdicts(graph, policy_of(options))
     say(plain(f"{path}: {len(found):,} functions are judged already; to judge them again: --no-resume"))
     return found
 

@@ -1,7 +1,6 @@
 """Submit a run that replaces functions of a C project by libraries."""
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -17,28 +16,17 @@ from jarvis_workers.service.c2rust.fast_run import require_model
 from jarvis_workers.service.c2rust.project_files import Say, delayed_entries, read_lines, read_project
 from jarvis_workers.service.c2rust.replacement_checkpoint import read_checkpoint
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.c2rust.pipelines import REPLACE
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.steps.c2rust.replaceable_project import policy_of
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.store.engine import Store
-
-
-@dataclass(frozen=True, slots=True)
-class ReplaceChoice:
-    """The options of a command; see `ReplaceOptions`. With `resume`, the checkpoint of an earlier run is taken up."""
-
-    group: str | None = None
-    roots: tuple[str, ...] = ()
-    library: str | None = None
-    disabled: tuple[str, ...] = ()
-    max_functions: int | None = None
-    resume: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,36 +51,35 @@ def replace_request(
     settings: "Settings",
     source: SourceTree,
     executor: str,
-    choice: ReplaceChoice,
-    labels: Mapping[str, str],
+    options: ReplaceOptions,
     say: Say,
+    *,
+    resume: bool = True,
 ) -> RunRequest[ReplaceInput]:
     """Return the request for a run over the files of a scanned project.
 
-    `say` is called with lines about problems in its files, and about its checkpoint. Raises UsageError.
+    With `resume`, the checkpoint of an earlier run is taken up. `say` is called with lines about problems in the files,
+    and about the checkpoint. Raises UsageError.
     """
     project = read_project(source.path)
     for remark in project.remarks:
         say(remark)
     content = "".join(symbol_lines(project.graph)).encode()
-    options = options_of(
+    options = with_settings(
         settings,
-        ReplaceOptions,
-        model_group=require_model(settings, choice.group),
+        options,
+        model_group=require_model(settings, options.model_group),
         agent_limits=agent_limits_of(settings),
         symbols=sha256(content).hexdigest(),
-        roots=list(dict.fromkeys(choice.roots)),
-        library=choice.library,
+        roots=list(dict.fromkeys(options.roots)),
         allowed=list(settings.c2rust.allowed_crates),
-        disabled=list(choice.disabled),
         entries=sorted(delayed_entries()),
-        max_functions=choice.max_functions,
     )
     _check(project.graph, options)
-    if choice.resume:
+    if resume:
         earlier = read_checkpoint(source.path, options, project.graph, say)
         options = replace(options, verdicts=[one.model_dump(mode="json") for one in earlier])
-    request = request_for(settings, source, REPLACE, executor, ReplaceInput(options, content), labels=labels)
+    request = request_for(settings, source, REPLACE, executor, ReplaceInput(options, content))
     selection = Selection(
         suffixes=None, exclude_dirs=frozenset(), ignore_files=(), paths=_files(project.graph, source.path)
     )
@@ -104,7 +91,7 @@ def _check(graph: SymbolGraph, options: ReplaceOptions) -> None:
     """Raise UsageError for a root that does not exist, and for an earlier replacement that is no longer allowed."""
     root_functions(graph, function_uses(graph), options.roots)
     for symbol in graph.symbols:
-        if symbol.replacement and (objection := options.policy.objection(symbol.replacement.libraries)):
+        if symbol.replacement and (objection := policy_of(options).objection(symbol.replacement.libraries)):
             raise UsageError(
                 f"symbols.jsonl: {plain(symbol.name)} is replaced, but {objection}; scan the project again"
             )
@@ -125,8 +112,3 @@ def names_in(path: Path) -> list[str]:
     if not names:
         raise UsageError(f"{path} contains no names of functions")
     return names
-
-
-def listed(values: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of an option that is repeatable and accepts commas."""
-    return tuple(name for value in values or () for part in value.split(",") if (name := part.strip()))

@@ -12,7 +12,7 @@ from jarvis_workers.service.c2rust.compile_sources import CompilePlan as Compile
 from jarvis_workers.service.c2rust.compile_sources import compile_commands_of, pack_selection
 from jarvis_workers.service.c2rust.project_files import delayed_entries
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.steps.c2rust.options import ParseOptions as ParseOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
@@ -20,8 +20,7 @@ from jarvis_workers.steps.c2rust.pipelines import SCAN as SCAN
 from jarvis_workers.toolchain.headers import builtin_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable
 
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
@@ -67,34 +66,17 @@ def plan_of(
 
 
 def scan_request(
-    settings: "Settings",
-    source: SourceTree,
-    plan: CompilePlan,
-    executor: str,
-    *,
-    allow_errors: bool = False,
-    labels: "Mapping[str, str] | None" = None,
-    lang: str = "en",
+    options: ParseOptions, settings: "Settings", source: SourceTree, plan: CompilePlan, executor: str
 ) -> RunRequest[ParseInput]:
     """Return the request for a run that parses a project according to its compile plan."""
-    options = parse_options_of(settings, plan, ParseOptions, allow_errors=allow_errors, lang=lang)
-    given = ParseInput(options, encode_commands(plan.commands))
-    return project_request(settings, source, plan, SCAN, executor, given, labels)
+    given = ParseInput(with_plan(settings, options, plan), encode_commands(plan.commands))
+    return project_request(settings, source, plan, SCAN, executor, given)
 
 
-def parse_options_of(settings: "Settings", plan: CompilePlan, kind: type[Options], **more: "Any") -> Options:
-    """Return the options of a run over a project; `more` are options of its kind."""
-    return options_of(
-        settings,
-        kind,
-        clang_headers=settings.c2rust.clang_headers,
-        unit_seconds=settings.c2rust.unit_seconds,
-        unit_memory_mb=settings.c2rust.unit_memory_mb,
-        delayed=sorted(delayed_entries()),
-        warnings=list(plan.warnings),
-        links=plan.links,
-        **more,
-    )
+def with_plan(settings: "Settings", options: Options, plan: CompilePlan) -> Options:
+    """Return the options of a run over a project, completed by the settings and its compile plan."""
+    warnings = list(plan.warnings)
+    return with_settings(settings, options, delayed=sorted(delayed_entries()), warnings=warnings, links=plan.links)
 
 
 def project_request(
@@ -104,8 +86,7 @@ def project_request(
     kind: str,
     executor: str,
     given: Given,
-    labels: "Mapping[str, str] | None",
 ) -> RunRequest[Given]:
     """Return the request for a run over the files that the units of a project may read."""
-    request = request_for(settings, source, kind, executor, given, labels=labels or {})
+    request = request_for(settings, source, kind, executor, given)
     return replace(request, path=plan.tree, selection=pack_selection(plan))

@@ -37,7 +37,7 @@ def allowed_crates(settings: "Settings", disabled: Iterable[str] = (), library: 
     return tuple(dict.fromkeys(name for name in names if canonical(name) not in without))
 
 
-def fetch_allowed(settings: "Settings", root: Path, names: Iterable[str]) -> str:
+def fetch_allowed(settings: "Settings", names: Iterable[str], root: Path) -> str:
     """Fetch crates for a project, in place of those fetched before; return a line about them. Raises UsageError."""
     if settings.c2rust.vendor:
         raise UsageError(f"--fetch-crates and {SETTING} exclude each other")

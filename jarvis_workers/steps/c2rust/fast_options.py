@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from jarvis_workers.c2rust.command_words import COMPILATION, BuildCommands
+from jarvis_workers.option import Option
 from jarvis_workers.steps.c2rust.options import ParseOptions
+
+CONVERSION = "Conversion"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +26,28 @@ class FastOptions(ParseOptions):
 
     definitions: bool = True
     project: str = ""
-    configure: str | None = None
-    build: str | None = None
-    tests: Sequence[str] = field(default_factory=list)
-    proof: Literal["built", "reached", "compared"] = "reached"
-    only: Sequence[str] = field(default_factory=list)
+    configure: Annotated[
+        str | None,
+        Option("--configure", "Command to run before the build, in the sandbox.", COMPILATION, metavar="CMD"),
+    ] = None
+    build: Annotated[
+        str | None, Option("--build", "The project's own build command, such as make.", COMPILATION, metavar="CMD")
+    ] = None
+    tests: Annotated[
+        Sequence[str], Option("--test", "The project's own test command; repeatable.", COMPILATION, metavar="CMD")
+    ] = field(default_factory=list)
+    proof: Annotated[
+        Literal["built", "reached", "compared"],
+        Option(
+            "--proof",
+            "Weakest proof accepted: built; reached by a test that passes; compared call by call with C.",
+            CONVERSION,
+        ),
+    ] = "reached"
+    only: Annotated[
+        Sequence[str],
+        Option("--only", "Functions to convert, with wildcards; @FILE: one per line.", CONVERSION, metavar="NAME"),
+    ] = field(default_factory=list)
     forward: bool = False
     translate: bool = False
     libraries: str = ""
@@ -34,11 +55,16 @@ class FastOptions(ParseOptions):
     crates: str = ""
     paused_run: str = ""
     crate: str = "library"
-    build_seconds: float = 1800
-    test_seconds: float = 600
-    memory_mb: float = 4096
-    disk_mb: float = 8192
+    build_seconds: Annotated[float, Option(setting="c2rust.build_seconds")] = 1800
+    test_seconds: Annotated[float, Option(setting="c2rust.test_seconds")] = 600
+    memory_mb: Annotated[float, Option(setting="c2rust.build_memory_mb")] = 4096
+    disk_mb: Annotated[float, Option(setting="c2rust.build_disk_mb")] = 8192
     tool_chains: Sequence[str] = field(default_factory=list)
+
+    @property
+    def commands_of_build(self) -> BuildCommands:
+        """The commands that are recorded to find out how files are compiled."""
+        return BuildCommands(self.configure, self.build)
 
 
 def read_options(value: FastOptions | Mapping[str, Any]) -> FastOptions:

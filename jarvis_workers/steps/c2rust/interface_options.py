@@ -1,9 +1,11 @@
 """The options of runs that write the bodies of a given interface."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.option import Option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,10 +17,10 @@ class InterfaceOptions(ConversationOptions):
     crate: str = ""
     max_retries: int = 5
     notes: str = ""
-    build_seconds: float = 1800
-    test_seconds: float = 600
-    memory_mb: float = 4096
-    disk_mb: float = 8192
+    build_seconds: Annotated[float, Option(setting="c2rust.build_seconds")] = 1800
+    test_seconds: Annotated[float, Option(setting="c2rust.test_seconds")] = 600
+    memory_mb: Annotated[float, Option(setting="c2rust.build_memory_mb")] = 4096
+    disk_mb: Annotated[float, Option(setting="c2rust.build_disk_mb")] = 8192
 
     @property
     def attempts(self) -> int:

@@ -4,8 +4,10 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from jarvis_workers.c2rust.command_words import COMPILATION
+from jarvis_workers.option import Option
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.source.clang.unit import CompileCommand
 
@@ -22,11 +24,13 @@ class ParseOptions(RunOptions):
     """
 
     commands: str = ""
-    allow_errors: bool = False
+    allow_errors: Annotated[
+        bool, Option("--allow-errors", "Accept units with errors, as far as they can be parsed.", COMPILATION)
+    ] = False
     definitions: bool = False
-    clang_headers: str | None = None
-    unit_seconds: float = 60.0
-    unit_memory_mb: float = 2000.0
+    clang_headers: Annotated[str | None, Option(setting="c2rust.clang_headers")] = None
+    unit_seconds: Annotated[float, Option(setting="c2rust.unit_seconds")] = 60.0
+    unit_memory_mb: Annotated[float, Option(setting="c2rust.unit_memory_mb")] = 2000.0
     delayed: Sequence[str] = field(default_factory=list)
     warnings: Sequence[str] = field(default_factory=list)
     links: Mapping[str, str] = field(default_factory=dict)

@@ -1,8 +1,10 @@
 """The options of runs in which a model plans the modules and signatures of a crate."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.option import Option
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 
 
@@ -10,4 +12,4 @@ from jarvis_workers.steps.c2rust.fast_options import FastOptions
 class PrepareOptions(FastOptions, ConversationOptions):
     """A model answers at most 1 + `plan_max_retries` times for the modules."""
 
-    plan_max_retries: int = 3
+    plan_max_retries: Annotated[int, Option(setting="c2rust.plan_max_retries")] = 3

@@ -28,6 +28,7 @@ from jarvis_workers.steps.c2rust.replaceable_project import (
     VERDICT,
     FunctionPayload,
     ReplaceableProject,
+    policy_of,
     project_of,
     symbols_in,
     verdicts_of,
@@ -101,7 +102,7 @@ def _question(project: ReplaceableProject, work: ReplaceWork, root: Path) -> Rep
 
     options = work.options
     return replacement_question(
-        project.symbols.graph, project.uses, work.function, options.policy, options.library, read
+        project.symbols.graph, project.uses, work.function, policy_of(options), options.library, read
     )
 
 

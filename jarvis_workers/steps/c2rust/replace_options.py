@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from jarvis_workers.c2rust.library_replacement import FunctionVerdict, LibraryPolicy
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.option import Option, listed
+
+FUNCTIONS, LIBRARIES = "Functions", "Libraries"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,22 +23,40 @@ class ReplaceOptions(ConversationOptions):
     """
 
     symbols: str = ""
-    roots: Sequence[str] = field(default_factory=list)
+    roots: Annotated[
+        Sequence[str],
+        Option(
+            "--root-list-syms",
+            "Only these functions; repeatable, or with commas.",
+            FUNCTIONS,
+            metavar="NAMES",
+            read=listed,
+        ),
+    ] = field(default_factory=list)
     declared: Sequence[str] = field(default_factory=list)
-    library: str | None = None
+    library: Annotated[
+        str | None, Option("--library", "Crate to consider first; it is allowed.", LIBRARIES, metavar="NAME")
+    ] = None
     allowed: Sequence[str] = field(default_factory=list)
-    disabled: Sequence[str] = field(default_factory=list)
+    disabled: Annotated[
+        Sequence[str],
+        Option(
+            "--disabled-libs",
+            "Crates not to use; repeatable, or with commas.",
+            LIBRARIES,
+            metavar="NAMES",
+            read=listed,
+        ),
+    ] = field(default_factory=list)
     entries: Sequence[str] = field(default_factory=list)
-    max_functions: int | None = None
+    max_functions: Annotated[
+        int | None,
+        Option(
+            "--max-funcs",
+            "Judge at most NUMBER functions, one at a time.",
+            FUNCTIONS,
+            metavar="NUMBER",
+            at_least=1,
+        ),
+    ] = None
     verdicts: Sequence[Mapping[str, Any]] = field(default_factory=list)
-
-    @property
-    def policy(self) -> LibraryPolicy:
-        """The crates that may be used, and those that may not."""
-        return LibraryPolicy((*([self.library] if self.library else ()), *self.allowed), tuple(self.disabled))
-
-    @property
-    def earlier(self) -> dict[int, FunctionVerdict]:
-        """The earlier verdicts by function."""
-        found = map(FunctionVerdict.model_validate, self.verdicts)
-        return {one.id: one for one in found}

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from jarvis_workers.c2rust.function_uses import UseGraph, function_uses, root_functions
 from jarvis_workers.c2rust.library_pruning import Verdicts, earlier_verdicts, open_functions
-from jarvis_workers.c2rust.library_replacement import FunctionVerdict
+from jarvis_workers.c2rust.library_replacement import FunctionVerdict, LibraryPolicy
 from jarvis_workers.c2rust.order import ENTRY
 from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
 from jarvis_workers.errors import UsageError
@@ -96,5 +96,11 @@ def verdicts_of(
 ) -> dict[int, FunctionVerdict]:
     """Return the verdicts of earlier runs and of the finished jobs of this one."""
     names = (read_result(blobs, job.result).blobs.get(VERDICT) for job in jobs)
-    found = [FunctionVerdict.model_validate_json(blobs.read(name)) for name in names if name]
-    return earlier_verdicts(project.symbols.graph) | options.earlier | {one.id: one for one in found}
+    given = map(FunctionVerdict.model_validate, options.verdicts)
+    found = [*given, *(FunctionVerdict.model_validate_json(blobs.read(name)) for name in names if name)]
+    return earlier_verdicts(project.symbols.graph) | {one.id: one for one in found}
+
+
+def policy_of(options: ReplaceOptions) -> LibraryPolicy:
+    """Return the crates that a run may use, and those that it may not."""
+    return LibraryPolicy((*([options.library] if options.library else ()), *options.allowed), tuple(options.disabled))

@@ -171,7 +171,7 @@ def _build(resources: Resources, options: FastOptions) -> tuple[ProjectBuild, Be
     blobs, tests = resources.blobs, tuple(options.tests)
     archive, crates = blobs.read(options.project), blobs.read(options.crates) if options.crates else b""
     chains = tuple(options.tool_chains)
-    build = ProjectBuild(archive, options.configure, options.build, chains, tests, crates=crates)
+    build = ProjectBuild(archive, options.commands_of_build, chains, tests, crates=crates)
     return build, BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
 
 

@@ -24,7 +24,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, why_not_fixable
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan, RelatedFinding
-from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask
+from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask, fix_definition
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import (
@@ -207,8 +207,6 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
     workspace = EditWorkspace(gates.root, tuple(options.closed))
     task = FixTask(
         _with_texts(finding, gates.base),
-        options.build,
-        options.tests,
         options.attempts,
         _function_at(content, finding),
         bool(work.payload.earlier),
@@ -217,7 +215,7 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
     reason = ""
     with runtime.open(work.job, options.group, about, work.lines) as talk:
         attempts = AttemptedPatches(gates, workspace)
-        agent = _agent(talk, workspace, attempts, task, options)
+        agent = _agent(talk, workspace, attempts, options)
         patched = PatchedFunction(task, workspace, talk, options)
         try:
             hidden = [attempts.tool, patched.tool]
@@ -240,13 +238,11 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
     return result.model_copy(update={"regression_test": tests})
 
 
-def _agent(
-    talk: JobConversation, workspace: EditWorkspace, attempts: AttemptedPatches, task: FixTask, options: FixOptions
-) -> Agent:
+def _agent(talk: JobConversation, workspace: EditWorkspace, attempts: AttemptedPatches, options: FixOptions) -> Agent:
     scripts = [_local(tool, workspace.root) for tool in talk.scripts(workspace.root)]
     edits = map(attempts.watched, edit_tools(workspace))
     tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edits])
-    definition = task._replace(scripts=bool(scripts)).definition
+    definition = fix_definition(options.build, options.tests, scripts=bool(scripts))
     return Agent(definition, tools, profile=talk.platform.profile, marks=talk.marks, limits=options.agent_limits)
 
 

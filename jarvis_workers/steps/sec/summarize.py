@@ -69,7 +69,7 @@ def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]
 def load(_: "Session", run: "Run", job: Claimed) -> SummarizeWork:
     """Return the batch of a job."""
     options = SecOptions.of(run)
-    return work_of(SummarizeWork, run, job, rules=options.rules.blob, build=options.build)
+    return work_of(SummarizeWork, run, job, rules=options.rules.blob, build_flags=options.build)
 
 
 def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
@@ -104,14 +104,14 @@ def decide(work: SummarizeWork, resources: Resources) -> Commit:
             if key not in recalled:
                 todo.setdefault(key, entry)
         reader.fetch(todo.values())
-        names, flags = _names(resources.blobs, work.rules), open_flags(resources.blobs, work.build)
+        names, flags = _names(resources.blobs, work.rules), open_flags(resources.blobs, work.build_flags)
         task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry, names, flags), _to_json, _from_json)
         fresh = each_file(todo, task, work.limits, careful=work.careful)
     outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
     commit = _save(work, resources, done, outcomes)
-    children = (_rest(work, entries, rest, _key_of_names(names) + (work.build or "")),) if rest else ()
+    children = (_rest(work, entries, rest, _key_of_names(names) + (work.build_flags or "")),) if rest else ()
     return commit._replace(cached=sum(key in recalled for key, _ in done), children=children)
 
 
@@ -199,7 +199,7 @@ def _files(entries: Sequence[Entry], work: SummarizeWork, blobs: Blobs) -> list[
     """Return the files of the batch with their cache keys, which cover everything that a summary depends on."""
     skip = {from_text(path) for path in work.skip}
     files = keyed([entry for entry in entries if entry.path not in skip])
-    flags = open_flags(blobs, work.build)
+    flags = open_flags(blobs, work.build_flags)
     return [
         (f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}{flags.key_of(shown(entry.path))}", entry)
         for key, entry in files
@@ -235,7 +235,7 @@ def _key_of_names(names: frozenset[bytes]) -> str:
 
 
 def _space(work: SummarizeWork, resources: Resources, kind: str) -> str:
-    flags = open_flags(resources.blobs, work.build)
+    flags = open_flags(resources.blobs, work.build_flags)
     return space(kind, own=_key_of_names(_names(resources.blobs, work.rules)) + flags.key)
 
 

@@ -85,7 +85,7 @@ def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]
 def load(_: "Session", run: "Run", job: Claimed) -> FlowWork:
     """Return the batch of a job."""
     options = SecOptions.of(run)
-    return work_of(FlowWork, run, job, rules=options.rules.blob, build=options.build)
+    return work_of(FlowWork, run, job, rules=options.rules.blob, build_flags=options.build)
 
 
 def recall(work: FlowWork, resources: Resources) -> Commit | None:
@@ -137,7 +137,7 @@ class _Tracer:
         self._analysis = None
         lookups: set[str] = set()
         place, test = shown(row.path), is_test(row.path)
-        include = include_of(place, open_flags(self._blobs, self._work.build).of(place))
+        include = include_of(place, open_flags(self._blobs, self._work.build_flags).of(place))
 
         def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
             lookups.add(name)
@@ -216,7 +216,7 @@ def _answers(calls: Sequence[str], flows: Traced, names: SymbolIndex) -> str:
 
 def _results(work: FlowWork, resources: Resources) -> FlowCache:
     own = key_of_rules(taint_rows(resources.blobs, work.rules))
-    return FlowCache(resources.cache if work.cache else None, space(STAGE, own=own + (work.build or "")))
+    return FlowCache(resources.cache if work.cache else None, space(STAGE, own=own + (work.build_flags or "")))
 
 
 def _from_json(row: Sequence[Any]) -> Traced:
@@ -239,7 +239,7 @@ def _rest(work: FlowWork, done: int, rest: Sequence[Row]) -> NewJob:
     """Return a job for the files left when the time was up."""
     payload = FlowPayload(work.offset, work.length, work.models, work.index, work.names, work.first + done)
     label, size = rest_label(rest[0].path, len(rest)), sum(row.size for row in rest)
-    return _job(work.snapshot, (work.rules, work.build), payload, label, size)
+    return _job(work.snapshot, (work.rules, work.build_flags), payload, label, size)
 
 
 def _job(snapshot: str, made_by: tuple[str | None, str | None], payload: FlowPayload, label: str, size: int) -> NewJob:

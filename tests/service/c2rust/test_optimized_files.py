@@ -1,14 +1,17 @@
 """Which files of a crate `jarvis c2rust optimize` changes, after earlier commands."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.c2rust.optimize_run import OptimizeChoice, chosen_files, find_rust_crate
+from jarvis_workers.service.c2rust.optimize_run import chosen_files, find_rust_crate
+from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions, OptimizeRequest
 
-CHOICE = OptimizeChoice(("unsafe", "doc"))
+ALL = OptimizeRequest(options=OptimizeOptions(passes=("unsafe", "doc")))
+DOC = OptimizeRequest(options=OptimizeOptions(passes=("doc",)))
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def done(crate: Path, name: str, *passes: str) -> dict[str, object]:
     return {name: {"hash": sha256((crate / name).read_bytes()).hexdigest(), "passes": passes}}
 
 
-def chosen(crate: Path, choice: OptimizeChoice = CHOICE) -> tuple[list[str], list[str]]:
+def chosen(crate: Path, choice: OptimizeRequest = ALL) -> tuple[list[str], list[str]]:
     """Return the files, and what is said."""
     lines: list[str] = []
     return chosen_files(crate, choice, lines.append), lines
@@ -53,9 +56,9 @@ def test_progress_that_cannot_be_read_is_said_and_not_used(crate: Path, text: st
 
 
 def test_patterns_are_relative_to_the_crate(crate: Path) -> None:
-    choice = OptimizeChoice(("doc",), include=("src",), exclude=("*/b.rs",))
+    choice = replace(DOC, include=("src",), exclude=("*/b.rs",))
     assert chosen(crate, choice) == (["src/a.rs", "src/lib.rs"], [])
-    assert chosen(crate, OptimizeChoice(("doc",), max_files=1))[0] == ["src/a.rs"]
+    assert chosen(crate, replace(DOC, max_files=1))[0] == ["src/a.rs"]
 
 
 def test_the_crate_is_the_given_one_the_directory_that_beside_it_or_the_first_below(tmp_path: Path) -> None:

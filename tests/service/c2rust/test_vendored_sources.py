@@ -11,10 +11,14 @@ from jarvis_workers.bench.crate_archive import crates_of
 from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.library_replacement import LibraryChoice
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.c2rust.fast_run import FastChoice, LibraryPart, ModelChoice, usable_crates
+from jarvis_workers.service.c2rust.fast_run import ConversionRequest, usable_crates
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed, pack_crates
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import C2RustSettings
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
+from jarvis_workers.steps.c2rust.run_options import MoveOptions
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import RustTools
 from jarvis_workers.toolchain.cargo_fetch import fetch_crates
 from tests.c2rust.vendors import crate_files, write_vendor
@@ -108,16 +112,15 @@ def test_disabled_crates_are_not_used_in_any_case(tmp_path: Path) -> None:
 def test_a_run_has_the_crates_of_its_plan_or_those_that_it_may_choose(tmp_path: Path) -> None:
     given = settings(tmp_path, allowed_crates=["tiny-mix", "step"])
     plan = LibraryPlan(replaced={"mix": LibraryChoice(libraries=("other", "std"))}).model_dump_json().encode()
-    part = LibraryPart(disabled=("STEP",))
-    choice = FastChoice(model=ModelChoice())
+    translation = ConversionRequest(options=TranslateOptions())
+    move = ConversionRequest(options=MoveOptions(disabled=["STEP"]))
 
-    assert set(usable_crates(given, choice, plan)) == {"other", "std"}
-    assert set(usable_crates(given, replace(choice, libraries=part), b"")) == {"tiny-mix"}
-    without = replace(choice, libraries=replace(part, skipped_stages=("replace", "prune")))
-    assert not usable_crates(given, without, b"")
-    assert not usable_crates(given, choice, b"")
-    assert not usable_crates(given, replace(choice, forward=True), plan)
-    assert not usable_crates(given, FastChoice(), plan)
+    assert set(usable_crates(given, translation, plan)) == {"other", "std"}
+    assert set(usable_crates(given, move, b"")) == {"tiny-mix"}
+    assert not usable_crates(given, replace(move, skipped_stages=("replace", "prune")), b"")
+    assert not usable_crates(given, translation, b"")
+    assert not usable_crates(given, ConversionRequest(options=PrepareOptions(forward=True)), plan)
+    assert not usable_crates(given, ConversionRequest(options=FastOptions()), plan)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ def test_what_cannot_be_fetched_is_one_line(
     tmp_path: Path, vendor: str | None, names: tuple[str, ...], reason: str
 ) -> None:
     with pytest.raises(UsageError, match=reason.replace("[", r"\[")) as caught:
-        fetch_allowed(settings(tmp_path, vendor=vendor), tmp_path, names)
+        fetch_allowed(settings(tmp_path, vendor=vendor), names, tmp_path)
     assert "\n" not in str(caught.value)
 
 

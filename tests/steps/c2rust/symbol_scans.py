@@ -8,6 +8,7 @@ from jarvis_workers.service.c2rust.symbol_scan import plan_of, scan_request
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.c2rust.options import ParseOptions
 from tests.steps.pipeline import Pipeline
 
 
@@ -20,4 +21,4 @@ def start_symbol_scan(pipeline: Pipeline, root: Path, files: Mapping[str, str], 
     settings = Settings(processes=processes)
     source = SourceTree(root, bytes(root))
     plan = plan_of(settings, root, CompileOptions())
-    return submit(pipeline.store, pipeline.blobs, scan_request(settings, source, plan, "cluster"))
+    return submit(pipeline.store, pipeline.blobs, scan_request(ParseOptions(), settings, source, plan, "cluster"))

@@ -7,6 +7,7 @@ import pytest
 from jarvis_workers.bench.crate_archive import tar_of
 from jarvis_workers.bench.project_bench import ProjectBuild
 from jarvis_workers.c2rust.body_translation import TranslatedBody
+from jarvis_workers.c2rust.command_words import BuildCommands
 from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.library_replacement import LibraryChoice
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
@@ -53,6 +54,6 @@ def test_without_vendored_crates_only_those_of_the_compiler_replace_functions(bl
 
 def test_a_bench_is_not_used_for_other_crates() -> None:
     """Cargo would not build a vendored crate again that has changed."""
-    build = ProjectBuild(b"", None, "make")
+    build = ProjectBuild(b"", BuildCommands(build="make"))
     states = {one.state for one in (build, build._replace(crates=b"a"), build._replace(crates=b"b"))}
     assert len(states) == 3
