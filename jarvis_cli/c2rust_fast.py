@@ -98,7 +98,8 @@ def _is_fetching(conversion: SkeletonConversion) -> bool:
 
 def _settings(conversion: SkeletonConversion) -> Settings:
     if not isinstance(conversion, WITH_MODEL):
-        return project_settings(conversion.where, conversion.processes, detach=conversion.detach)
+        flags = {"where": conversion.where, "processes": conversion.processes}
+        return project_settings(flags, detach=conversion.detach)
     where = place_of(
         conversion.where,
         dry_run=conversion.dry_run,
@@ -108,8 +109,8 @@ def _settings(conversion: SkeletonConversion) -> Settings:
         branch=_branch(conversion),
         fetch_crates=_is_fetching(conversion),
     )
-    budget = {"agent.budget": conversion.budget}
-    return project_settings(where, conversion.processes, budget, detach=conversion.detach)
+    flags = {"where": where, "processes": conversion.processes, "agent.budget": conversion.budget}
+    return project_settings(flags, detach=conversion.detach)
 
 
 def _check_place(conversion: SkeletonConversion) -> None:

@@ -52,8 +52,8 @@ def write_interface(conversion: ModelConversion, interface: Path) -> int:
             raise UsageError(f"{option} cannot be used with --interface: the tests of the crate are the suite")
     if conversion.dry_run or conversion.as_json:
         raise UsageError("--dry-run and --json cannot be used with --interface: only conversions are estimated")
-    budget = {"agent.budget": conversion.budget}
-    settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
+    flags = {"where": conversion.where, "processes": conversion.processes, "agent.budget": conversion.budget}
+    settings = project_settings(flags, detach=conversion.detach)
     require_model(settings, conversion.group)
     require_tools(settings)
     place, given = crate_directory(conversion), interface.resolve()

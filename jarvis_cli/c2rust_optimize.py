@@ -31,7 +31,7 @@ from jarvis_workers.store.values import Run
 
 def optimize_crate(options: CrateOptimization) -> int:
     """Optimize a crate; return the exit code."""
-    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=options.detach)
+    settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=options.detach)
     if not options.passes:
         raise UsageError("nothing to do: all passes are switched off")
     crate = find_rust_crate(options.crate_dir, Path())

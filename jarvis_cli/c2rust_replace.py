@@ -33,7 +33,7 @@ def replace_functions(options: LibraryReplace) -> int:
         detach=options.detach,
         fetch_crates=options.fetch_crates,
     )
-    settings = project_settings(where, None, {"agent.budget": options.budget}, detach=options.detach)
+    settings = project_settings({"where": where, "agent.budget": options.budget}, detach=options.detach)
     require_model(settings, options.group)
     choice = _choice(options)
     command = RunCommand(

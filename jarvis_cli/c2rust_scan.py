@@ -22,7 +22,7 @@ from jarvis_workers.store.values import Run
 
 def scan_project(scan: ProjectScan) -> int:
     """Read a project, and write its files; return the exit code."""
-    settings = project_settings(scan.where, scan.processes, detach=scan.detach)
+    settings = project_settings({"where": scan.where, "processes": scan.processes}, detach=scan.detach)
     graphs = graph_request(scan)
     if is_without_scan(scan):
         return deliver_graphs(scan, graphs)

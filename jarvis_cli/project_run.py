@@ -24,8 +24,6 @@ from jarvis_workers.service.submit import FollowUpRequest, RunInput, RunRequest,
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
 
-NO_MORE: Mapping[str, object] = {}
-
 
 @dataclass(frozen=True)
 class ProjectCommand:
@@ -91,11 +89,9 @@ class FollowUpCommand:
         return submit_over(store, self.earlier, replace(self.request, executor=executor))
 
 
-def project_settings(
-    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
-) -> Settings:
-    """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
-    settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
+def project_settings(flags: Mapping[str, object], *, detach: bool) -> Settings:
+    """Return the settings of a command with these flags. Raises UsageError for a detached local run."""
+    settings = load_settings(flags, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     return settings

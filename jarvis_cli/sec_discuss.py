@@ -69,7 +69,7 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.service.triage.discussions import discussion_request, find_issue  # noqa: PLC0415
 
-    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=False)
+    settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=False)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     with wiring.store_of(settings, tell=write_line, create=False) as store:

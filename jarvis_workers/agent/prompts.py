@@ -1,7 +1,6 @@
 """Prompt templates, which are text files in a directory; a missing variable is an error."""
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,8 @@ def fill_from(folder: Path, name: str, **values: Any) -> str:
 
 @cache
 def _templates(folder: Path) -> Any:
-    jinja2 = import_module("jinja2")
+    import jinja2
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,

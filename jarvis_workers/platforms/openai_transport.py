@@ -8,7 +8,6 @@ echoed by a server is removed here. The library also carries the requests of oth
 
 import asyncio
 import gc
-import importlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import cache
@@ -143,9 +142,11 @@ def _make(base_url: str, most: int) -> Any:
 @cache
 def _libraries() -> tuple[Any, Any]:
     """Import openai and httpx2; gc.freeze exempts their objects from later garbage collection."""
-    modules = importlib.import_module("openai"), importlib.import_module("httpx2")
+    import httpx2
+    import openai
+
     gc.freeze()
-    return modules
+    return openai, httpx2
 
 
 @cache

@@ -3,10 +3,12 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from secrets import token_hex
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from jarvis_workers.option import values_of_settings
 from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
@@ -47,14 +49,23 @@ def file_limits_of(settings: Settings) -> FileLimits:
 
 def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
     """Return the options of a run from the settings, with `more` options of its kind."""
-    return kind(
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
-        limits=file_limits_of(settings),
-        cache=settings.cache.max_mb > 0,
-        **more,
-    )
+    return kind(**{**_values_of(settings, kind), **more})
+
+
+def with_settings(settings: Settings, options: Options, **more: Any) -> Options:
+    """Return the options that a user gave, completed by the settings and `more` options."""
+    return replace(options, **{**_values_of(settings, type(options)), **more})
+
+
+def _values_of(settings: Settings, kind: type[RunOptions]) -> dict[str, Any]:
+    return {
+        "batch_files": settings.scan.batch_files,
+        "batch_bytes": int(settings.scan.batch_mb * 1_000_000),
+        "processes": settings.process_count,
+        "limits": file_limits_of(settings),
+        "cache": settings.cache.max_mb > 0,
+        **values_of_settings(settings, kind),
+    }
 
 
 def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:

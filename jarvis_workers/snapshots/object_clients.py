@@ -65,7 +65,7 @@ def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[
         # Other servers rarely have a DNS name for each bucket.
         "s3": {"addressing_style": parameters.get("addressing_style", "path" if endpoint else "auto")},
     }
-    from s3fs import S3FileSystem  # noqa: PLC0415  (an extra)
+    from s3fs import S3FileSystem
 
     if endpoint:
         _check_endpoint(endpoint)

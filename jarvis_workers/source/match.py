@@ -77,7 +77,9 @@ class _Hyperscan:
     """Hyperscan: one pass over the content for any number of patterns."""
 
     def __init__(self, patterns: Sequence[bytes | Word], cache: PatternCache | None) -> None:
-        self._hyperscan = importlib.import_module("hyperscan")
+        import hyperscan
+
+        self._hyperscan = hyperscan
         flags = [0 if _is_long(one) else self._hyperscan.HS_FLAG_SOM_LEFTMOST for one in patterns]
         expressions = [re.escape(one.word) if _is_long(one) else _expression(one) for one in patterns]
         self._database = self._recalled(expressions, flags, cache) if cache else self._compiled(expressions, flags)
@@ -185,7 +187,8 @@ class _Runs:
 
 
 def _re2(patterns: Sequence[bytes | Word], _: PatternCache | None) -> Matcher:
-    re2 = importlib.import_module("re2")
+    import re2
+
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False

@@ -3,7 +3,6 @@
 Twenty characters are enough for catastrophic backtracking in Python's `re`, so only google-re2 is used.
 """
 
-import importlib
 from collections.abc import Callable
 
 PATTERN_MAX = 1_000
@@ -13,7 +12,7 @@ MEMORY_BYTES = 1 << 20
 def is_linear_here() -> bool:
     """Return whether google-re2 is installed."""
     try:
-        importlib.import_module("re2")
+        import re2  # noqa: F401
     except ImportError:
         return False
     return True
@@ -21,7 +20,8 @@ def is_linear_here() -> bool:
 
 def compile_linear(pattern: str) -> Callable[[bytes], bool]:
     """Return a search function. Raises ImportError without google-re2, and ValueError for an invalid pattern."""
-    re2 = importlib.import_module("re2")
+    import re2
+
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False

@@ -117,6 +117,19 @@ class FixFinding(RelatedFinding):
         return f"{self.id} {self.name} in {self.place.file}"
 
 
+class FixPlan(BaseModel):
+    """What a run fixes: the findings in order, and the scanned files if they are few enough to be scanned again.
+
+    `proved` are the proved findings of the scanned run, for errors that stand without a patch.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    findings: tuple[FixFinding, ...]
+    files: tuple[str, ...] = ()
+    proved: tuple[RelatedFinding, ...] = ()
+
+
 def fix_finding(
     issue: Issue,
     others: Sequence[Issue],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
-from jarvis_workers.sec.fix.fixable import FIXABLE, FixProof, fix_finding, order_of, related_finding
+from jarvis_workers.sec.fix.fixable import FIXABLE, FixPlan, FixProof, fix_finding, order_of, related_finding
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.budgets import budget_of
@@ -21,14 +21,14 @@ from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
-from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.scan_runs import is_scan, scan_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixRequest
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.pipelines import FIX
@@ -52,20 +52,6 @@ SCAN_FILES, SCAN_BYTES = 2_000, 4_000_000
 PROVED_MAX = 200
 
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixChoice:
-    """The options of a command: which findings (`ids`, or the `top` ones, or all), and the commands of the gates."""
-
-    ids: tuple[str, ...] = ()
-    top: int | None = None
-    group: str | None = None
-    build: str = ""
-    tests: str = ""
-    attempts: int = 3
-    second_look: bool = True
-    with_changes: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,44 +95,44 @@ def find_judged_run(store: Store, named: str) -> Run:
     return run
 
 
-def chosen_findings(run: Run, body: ReportBody, choice: FixChoice) -> list[DefectGroup]:
+def chosen_findings(run: Run, body: ReportBody, request: FixRequest) -> list[DefectGroup]:
     """Return the findings to fix, in order and by root cause.
 
     Raises UsageError if an id is unknown, or there is nothing to fix.
     """
     fixable = sorted((issue for issue in body.issues if issue.status in FIXABLE), key=order_of)
-    if choice.ids:
+    if request.ids:
         by_id = {issue.id: issue for issue in body.findings}
-        if unknown := [one for one in choice.ids if one not in by_id]:
+        if unknown := [one for one in request.ids if one not in by_id]:
             ids = f"; choose among {listing([issue.id for issue in fixable], MOST_NAMED)}" if fixable else ""
             raise UsageError(f'run {run.id} has no finding "{plain(unknown[0])}"{ids}')
-        if wrong := [by_id[one] for one in choice.ids if by_id[one].status not in FIXABLE]:
+        if wrong := [by_id[one] for one in request.ids if by_id[one].status not in FIXABLE]:
             status = "suppressed" if wrong[0].suppression else wrong[0].status
             raise UsageError(f"finding {wrong[0].id} is {status}; only confirmed findings are fixed")
-        fixable = [issue for issue in fixable if issue.id in choice.ids]
+        fixable = [issue for issue in fixable if issue.id in request.ids]
     if not fixable:
         raise UsageError(f"run {run.id} has no confirmed findings to fix; see: jarvis runs report {run.id}")
-    return defect_groups(fixable)[: choice.top]
+    return defect_groups(fixable)[: request.top]
 
 
 def fix_request(
-    settings: "Settings", store: Store, blobs: Blobs, run: Run, choice: FixChoice, executor: str, tell: Tell
+    settings: "Settings", store: Store, blobs: Blobs, run: Run, request: FixRequest, executor: str, tell: Tell
 ) -> RunRequest[FixInput]:
     """Return the request of a run that fixes findings of `run`. Raises UsageError if that is not possible."""
     body = read_body(store, blobs, scan_of(run))
-    findings = chosen_findings(run, body, choice)
+    findings = chosen_findings(run, body, request)
     root = root_of(run)
     bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
-    sources = read_sources(root, bounds, tell, with_changes=choice.with_changes)
-    if not choice.build:
+    sources = read_sources(root, bounds, tell, with_changes=request.with_changes)
+    if not request.options.build:
         tell("no build command is set (--build): only the changed files are compiled, if that is possible")
-    if not choice.tests:
+    if not request.options.tests:
         tell("no test command is set (--test): the patches are not tested")
     proved = sorted((issue for issue in body.issues if issue.status == "proved"), key=order_of)[:PROVED_MAX]
     by_gid = _proofs(store, run, [*proved, *(one for first, others in findings for one in (first, *others))])
     fix_plan = _plan(run, blobs, findings, proved, sources, by_gid)
     attempts = tuple(blobs.read(one.proof.blob) for found in fix_plan.findings for one in found.proved if one.proof)
-    run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan, attempts)
+    run_input = FixInput(_options(settings, run, sources, request.options), sources.archive, fix_plan, attempts)
     return _request(settings, root, run, executor, run_input)
 
 
@@ -159,26 +145,20 @@ def root_of(run: Run) -> Path:
     return root
 
 
-def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixChoice) -> FixOptions:
+def _options(settings: "Settings", run: Run, sources: FixSources, options: FixOptions) -> FixOptions:
+    """Return the options completed by the settings, the scanned run and its sources."""
     scan = SecOptions.of(run)
-    return options_of(
+    return with_settings(
         settings,
-        FixOptions,
+        options,
         scanned=run.id,
-        model_group=model_name(settings, choice.group),
+        model_group=model_name(settings, options.model_group),
         agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
         base=sources.base,
         copied=sources.copied,
         below=sources.below,
         closed=list(sources.closed),
-        build=choice.build,
-        tests=choice.tests,
         proof_build=JudgeOptions.of(run).proof_build,
-        attempts=choice.attempts,
-        second_look=choice.second_look,
-        gate_seconds=settings.code.gate_seconds,
-        gate_memory_mb=settings.code.gate_memory_mb,
-        gate_disk_mb=settings.code.gate_disk_mb,
         min_confidence=scan.min_confidence,
         rules=scan.rules,
         build_flags=scan.build,

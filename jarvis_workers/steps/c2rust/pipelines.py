@@ -52,7 +52,7 @@ BUILDING = (
         module=f"{STEPS}.make_skeleton",
         queue="build",
         units="builds",
-        warm_up=f"{STEPS}.gate_cache:code_fingerprint",
+        warm_up=f"{STEPS}.gate_cache:gate_code",
     ),
     Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
 )
