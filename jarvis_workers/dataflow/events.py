@@ -1,7 +1,7 @@
 """Events of the analysis: the engine raises them, and the rules in `rules` listen.
 
-An event is raised before the state of the path changes by it.  Rules report; they do not change the state.  In quiet
-mode reports count for nothing.  The events of calls of library functions are in `library/model.py`.
+An event is raised before the state of the path changes by it.  Rules report; how a path continues is decided by the
+engine.  In quiet mode reports count for nothing.  The events of calls of library functions are in `library/model.py`.
 """
 
 from collections.abc import Callable, Sequence
