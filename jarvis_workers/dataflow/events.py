@@ -65,8 +65,8 @@ class Overflow(NamedTuple):
     over: bool
 
 
-# A pointer is dereferenced; it is not unset: the path, the pointer, its value, and the line.
-on_dereference: Event[[PathState, Expression, Value, int]] = Event()
+# A pointer that comes from outside is dereferenced: the path, the pointer, its value, and the line.
+on_outside_dereference: Event[[PathState, Expression, Value, int]] = Event()
 # A pointer that is NULL, or may be, is dereferenced.
 on_null_dereference: Event[[PathState, Expression, Value, int]] = Event()
 on_unchecked_dereference: Event[[PathState, Expression, Value, int]] = Event()

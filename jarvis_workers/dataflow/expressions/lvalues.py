@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.events import Access, on_access, on_dereference, on_unknown_access, on_unset_value
+from jarvis_workers.dataflow.events import Access, on_access, on_outside_dereference, on_unknown_access, on_unset_value
 from jarvis_workers.dataflow.expressions.elements import recalled
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.field_arrays import FIELDS, field_array
@@ -123,7 +123,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     machine.mode = mode
     if value.unset:
         return None
-    if not mode.quiet:
+    if value.kind == ADDRESS and not mode.quiet:
         value = _used(path, pointer, value)
     if mode.addressing and type(without_casts(pointer)) in NULLS:
         # An offset that is computed from the address 0.
@@ -144,9 +144,9 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
 
 
 def _used(path: PathState, pointer: ir.Expression, value: Value) -> Value:
-    """Return the value of a pointer that is used; an address from outside is checked from then on."""
-    on_dereference.happens(path, pointer, value, path.machine.execution.line)
-    if value.kind != ADDRESS or path.machine.mode.addressing:
+    """Return an address from outside that is used; it is checked from then on."""
+    on_outside_dereference.happens(path, pointer, value, path.machine.execution.line)
+    if path.machine.mode.addressing:
         return value
     value = value._replace(checked=True)
     place = place_quietly(path, pointer) if type(pointer) in VARIABLES else None

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.events import Event, on_dereference
+from jarvis_workers.dataflow.events import Event, on_outside_dereference
 from jarvis_workers.dataflow.ir.expr import CallExpr, Expression
 from jarvis_workers.dataflow.memory.extents import extent_of, room
+from jarvis_workers.dataflow.memory.outside import ADDRESS
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
@@ -67,7 +68,8 @@ class LibraryCall:
         if place >= len(self.values):
             return
         value, part = self.values[place], self.node.args[place]
-        on_dereference.happens(self.path, part, value, self.line)
+        if value.kind == ADDRESS:
+            on_outside_dereference.happens(self.path, part, value, self.line)
         if value.null > NOT_NULL and not dereferenced(self.path, part, value, self.line):
             return
         target = self.path.object_of(value)
