@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-# These modules register their evaluators.
+# These modules register their evaluators, and the rules their listeners.
+import jarvis_workers.dataflow.rules  # noqa: F401
 from jarvis_workers.dataflow.calls import calls  # noqa: F401
 from jarvis_workers.dataflow.calls.taint_rules import TaintRule, root_functions
+from jarvis_workers.dataflow.events import on_exit
 from jarvis_workers.dataflow.execution import statements  # noqa: F401
 from jarvis_workers.dataflow.execution.interpreter import follow_body
 from jarvis_workers.dataflow.expressions import variables  # noqa: F401
@@ -20,9 +22,8 @@ from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.loops import loops  # noqa: F401
-from jarvis_workers.dataflow.memory.dangling import dangling
 from jarvis_workers.dataflow.memory.outside import BYTE
-from jarvis_workers.dataflow.memory.ownership import MAINS, leaks
+from jarvis_workers.dataflow.memory.ownership import MAINS
 from jarvis_workers.dataflow.queries.counted_buffers import counted_buffers
 from jarvis_workers.dataflow.state.context import AnalysisContext, Finding
 from jarvis_workers.dataflow.state.definitions import Lookup
@@ -203,10 +204,7 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> str | None:
         return TOO_DEEP if isinstance(end, RecursionError) else str(end)
     if machine.execution.pruned:
         machine.doubt_proofs(function.line, function.end)
-    dangling(finished)
-    # What is not read may release what is left.
-    for one in finished if not function.partial else ():
-        leaks(one, function.end)
+    on_exit.happens(finished, function)
     return None
 
 

@@ -3,15 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.calls.taint_rules import (
-    ANY_ARGUMENT,
-    PROPAGATOR,
-    RETURNS,
-    SANITIZER,
-    SINK,
-    SOURCE,
-    Effect,
-)
+from jarvis_workers.dataflow.calls.taint_rules import ANY_ARGUMENT, PROPAGATOR, RETURNS, SANITIZER, SINK, SOURCE, Effect
 from jarvis_workers.dataflow.expressions.lvalues import name_target, place_quietly
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
@@ -21,7 +13,7 @@ from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import bounds_of, is_exact
-from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.reports import FlowRule
 from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import IS_NULL, Object, PathEvent, PendingCheck, Value
@@ -174,7 +166,7 @@ def _check_sink(path: PathState, e: CallExpr, parts: Sequence[GivenArgument]) ->
         taint = _taint_of(path, part.value) or _taint_inside(path, part)
         if taint is not None and rule is not None:
             text = f"{text_of(e)} is a sink, and {text_of(part.code)} is tainted"
-            report(path, rule.id, e.line, text, since=taint, sure=rule.confidence)
+            FlowRule(rule.id).report(path, e.line, text, since=taint, sure=rule.confidence)
             return
 
 

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
+from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.queries.ast_queries import alias_of, bodies
 from jarvis_workers.dataflow.queries.name_heuristics import never_returns
 from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.definitions import Callee
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.types import type_of
 
 # Calls of functions are looked into up to this depth.
 DEEP = 6
@@ -39,6 +42,22 @@ def ends_by_pointer(machine: AnalysisContext, called: ir.Expression) -> bool:
         case ir.NameExpr(name=name) | ir.MemberExpr(member=name) | ir.ArrowExpr(member=name):
             return machine.never_returns(f"*{name}")
     return False
+
+
+def never_comes_back(path: PathState, called: ir.Expression) -> bool:
+    """Return whether a call through a pointer never returns, by its declaration or its type."""
+    return ends_by_pointer(path.machine, called) or path.machine.never_returns(f"*{type_of(path, called)}")
+
+
+def never_returns_to(path: PathState, name: str, body: Callee | None) -> bool:
+    """Return whether a call of a name never returns, which may have a body or be a variable."""
+    machine = path.machine
+    if body is not None:
+        return ends_program(machine, body)
+    pointer = path.frame.types.get(name)
+    if pointer is not None:
+        return machine.never_returns(f"*{pointer.kind}")
+    return name not in LIBRARY and ends_by_declaration(machine, name)
 
 
 def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.calls.calls import drop
+from jarvis_workers.dataflow.calls.unknown_calls import drop
 from jarvis_workers.dataflow.execution.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.execution.interpreter import construct, destroy, follows, run
 from jarvis_workers.dataflow.expressions.assignments import declare, define

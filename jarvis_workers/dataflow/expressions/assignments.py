@@ -1,10 +1,11 @@
 """Evaluate assignments, ++ and --, and execute declarations."""
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.events import on_step
 from jarvis_workers.dataflow.expressions.elements import forget, remember, words_in
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import place_of, place_quietly
-from jarvis_workers.dataflow.expressions.numbers import check_progress, check_remaining, computed
+from jarvis_workers.dataflow.expressions.numbers import computed
 from jarvis_workers.dataflow.memory.extents import forget_extents
 from jarvis_workers.dataflow.memory.ownership import is_own, stored
 from jarvis_workers.dataflow.memory.pointers import escape
@@ -25,10 +26,7 @@ def _assign(path: PathState, e: ir.AssignExpr) -> Value:
     _, op, target, source, machine.execution.line = e
     if op:
         old, by = evaluate(path, target), evaluate(path, source)
-        if op == "-" and by.taint is not None:
-            check_remaining(path, e, old, by)
-        if id(e) in machine.mode.only_steps:
-            check_progress(path, e, by, machine.mode.only_steps[id(e)])
+        on_step.happens(path, e, old, by)
         value = computed(path, ir.BinaryExpr("b", op, target, source), old, by)
     else:
         value = evaluate(path, source)

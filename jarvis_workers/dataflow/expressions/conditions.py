@@ -7,13 +7,13 @@ not take both outcomes.
 from typing import Any
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.events import on_comparison
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, expand, macro_of
+from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
 from jarvis_workers.dataflow.expressions.narrowing import Comparison, judged, narrow
-from jarvis_workers.dataflow.expressions.numbers import check_difference, check_sum
 from jarvis_workers.dataflow.expressions.side_effects import keep_effects
 from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk
-from jarvis_workers.dataflow.queries.name_heuristics import are_both_success, is_error
+from jarvis_workers.dataflow.queries.name_heuristics import are_both_success, is_error, is_fatal
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import are_mixed, decided, either, equal
@@ -55,6 +55,22 @@ def branch(path: PathState, condition: ir.Expression | None, line: int | None) -
             evaluate(path, part)
         return branch(path, last, line)
     return _split(path, _comparison(path, condition), line)
+
+
+def check_assertion(path: PathState, name: str, parts: tuple[ir.Expression, ...]) -> bool:
+    """Continue on the path where the condition of an assertion holds; return False if the call is none.
+
+    No path continues after a fatal one that fails.
+    """
+    condition = assertion(name, parts)
+    if condition is None:
+        return False
+    yes, _ = branch(path.copy(), path.machine.once(parts, lambda: condition), None)
+    if yes:
+        path.cells, path.objects, path.facts = yes[0].cells, yes[0].objects, yes[0].facts
+    elif is_fatal(name):
+        path.ended = True
+    return True
 
 
 def _inside(path: PathState, call: ir.CallExpr) -> ir.Expression | None:
@@ -105,8 +121,7 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
         if compare in ORDERED and not path.machine.mode.quiet:
             for side in (left, right):
                 if type(side) in COMPOSED:
-                    check_difference(path, side)
-                    check_sum(path, condition, side)
+                    on_comparison.happens(path, condition, side)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)

@@ -9,22 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.events import Access, on_access, on_outside_dereference, on_unknown_access, on_unset_value
 from jarvis_workers.dataflow.expressions.elements import recalled
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.field_arrays import FIELDS, field_array
-from jarvis_workers.dataflow.memory.bounds import check_bounds, check_counted
-from jarvis_workers.dataflow.memory.contents import Access, loaded, read, written
-from jarvis_workers.dataflow.memory.outside import ADDRESS, byte_pointer, check_address
+from jarvis_workers.dataflow.memory.contents import loaded, read, written
+from jarvis_workers.dataflow.memory.outside import ADDRESS, byte_pointer
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
-from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact, plus, times
-from jarvis_workers.dataflow.state.reports import report
 from jarvis_workers.dataflow.state.types import element_size, key_of, type_of
 from jarvis_workers.dataflow.state.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, Place, Value, number
 
-FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 NOT_LOOKED_UP = (0, UNKNOWN)
 FIRST = number(0)
@@ -126,8 +123,8 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     machine.mode = mode
     if value.unset:
         return None
-    if value.kind == ADDRESS:
-        value = _used_address(path, pointer, value)
+    if value.kind == ADDRESS and not mode.quiet:
+        value = _used(path, pointer, value)
     if mode.addressing and type(without_casts(pointer)) in NULLS:
         # An offset that is computed from the address 0.
         return None
@@ -146,11 +143,11 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     return _access(path, Access(pointer, value, value.target, at, writing, index))
 
 
-def _used_address(path: PathState, pointer: ir.Expression, value: Value) -> Value:
-    """Check the use of an address from outside; return it as checked, so that it is reported once."""
-    if path.machine.mode.quiet or path.machine.mode.addressing:
+def _used(path: PathState, pointer: ir.Expression, value: Value) -> Value:
+    """Return an address from outside that is used; it is checked from then on."""
+    on_outside_dereference.happens(path, pointer, value, path.machine.execution.line)
+    if path.machine.mode.addressing:
         return value
-    check_address(path, pointer, value, path.machine.execution.line)
     value = value._replace(checked=True)
     place = place_quietly(path, pointer) if type(pointer) in VARIABLES else None
     if place is not None:
@@ -170,7 +167,7 @@ def _access(path: PathState, access: Access) -> Place | None:
     width = element_size(path, access.pointer, target)
     start = plus(value.at, times(reach, width))
     if target.kind in MEMORY and not quiet:
-        check_bounds(path, access, target, start, width)
+        on_access.happens(path, access, target, start, width)
     if access.writing:
         written(path, key, target, start, width)
     elif not is_exact(start):
@@ -185,8 +182,7 @@ def _access(path: PathState, access: Access) -> Place | None:
 def _unknown_cell(path: PathState, access: Access) -> Place | None:
     """Return the cell in an object with unknown properties."""
     value, reach = access.value, access.subscript.range
-    if access.key in path.machine.execution.counted:
-        check_counted(path, access)
+    on_unknown_access.happens(path, access)
     if access.writing and path.cells.get((access.key, value.code or ""), ANY).unset:
         path.cells[access.key, value.code or ""] = ANY
     if reach == value.at == (0, 0):
@@ -253,14 +249,13 @@ def _load(path: PathState, e: ir.Expression) -> Value:
     value = path.cells.get(place)
     if value is None:
         return loaded(path, e, place)
-    return set_or_reported(path, place, value, e, FIELD_UNSET) if value.unset else value
+    return set_from_here(path, place, value, e) if value.unset else value
 
 
-def set_or_reported(path: PathState, place: Place, value: Value, e: ir.Expression, sure: float) -> Value:
-    """Report a read of an uninitialized variable or field, once; values of unknown origin are not reported."""
+def set_from_here(path: PathState, place: Place, value: Value, e: ir.Expression) -> Value:
+    """Return the value of an uninitialized variable or field, which counts as set from here on."""
     if value.why is None:
         return value
-    text = f"{text_of(e)} is used before it is initialized"
-    report(path, "flow_uninitialized", path.machine.execution.line, text, since=value.why, sure=sure)
+    on_unset_value.happens(path, e, value)
     path.cells[place] = ANY
     return ANY

@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.field_arrays import array_of, field_array
-from jarvis_workers.dataflow.expressions.lvalues import is_this, place_of, place_of_variable, set_or_reported
+from jarvis_workers.dataflow.expressions.lvalues import is_this, place_of, place_of_variable, set_from_here
 from jarvis_workers.dataflow.ir.expr import (
     STRINGS,
     AddressExpr,
@@ -21,7 +21,6 @@ from jarvis_workers.dataflow.state.types import is_row, key_of, type_of
 from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, Object, Value, number, point_to
 
 MACROS_DEEP = 8
-VARIABLE_UNSET = 0.85
 SOME_SIZE = Value((1, None))
 
 
@@ -35,7 +34,7 @@ def _variable(path: PathState, e: NameExpr) -> Value:
     if local.is_array and place[1] == "" and place[0] in path.objects:
         return point_to(place[0])
     value = path.cells.get(place, ANY)
-    return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
+    return set_from_here(path, place, value, e) if value.unset else value
 
 
 def _not_local(path: PathState, e: NameExpr) -> Value:
@@ -49,7 +48,7 @@ def _not_local(path: PathState, e: NameExpr) -> Value:
     value = path.cells.get(place)
     if value is None:
         return _outer(path, name)
-    return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
+    return set_from_here(path, place, value, e) if value.unset else value
 
 
 def _constant(path: PathState, e: NameExpr) -> Value | None:

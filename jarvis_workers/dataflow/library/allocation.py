@@ -1,18 +1,22 @@
 """Functions that allocate and release memory, and wrappers recognized by name: zmalloc, xstrdup, sds_realloc."""
 
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression
-from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change, use_text
+from jarvis_workers.dataflow.library.model import (
+    Handler,
+    Handlers,
+    LibraryCall,
+    change,
+    on_allocation,
+    on_reallocation,
+    use_text,
+)
 from jarvis_workers.dataflow.memory.extents import extent_of
-from jarvis_workers.dataflow.memory.ownership import make, release
+from jarvis_workers.dataflow.memory.ownership import make, release_object
 from jarvis_workers.dataflow.memory.pointers import used_after_free
 from jarvis_workers.dataflow.queries.name_heuristics import listed
-from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.ranges import arithmetic, is_exact
-from jarvis_workers.dataflow.state.reports import report
 from jarvis_workers.dataflow.state.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
 
-LARGE = 2**24
-SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC, EMPTY = 0.72, 0.88, 0.55
 NEVER_NULL = frozenset(
     listed("""
     xmalloc xcalloc xrealloc xstrdup xstrndup zmalloc zcalloc zrealloc zstrdup g_malloc g_malloc0 g_strdup g_strndup
@@ -37,10 +41,7 @@ def _allocate(
     call: LibraryCall, size: Range, counts: tuple[Value, ...] = (), *, zero: bool = False, unset: bool = True
 ) -> Value:
     """Allocate memory; the size is computed from the arguments `counts`.  A size of 0 counts as unknown."""
-    tainted = next((one for one in counts if one.taint), None)
-    if tainted and not tainted.checked and (tainted.range[1] is None or tainted.range[1] > LARGE):
-        text = "uses an untrusted size without an upper bound"
-        call.report("flow_tainted_size", text, since=tainted.taint, sure=SIZE_FROM_OUTSIDE)
+    on_allocation.happens(call, counts)
     null = _null_of(call.name)
     made = Object("heap", "malloc", size if is_exact(size) and size[0] else UNKNOWN, unset_from=0 if unset else None)
     if zero:
@@ -81,12 +82,7 @@ def _realloc(call: LibraryCall) -> Value:
     target = path.object_of(old)
     if target is not None and target.freed is not None:
         used_after_free(path, call.node.args[0], old, call.line)
-    if target is not None and target.kind in ("stack", "static", "text") and target.size != UNKNOWN:
-        text = f"{text_of(call.node.args[0])} was not allocated by malloc but is passed to {call.name}"
-        report(path, "flow_bad_free", call.line, text, since=target.made, sure=NOT_FROM_MALLOC)
-    if size.taint and not size.checked and size.null != NOT_NULL and (size.range[0] or 0) <= 0 and not old.null:
-        text = "releases its memory if the untrusted size is 0, and returns NULL as for an error"
-        call.report("flow_double_free", text, since=size.taint, sure=EMPTY)
+    on_reallocation.happens(call)
     value = _allocate(call, size.range, (size,), unset=False)
     if target is not None:
         path.objects[old.target or ""] = target._replace(lost=True)
@@ -113,7 +109,7 @@ def _alloca(call: LibraryCall) -> Value:
 
 def _free(call: LibraryCall) -> Value:
     if call.values:
-        release(call.path, call.node.args[0], call.values[0], "malloc", call.line)
+        release_object(call.path, call.node.args[0], call.values[0], "malloc", call.line)
     return ANY
 
 

@@ -11,7 +11,7 @@ from jarvis_workers.dataflow.ir.expr import (
     SizeofExpr,
 )
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of, use_text
-from jarvis_workers.dataflow.memory.bounds import room
+from jarvis_workers.dataflow.memory.extents import room
 from jarvis_workers.dataflow.memory.outside import read_pointer
 from jarvis_workers.dataflow.memory.pointers import forget_contents
 from jarvis_workers.dataflow.queries.ast_queries import without_casts

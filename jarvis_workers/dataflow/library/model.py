@@ -3,25 +3,42 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
-from jarvis_workers.dataflow.memory.bounds import check_untested, is_declared, room
-from jarvis_workers.dataflow.memory.extents import excess, extent_of
-from jarvis_workers.dataflow.memory.outside import check_address
+from jarvis_workers.dataflow.events import Event, on_outside_dereference
+from jarvis_workers.dataflow.ir.expr import CallExpr, Expression
+from jarvis_workers.dataflow.memory.extents import extent_of, room
+from jarvis_workers.dataflow.memory.outside import ADDRESS
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
-from jarvis_workers.dataflow.queries.ast_queries import variables_in, without_casts
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.ranges import is_exact, most, plus
-from jarvis_workers.dataflow.state.reports import report
-from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, is_in_units, limits_of, shown_excess, shown_size
-from jarvis_workers.dataflow.state.types import type_of
-from jarvis_workers.dataflow.state.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
+from jarvis_workers.dataflow.state.ranges import is_exact, plus
+from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.values import (
+    ANY,
+    MEMORY,
+    NOT_NULL,
+    UNKNOWN,
+    LinearExtent,
+    Object,
+    PathEvent,
+    Range,
+    Value,
+)
 
-BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
 # The doubt about text that a called function may have judged.
 JUDGED = 0.25
-PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT, NOT_LIMITED, NOT_TERMINATED = 0.6, 0.72, 0.82, 0.48, 0.7
+
+# A library function writes or reads a number of bytes by an argument; unless certain, only the lower bound counts.
+on_write: Event[["LibraryCall", int, Range, bool]] = Event()
+on_read: Event[["LibraryCall", int, Range]] = Event()
+# It reads from the start of an argument on; it writes to memory whose size is a multiple of the same variable.
+on_read_start: Event[["LibraryCall", int]] = Event()
+on_measured_write: Event[["LibraryCall", Object, LinearExtent]] = Event()
+# It reads an argument up to its NUL, which may be missing; an argument is the length of a write to another one.
+on_unterminated_text: Event[["LibraryCall", int, Object]] = Event()
+on_length: Event[["LibraryCall", int, int]] = Event()
+# It allocates memory of a size that is computed from some values; it moves memory.
+on_allocation: Event[["LibraryCall", Sequence[Value]]] = Event()
+on_reallocation: Event[["LibraryCall"]] = Event()
 
 
 class LibraryCall:
@@ -42,16 +59,17 @@ class LibraryCall:
     def object(self, place: int) -> Object | None:
         return self.path.object_of(self.value(place))
 
-    def report(self, pattern: str, text: str, *, sure: float, since: PathEvent | None = None) -> None:
+    def report(self, rule: FlowRule, text: str, *, sure: float, since: PathEvent | None = None) -> None:
         """Report the call; `text` follows its source text."""
-        report(self.path, pattern, self.line, f"{text_of(self.node)} {text}", since=since, sure=sure)
+        rule.report(self.path, self.line, f"{text_of(self.node)} {text}", since=since, sure=sure)
 
     def use(self, place: int) -> None:
         """Check a pointer argument that the function dereferences."""
         if place >= len(self.values):
             return
         value, part = self.values[place], self.node.args[place]
-        check_address(self.path, part, value, self.line)
+        if value.kind == ADDRESS:
+            on_outside_dereference.happens(self.path, part, value, self.line)
         if value.null > NOT_NULL and not dereferenced(self.path, part, value, self.line):
             return
         target = self.path.object_of(value)
@@ -61,20 +79,14 @@ class LibraryCall:
     def write(self, place: int, amount: Range, *, certain: bool = True) -> None:
         """Check a write of `amount` bytes to an argument; unless `certain`, only its lower bound counts."""
         self.use(place)
-        value, target = self.value(place), self.object(place)
-        if target is None or self._begins_before(value, target, "flow_buffer_underwrite", "writes"):
-            self.prove("harmless_copy", holds=False)
-            return
-        left = room(value, target)
+        on_write.happens(self, place, amount, certain)
+        left = self.room(place)
         self.prove("harmless_copy", holds=left is not None and amount[1] is not None and amount[1] <= left)
-        if left is None:
-            return
-        low = amount[0]
-        much = most(amount) if certain else low
-        if much is not None and much > left and comparable(much, target.size[1] or 0):
-            exact = low is not None and low > left
-            text = f"{'writes' if exact and certain else 'may write'} {shown_excess(much, left)}"
-            self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
+
+    def room(self, place: int) -> int | None:
+        """Return the number of bytes behind an argument that points into its object; None if it is unknown."""
+        value, target = self.value(place), self.object(place)
+        return room(value, target) if target is not None and not begins_before(value, target) else None
 
     def fits(self, place: int, size: Expression) -> bool:
         """Return whether memory whose size is a multiple of a variable has room for `size` bytes, or report it."""
@@ -84,10 +96,7 @@ class LibraryCall:
         needed = extent_of(self.path, size)
         if needed is None or needed.variable != target.extent.variable:
             return False
-        more = excess(target.extent, needed)
-        if more is not None and comparable(needed.unit, target.extent.unit):
-            text = f"writes at least {more} bytes past the end of memory whose size depends on the same variable"
-            self.report("flow_buffer_overflow", text, since=target.made, sure=BY_EXTENT)
+        on_measured_write.happens(self, target, needed)
         return True
 
     def prove(self, what: str, *, holds: bool) -> None:
@@ -104,58 +113,45 @@ class LibraryCall:
     def read(self, place: int, amount: Range) -> None:
         """Check a read of `amount` bytes from an argument."""
         self.use(place)
-        value, target = self.value(place), self.object(place)
-        if value.target in self.path.machine.execution.counted and amount[0] is not None and is_exact(amount):
-            check_untested(self.path, value.target or "", self.node.args[place], value.at, amount[0])
-        if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
-            return
-        left, much = room(value, target), most(amount)
-        if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):
-            text = f"reads {shown_excess(much, left)}"
-            sure = OVERREAD if amount[0] == amount[1] else PERHAPS_OVERREAD
-            self.report("flow_buffer_overread", text, since=target.made, sure=sure)
+        on_read.happens(self, place, amount)
 
     def starts_inside(self, place: int) -> None:
         """Check that an argument does not point before its object."""
-        target = self.object(place)
-        if target is not None:
-            self._begins_before(self.value(place), target, "flow_buffer_underread", "reads")
-
-    def _begins_before(self, value: Value, target: Object, pattern: str, does: str) -> bool:
-        low = value.at[0]
-        if low is None or low >= 0 or target.kind not in MEMORY:
-            return False
-        self.report(
-            pattern, f"{does} {shown_size(-low)} before the start of the buffer", since=target.made, sure=BEFORE
-        )
-        return True
+        on_read_start.happens(self, place)
 
     def takes_length(self, place: int, to: int = 0) -> None:
-        """Check the length of a write to the argument `to` for untrusted values."""
-        count = self.value(place)
-        low, high = count.range
-        if place >= len(self.node.args):
-            return
-        if not count.taint:
-            _check_unlimited(self, place, to)
-            return
-        if not count.checked:
-            target = self.object(to)
-            fits = high in TYPE_ENDS and target is not None and room(self.value(to), target) is not None
-            if not fits and (high is None or high in TYPE_ENDS or low is None or low < 0):
-                text = "uses an untrusted length without a bound"
-                self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
-        elif low is None and high is not None and self._is_signed(place):
-            text = "uses an untrusted length that has an upper bound but may be negative"
-            self.report("flow_tainted_length", text, since=count.taint, sure=MAYBE_NEGATIVE)
-
-    def _is_signed(self, place: int) -> bool:
-        bounds = limits_of(self.path.machine.plain(type_of(self.path, self.node.args[place]) or ""))
-        return bounds is not None and bounds[0] < 0
+        """Check the length of a write to the argument `to`."""
+        if place < len(self.node.args):
+            on_length.happens(self, place, to)
 
     def bring_in(self) -> PathEvent:
         """Record in the trace that the call reads untrusted input."""
         return self.path.note(self.line, "{} reads untrusted input", self.node)
+
+
+Listener = Callable[[LibraryCall], None]
+CALLS: dict[str, list[Listener]] = {}
+Handler = Callable[[LibraryCall], Value]
+# A family of functions: names with the same model, and the handler that implements it.
+Handlers = tuple[tuple[Sequence[str], Handler], ...]
+
+
+def on_call(*names: str) -> Callable[[Listener], Listener]:
+    """Return a decorator that registers a listener to calls of functions with models, before their effects."""
+
+    def keep(listener: Listener) -> Listener:
+        for name in names:
+            CALLS.setdefault(name, []).append(listener)
+        return listener
+
+    return keep
+
+
+def perform(handler: Handler, call: LibraryCall) -> Value:
+    """Return the result of a call by its model, after the rules that listen to it."""
+    for listener in CALLS.get(call.name, ()):
+        listener(call)
+    return handler(call)
 
 
 def use_text(call: LibraryCall, place: int) -> None:
@@ -163,31 +159,14 @@ def use_text(call: LibraryCall, place: int) -> None:
     call.use(place)
     target = call.object(place)
     if target is not None and target.full is not None and not call.path.machine.mode.quiet:
-        text = f"reads a text that may fill {text_of(call.node.args[place])} without a NUL at its end"
-        call.report("flow_buffer_overread", text, since=target.full, sure=NOT_TERMINATED)
+        on_unterminated_text.happens(call, place, target)
         change(call.path, call.value(place))
 
 
-def _check_unlimited(call: LibraryCall, place: int, to: int) -> None:
-    """Report a length that nothing limits, if it fills memory of a fixed size."""
-    target, count, part = call.object(to), call.value(place), call.node.args[place]
-    part = without_casts(part)
-    if target is None or count.range[1] is not None or count.checked or count.kind or call.path.frame.depth:
-        return
-    left = room(call.value(to), target)
-    if left is None or not is_declared(target) or not isinstance(part, (NameExpr, MemberExpr, ArrowExpr)):
-        return
-    limits = facts_of(call.path.frame.function).limits
-    if any(limits.get(name, call.line) < call.line for name in variables_in((part,))):
-        return
-    remain = shown_size(left) if is_in_units(left) else left
-    text = f"writes {text_of(part)} bytes, which nothing here limits, but only {remain} remain"
-    call.report("flow_buffer_overflow", text, since=target.made, sure=NOT_LIMITED)
-
-
-Handler = Callable[[LibraryCall], Value]
-# A family of functions: names with the same model, and the handler that implements it.
-Handlers = tuple[tuple[Sequence[str], Handler], ...]
+def begins_before(value: Value, target: Object) -> bool:
+    """Return whether a pointer refers to what is before its object."""
+    low = value.at[0]
+    return low is not None and low < 0 and target.kind in MEMORY
 
 
 def change(path: PathState, value: Value, **fields: Any) -> None:

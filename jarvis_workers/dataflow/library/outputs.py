@@ -17,16 +17,11 @@ FORMAT_AT = {name: place for place, names in FORMATS.items() for name in listed(
 INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf vsnprintf vsprintf"))
 # The functions whose format comes third take a size; with a size of 0 they only return the length, and may get NULL.
 SIZED = 2
-SURE, PRINTED_AFTER_FREE = 0.9, 0.82
 LENGTH_NEEDED, LENGTH_DOUBT = "{} returns the length that it needs, not the one that it writes", 0.3
 
 
 def _printf(call: LibraryCall) -> Value:
     path, place = call.path, FORMAT_AT[call.name]
-    step = taint_of(path, call.value(place))
-    call.prove("harmless_format", holds=call.is_own_text(place))
-    if step is not None:
-        call.report("flow_format_string", "uses untrusted input as its format string", since=step, sure=SURE)
     if "fprintf" in call.name or call.name == "fwprintf":
         call.use(0)
     is_measured = call.value(1).range == (0, 0)
@@ -37,7 +32,7 @@ def _printf(call: LibraryCall) -> Value:
     for part, value in zip(call.node.args[place + 1 :], arguments, strict=False):
         other = path.object_of(value)
         if other is not None and other.freed is not None:
-            used_after_free(path, part, value, call.line, sure=PRINTED_AFTER_FREE)
+            used_after_free(path, part, value, call.line, is_certain=False)
     if call.name in INTO_STRING:
         taints = (taint_of(path, value) for value in arguments)
         set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))

@@ -6,7 +6,6 @@ from jarvis_workers.dataflow.queries.name_heuristics import listed
 from jarvis_workers.dataflow.state.ranges import is_exact
 from jarvis_workers.dataflow.state.values import ANY, Value
 
-NOT_TERMINATED = 0.48
 UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 
@@ -57,18 +56,8 @@ def _is_whole_text(call: LibraryCall, other: tuple[Expression, ...]) -> bool:
     return low is not None and any(isinstance(one, STRINGS) and one.length < low for one in other)
 
 
-def _ends_somewhere(call: LibraryCall) -> None:
-    """Report a number that is read from text whose length is given: it need not end behind the text."""
-    machine, value = call.path.machine, call.value(0)
-    buffer = machine.execution.counted.get(value.target or "")
-    if buffer is not None and buffer.compared <= call.line and not call.path.frame.depth:
-        text = f"may read past the end of its text, which comes with its length {buffer.length}"
-        call.report("flow_buffer_overread", text, sure=NOT_TERMINATED)
-
-
 def _to_number(call: LibraryCall) -> Value:
     use_text(call, 0)
-    _ends_somewhere(call)
     target = call.object(0)
     taint = (target.taint if target else None) or call.value(0).taint
     low = 0 if call.name in UNSIGNED else None

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, variables_in, walk, without_casts
+from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, bodies, calls_in, variables_in, walk, without_casts
+from jarvis_workers.dataflow.queries.name_heuristics import judges
 
 CONTENT = frozenset((ir.DerefExpr, ir.IndexExpr))
 INPUTS = frozenset(("getc", "fgetc", "getchar", "getwc", "fgetwc", "getwchar"))
@@ -114,3 +115,21 @@ def _countdown(e: ir.Expression | None) -> ir.Expression | None:
     if isinstance(e, ir.BinaryExpr) and e.op in OPPOSITE and e.right == ir.ZERO:
         e = e.left
     return e.operand if isinstance(e, ir.UpdateExpr) and e.op == "-" else None
+
+
+def judges_in(body: tuple[ir.Statement, ...]) -> bool:
+    """Return whether the body calls a macro or function that may be a check."""
+    return any(
+        isinstance(call, ir.CallExpr)
+        and isinstance(call.callee, ir.NameExpr)
+        and ((isinstance(statement, ir.ExprStmt) and call.callee.name.isupper()) or judges(call.callee.name))
+        for statement in all_statements(body)
+        for call in calls_in(statement)
+    )
+
+
+def all_statements(body: tuple[ir.Statement, ...]) -> Iterator[ir.Statement]:
+    for statement in body:
+        yield statement
+        for inner in bodies(statement):
+            yield from all_statements(tuple(inner))

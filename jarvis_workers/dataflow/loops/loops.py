@@ -1,16 +1,23 @@
-"""Execute loops: two iterations with widening, or one iteration that represents all of a counting loop."""
+"""Execute loops: two iterations with widening, or one iteration that represents all of a counting loop.
 
+A loop whose number of iterations nothing bounds ends with its data (own string copies), or after a number of iterations
+that comes from outside or is an unchecked parameter.  A variable that moves with it, and that no condition in the loop
+compares, leaves an array of a fixed size sooner or later.
+"""
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.events import on_loop
 from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, Ends, few
 from jarvis_workers.dataflow.execution.interpreter import follows, run
 from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.conditions import Split, branch
 from jarvis_workers.dataflow.expressions.evaluate import evaluate
-from jarvis_workers.dataflow.expressions.lvalues import place_of
+from jarvis_workers.dataflow.expressions.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.expressions.macro_expansion import loop_behind
-from jarvis_workers.dataflow.ir.expr import Expression, IndexExpr, Statement, UnknownExpr
+from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import DeclStmt, LoopStmt, RangeForStmt
-from jarvis_workers.dataflow.loops.induction import Counter, Lookahead, LoopFacts, judges_in, loop_of
-from jarvis_workers.dataflow.loops.open_loops import last_values, open_moves
+from jarvis_workers.dataflow.loops.induction import Counter, LoopFacts, loop_of
+from jarvis_workers.dataflow.loops.loop_moves import Moves, judges_in, tested
 from jarvis_workers.dataflow.loops.widening import (
     assume_all_set,
     assume_assigned,
@@ -22,18 +29,15 @@ from jarvis_workers.dataflow.loops.widening import (
     widen,
     written_objects,
 )
-from jarvis_workers.dataflow.memory.bounds import room
-from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.memory.extents import extent_of
+from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.reports import report
-from jarvis_workers.dataflow.state.sizes import BYTES, is_in_units
-from jarvis_workers.dataflow.state.types import type_of
-from jarvis_workers.dataflow.state.values import ANY, Place, Range, Value
+from jarvis_workers.dataflow.state.sizes import TYPE_ENDS
+from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, LinearExtent, OpenMove, PathEvent, Place, Range, Value
 
+# Nobody says that the string or number of a caller is too large, only that it is not limited here.
+CALLER_DOUBT = 0.35
 TURNS = 2
-# Text may be terminated, and bytes come in pairs.
-AHEAD = 0.48
 # Counting loops with at most this many iterations are executed iteration by iteration.
 FEW_TURNS = 2
 # From this step of a function on, loops are executed for one iteration.
@@ -78,16 +82,14 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
     if loop is None:
         loop = machine.loops[id(statement)] = loop_of(statement)
     before, outer = machine.mode, machine.execution.open_moves
-    if loop.only_steps:
-        machine.mode = before._replace(only_steps={**before.only_steps, **loop.only_steps})
     for one in began:
         moves = open_moves(one, loop.moves, loop.counter)
         if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
             moves = {}
-        if loop.ahead is not None and not one.frame.depth:
-            _read_ahead(one, loop.ahead)
+        on_loop.happens(one, statement, loop.moves)
         machine.execution.open_moves = {**outer, **moves} if moves else outer
-        machine.mode = machine.mode._replace(reaches={**before.reaches, **last_values(one, loop)})
+        reaches = {**before.reaches, **last_values(one, loop)}
+        machine.mode = before._replace(reaches=reaches, loops=(*before.loops, statement))
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
@@ -96,39 +98,6 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
             _turns(one, loop, statement, ends)
     machine.mode, machine.execution.open_moves = before, outer
     return ends
-
-
-def _read_ahead(path: PathState, ahead: Lookahead) -> None:
-    if ahead.end is not None:
-        if _has_room(path, ahead, ahead.end):
-            return
-        text = f"{text_of(ahead.read)} is read before {ahead.cursor.name} is compared with the end"
-        report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
-        return
-    kind = type_of(path, ahead.cursor)
-    if kind is None or not kind.endswith("*") or path.machine.plain(kind[:-1]) not in BYTES:
-        return
-    memory = path.object_of(evaluate(path, ahead.cursor))
-    if memory is not None and memory.kind in ("text", "static"):
-        return
-    text = f"{text_of(ahead.read)} is read, but the loop only makes sure that one byte of {ahead.cursor.name} is left"
-    report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
-
-
-def _has_room(path: PathState, ahead: Lookahead, end: Expression) -> bool:
-    """Return whether the element at the end is inside memory of a known size, too."""
-    machine, read = path.machine, ahead.read
-    before, machine.mode = machine.mode, machine.mode.quietly()
-    path = path.copy()
-    last = evaluate(path, end)
-    is_index = isinstance(read, IndexExpr) and read.subscript == ahead.cursor
-    start = evaluate(path, read.base) if isinstance(read, IndexExpr) and is_index else last
-    machine.mode = before
-    memory, most = path.object_of(start), last.range[1] if is_index else 0
-    left = room(start, memory) if memory is not None and is_exact(start.at) else None
-    if memory is None or left is None or most is None or is_in_units(most):
-        return False
-    return (most + 1) * memory.element <= left
 
 
 def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) -> None:
@@ -234,3 +203,75 @@ def _representative(
 
 def _anywhere(reach: Range) -> Value:
     return Value(reach, checked=True)
+
+
+def open_moves(path: PathState, moves: Moves, counter: Counter | None) -> dict[Place, OpenMove]:
+    """Return the variables that a loop moves through memory without a bound."""
+    free = {name: step for name, step in moves.moved.items() if name not in moves.tested}
+    bounds = {name for name in moves.tested if name in moves.moved}
+    event = None
+    if counter is not None:
+        name = counter.variable.name if isinstance(counter.variable, ir.NameExpr) else ""
+        if bounds == {name} and name not in moves.inside and counter.step > 0:
+            event = _unbounded(path, counter.end)
+            free[name] = 1
+    elif isinstance(moves.countdown, ir.NameExpr):
+        if bounds == {moves.countdown.name}:
+            event = _unbounded(path, moves.countdown)
+    elif not bounds:
+        event = next((one for part in moves.content if (one := _endless(path, part, moves.moved))), None)
+    if event is None:
+        return {}
+    places = {name: place_quietly(path, ir.NameExpr("v", name)) for name in free}
+    return {place: OpenMove(event, free[name]) for name, place in places.items() if place is not None and free[name]}
+
+
+def last_values(path: PathState, loop: LoopFacts) -> dict[Place, LinearExtent]:
+    """Return the last value of the counter of a loop, if that depends on one local variable."""
+    counter = loop.counter
+    if counter is None or counter.step != 1 or not isinstance(counter.variable, ir.NameExpr):
+        return {}
+    place, end = place_quietly(path, counter.variable), extent_of(path, counter.end)
+    if place is None or end is None or counter.variable.name in loop.moves.inside:
+        return {}
+    return {place: end if counter.compare == "<=" else end._replace(extra=end.extra - 1)}
+
+
+def _unbounded(path: PathState, e: ir.Expression) -> PathEvent | None:
+    """Return why a number of iterations is not bounded; None if it is, or nothing is known about it."""
+    value = evaluate(path, e)
+    high = value.range[1]
+    if value.taint is not None:
+        return None if value.checked or (high is not None and high not in TYPE_ENDS) else value.taint
+    frame = path.frame
+    if high is not None or value.checked or value.target or value.kind or frame.depth:
+        return None
+    if not isinstance(e, ir.NameExpr) or e.name not in frame.types:
+        return None
+    if facts_of(frame.function).limits.get(e.name, path.machine.execution.line) < path.machine.execution.line:
+        return None
+    return _of_caller(path, e)
+
+
+def _endless(path: PathState, e: ir.Expression, moved: dict[str, int]) -> PathEvent | None:
+    """Return why a loop that ends with its data may take any number of iterations."""
+    if isinstance(e, ir.CallExpr):
+        return PathEvent(None, path.frame.file, path.machine.execution.line, "{} reads untrusted input", e)
+    pointer = e.pointer if isinstance(e, ir.DerefExpr) else e.base if isinstance(e, ir.IndexExpr) else None
+    parts = (pointer, e.subscript) if isinstance(e, ir.IndexExpr) else (pointer,)
+    if not any(name in moved for part in parts for name in tested(part)):
+        return None
+    while isinstance(pointer, (ir.UpdateExpr, ir.CastExpr)):
+        pointer = pointer.operand
+    if not isinstance(pointer, ir.NameExpr):
+        return None
+    value = evaluate(path, pointer)
+    buffer = path.object_of(value)
+    if buffer is not None:
+        return buffer.taint if buffer.size == UNKNOWN else None
+    return _of_caller(path, pointer) if value.target is None or value.target.startswith("o:") else None
+
+
+def _of_caller(path: PathState, e: ir.Expression) -> PathEvent:
+    note = "{} may be of any length or number: nothing in this function limits it"
+    return PathEvent(None, path.frame.file, path.machine.execution.line, note, e, CALLER_DOUBT)

@@ -1,30 +1,14 @@
 """Track the contents of memory: how much of it is initialized, and the length of its string."""
 
-from typing import NamedTuple
-
+from jarvis_workers.dataflow.events import Access, on_unset_elements, on_unset_memory
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr
 from jarvis_workers.dataflow.memory.outside import byte_at, overlaid, read_pointer, typed
 from jarvis_workers.dataflow.memory.pointers import escape, escape_inside
 from jarvis_workers.dataflow.queries.ast_queries import variables_in
-from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.reports import report
 from jarvis_workers.dataflow.state.types import is_row, type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
-
-UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
-
-
-class Access(NamedTuple):
-    """A memory access through a pointer; `key` is the object, `place` the index expression, None for `*p`."""
-
-    pointer: Expression
-    value: Value
-    key: str
-    subscript: Value
-    writing: bool
-    place: Expression | None
 
 
 def is_counted(path: PathState, access: Access) -> bool:
@@ -76,7 +60,7 @@ def _text_behind(path: PathState, target: Object, start: Range, width: int) -> O
 
 
 def read(path: PathState, access: Access, target: Object, start: Range, width: int) -> None:
-    """Check a read of one element at an unknown index."""
+    """Evaluate a read of one element at an unknown index."""
     escape_inside(path, access.key)
     machine, high, unset = path.machine, start[1], target.unset_from
     if unset is None or high is None or high < unset or machine.mode.quiet or machine.mode.addressing:
@@ -86,8 +70,7 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     if unset and not is_counted(path, access):
         # The elements that are read may be those that are set.
         return
-    text = f"{text_of(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
-    report(path, "flow_uninitialized", machine.execution.line, text, since=target.made, sure=UNSET_SURE)
+    on_unset_elements.happens(path, access, target, high + width)
     path.objects[access.key] = target._replace(unset_from=None)
 
 
@@ -127,7 +110,7 @@ def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
 
 
 def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> bool:
-    """Report a read of an uninitialized cell; a callee may initialize a struct that is passed to it.
+    """Return whether an uninitialized cell is read; a callee may initialize a struct that is passed to it.
 
     A row of an array of arrays is never read itself: it is an address.
     """
@@ -140,9 +123,7 @@ def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> b
     plain = isinstance(e, (IndexExpr, DerefExpr)) or type_of(path, e)
     if not plain and machine.mode.passing:
         return False
-    sure = UNSET_SURE if plain else STRUCT_UNSET_SURE
-    text = f"{text_of(e)} is used but was never initialized"
-    report(path, "flow_uninitialized", machine.execution.line, text, since=target.made, sure=sure)
+    on_unset_memory.happens(path, e, target, bool(plain))
     path.objects[place[0]] = target._replace(unset_from=None)
     return True
 

@@ -1,13 +1,15 @@
-"""Sizes that are multiples of a variable: `malloc(n * 4)` has room for n elements of 4 bytes, whatever n is."""
+"""Sizes: `malloc(n * 4)` has room for n elements of 4 bytes, whatever n is; and what is left behind a pointer."""
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.expressions.evaluate import evaluate
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.path import Frame, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.values import LinearExtent, Place
+from jarvis_workers.dataflow.state.values import MEMORY, LinearExtent, Object, Place, Value
 
 DEEP = 4
+# The kinds of objects whose size is declared.
+DECLARED = ("stack", "static", "field")
 
 
 def extent_of(path: PathState, e: ir.Expression, deep: int = DEEP) -> LinearExtent | None:
@@ -78,3 +80,16 @@ def _constant(path: PathState, e: ir.Expression) -> int | None:
         reach = evaluate(path, e).range
         return reach[0] if is_exact(reach) else None
     return None
+
+
+def is_declared(target: Object) -> bool:
+    """Return whether memory has the size of a declaration, which no path changes."""
+    return target.kind in DECLARED and not target.family and is_exact(target.size)
+
+
+def room(value: Value, target: Object) -> int | None:
+    """Return the number of bytes from a pointer to the end of its object; None if it is unknown."""
+    size, (low, high) = target.size, value.at
+    if size[0] is None or size[0] != size[1] or low is None or target.kind not in MEMORY:
+        return None
+    return size[0] - (high if high is not None and high == low else low)

@@ -6,9 +6,7 @@ An address is marked where it becomes a pointer, so that a pointer of the progra
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
-from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import report
 from jarvis_workers.dataflow.state.sizes import BYTES, limits_of
 from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, PathEvent, Range, Value
@@ -23,7 +21,6 @@ ELEMENTS = frozenset((ir.DerefExpr, ir.IndexExpr))
 SHORT_MAX = 65_535
 # The `kind` of a marked value.
 ADDRESS = "@"
-DEREFERENCED = 0.65
 # The least number that a cast makes an address: smaller types hold indexes and tags.
 UINT_MAX = 2**32 - 1
 # A weaker event may be about data that the program itself has written.
@@ -157,11 +154,3 @@ def _reads_whole(event: PathEvent) -> bool:
         return True
     first = 0 if call.callee.name in FIRST_FILLED else 1
     return isinstance(parts[first] if first < len(parts) else None, ir.NameExpr)
-
-
-def check_address(path: PathState, pointer: ir.Expression, value: Value, line: int) -> None:
-    """Report the first use of an address from outside that nothing has compared."""
-    if value.kind != ADDRESS or value.checked or path.machine.mode.addressing or path.machine.mode.quiet:
-        return
-    text = f"{text_of(pointer)} is an address from outside and is dereferenced"
-    report(path, "flow_untrusted_pointer", line, text, since=value.taint, sure=DEREFERENCED)

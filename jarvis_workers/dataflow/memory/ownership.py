@@ -1,5 +1,6 @@
 """Track memory, streams and descriptors from their allocation to their release or leak."""
 
+from jarvis_workers.dataflow.events import Release, on_release, on_return, on_second_release
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import name_target
 from jarvis_workers.dataflow.ir.expr import (
@@ -15,29 +16,20 @@ from jarvis_workers.dataflow.ir.expr import (
     PlacementNewExpr,
 )
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction, ReturnStmt
-from jarvis_workers.dataflow.memory.pointers import doubt_of_element, escape, escape_inside
+from jarvis_workers.dataflow.memory.pointers import escape, escape_inside
 from jarvis_workers.dataflow.queries.ast_queries import moves_subscript, variables_in
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import times
-from jarvis_workers.dataflow.state.reports import report
 from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.types import key_of
 from jarvis_workers.dataflow.state.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, PathEvent, Place, Value
 
 OWNED = ("heap", "stream", "descriptor")
 ALLOCATED = ("malloc", "new", "new[]")
-RELEASED_BY = {"malloc": "free", "new": "delete", "new[]": "delete[]"}
 WHERE = {"stack": "stack memory", "static": "static memory", "text": "a literal"}
-CERTAIN, MOVED_SOMEHOW, STACK_RETURNED, LEAK = 0.9, 0.8, 0.88, 0.8
-# The caller may only compare the pointer with NULL.
-RETURNED_FREED = 0.65
-# The end of the program releases what it has.
-LEAK_AT_EXIT = 0.5
-LENT = -0.15
 INTERRUPTED, CALLS = "EINTR", "calls "
 MAINS = ("main", "wmain")
-MOVED = 0.88
 
 
 def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "allocated by {}") -> Value:
@@ -73,7 +65,7 @@ def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
 @evaluates(DeleteExpr)
 def _delete(path: PathState, e: DeleteExpr) -> Value:
     path.machine.execution.line = e.line
-    release(path, e.operand, evaluate(path, e.operand), "new[]" if e.array else "new", e.line)
+    release_object(path, e.operand, evaluate(path, e.operand), "new[]" if e.array else "new", e.line)
     return ANY
 
 
@@ -99,7 +91,7 @@ def _construct(path: PathState, e: ConstructExpr) -> Value:
     return ANY
 
 
-def release(path: PathState, e: Expression, value: Value, family: str, line: int) -> None:
+def release_object(path: PathState, e: Expression, value: Value, family: str, line: int) -> None:
     """Evaluate free, delete, fclose or close, which releases objects of an allocator family."""
     if value.target is None and not value.unset and value.null != IS_NULL:
         value = name_target(path, e, value)
@@ -109,20 +101,19 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
     allocated = family in ALLOCATED
     if target is None:
         if value.target.partition(":")[0].isdigit() or value.target.startswith("g:"):
-            if allocated:
-                text = f"{text_of(e)} is the address of a variable and is released"
-                report(path, "flow_bad_free", line, text, sure=CERTAIN)
+            on_release.happens(path, Release(e, value, None, family, line))
             return
         target = Object("other")
     if target.freed is not None and target.freed.about is e and moves_subscript(path.frame.function, e):
         # A later iteration of a loop releases another element.
         return
-    if target.freed is not None and (allocated or not _repeats(path, target.freed, e)):
-        text = f"{text_of(e)} is released twice"
-        sure = CERTAIN - doubt_of_element(target.freed, e)
-        report(path, "flow_double_free", line, text, since=target.freed, sure=sure)
-    elif target.freed is None and (not allocated or _may_be_released(path, e, value, target, family, line)):
-        path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
+    release = Release(e, value, target, family, line)
+    if target.freed is None:
+        on_release.happens(path, release)
+        if not allocated or not is_unallocated(target):
+            path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
+    elif allocated or not _repeats(path, target.freed, e):
+        on_second_release.happens(path, release)
 
 
 def _repeats(path: PathState, freed: PathEvent, e: Expression) -> bool:
@@ -142,22 +133,9 @@ def _knows_signals(function: LoweredFunction) -> bool:
     return INTERRUPTED in variables_in(function.body)
 
 
-def _may_be_released(path: PathState, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
-    """Report an invalid release of memory; return whether the memory is released afterwards."""
-    if target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca"):
-        text = f"{text_of(e)} is {WHERE[target.kind]} and is released"
-        report(path, "flow_bad_free", line, text, since=target.made, sure=CERTAIN)
-        return False
-    if target.kind != "heap":
-        return True
-    low, high = value.at
-    if value.at != UNKNOWN and (low or 0) >= 0 and (low != 0 or high is None or high > 0):
-        text = f"{text_of(e)} no longer points to the start of its memory and is released"
-        report(path, "flow_offset_free", line, text, since=target.made, sure=MOVED if low else MOVED_SOMEHOW)
-    if target.family != family and target.family in ALLOCATED:
-        text = f"{text_of(e)} comes from {target.family} and must be released by {RELEASED_BY[target.family]}"
-        report(path, "flow_mismatched_free", line, text, since=target.made, sure=CERTAIN)
-    return True
+def is_unallocated(target: Object) -> bool:
+    """Return whether an object is no memory that an allocator returned."""
+    return target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca")
 
 
 def stored(path: PathState, target: Expression, place: Place, value: Value) -> None:
@@ -182,31 +160,12 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
     """Check a returned value: freed memory, a stack address, or an object whose ownership moves to the caller."""
     value, frame = path.returned, path.frame
     target = path.object_of(value)
-    _, line, e = statement
+    e = statement.value
     if target is None:
         if isinstance(e, NameExpr) and e.name in frame.types:
             # A struct that is returned by value takes what it points to along.
             escape_inside(path, key_of(path, e.name))
         return
-    if target.freed is not None and frame.depth == 0:
-        text = f"{text_of(e)} is returned after it was released"
-        report(path, "flow_use_after_free", line, text, since=target.freed, sure=RETURNED_FREED)
-    local = (value.target or "").startswith(f"{frame.number}:")
-    if target.kind == "stack" and local and target.size != UNKNOWN:
-        text = f"{text_of(e)} is stack memory of this function, invalid after it returns"
-        report(path, "flow_stack_address", line, text, since=target.made, sure=STACK_RETURNED)
+    on_return.happens(path, statement, target)
     if target.kind in OWNED and frame.depth == 0:
         escape(path, value)
-
-
-def leaks(path: PathState, line: int) -> None:
-    """Report the objects that a path has allocated and still owns at its end."""
-    sure = LEAK_AT_EXIT if path.frame.function.name in MAINS else LEAK
-    for key, target in path.objects.items():
-        made = target.made
-        if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:
-            continue
-        pattern = "flow_memory_leak" if target.kind == "heap" else "flow_handle_leak"
-        text = f"{target.name or 'the resource'} is not released on this path, which ends here"
-        at = made.line if made.file is None else path.machine.made_at.get(key) or line
-        report(path, pattern, line, text, since=made, sure=sure + (LENT if target.lent else 0.0), at=at)

@@ -1,11 +1,10 @@
 """State changes of pointers that are dereferenced, tested or passed on: NULL, released or escaped."""
 
+from jarvis_workers.dataflow.events import on_null_dereference, on_unchecked_dereference, on_use_after_free
 from jarvis_workers.dataflow.execution.exits import SINGLE_FROM
 from jarvis_workers.dataflow.ir.expr import Expression, IndexExpr
 from jarvis_workers.dataflow.queries.ast_queries import walk
-from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import report
 from jarvis_workers.dataflow.state.values import (
     ANY,
     IS_NULL,
@@ -18,28 +17,22 @@ from jarvis_workers.dataflow.state.values import (
     Value,
 )
 
-NULL_ARGUMENT = 0.76
-NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
-USED_AFTER_FREE = 0.9
 # The released element of an array may be another one than the element that is used.
 OTHER_ELEMENT = 0.3
 # The callee returns NULL on one of its paths, which its callers may know to be impossible.
-RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
+RETURNS_NULL = "{} returns NULL"
 
 
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
-    """Report a possible null dereference; return whether the path continues."""
-    name = text_of(pointer)
+    """Evaluate a possible null dereference; return whether the path continues."""
     if value.null == IS_NULL and (path.machine.execution.steps > SINGLE_FROM or _is_handed_on(path, value.why)):
         # Of the paths that would tell which pointers are still NULL, only one is left.
         return True
     if value.null == IS_NULL:
-        text = f"{name} is NULL here and is dereferenced"
-        report(path, "flow_null_dereference", line, text, since=value.why, sure=_sure_of_null(path, value))
+        on_null_dereference.happens(path, pointer, value, line)
         path.ended = True
         return False
-    text = f"{name} is used without a NULL check"
-    report(path, "flow_unchecked_null", line, text, since=value.why, sure=UNTESTED)
+    on_unchecked_dereference.happens(path, pointer, value, line)
     if value.target is not None:
         assume_not_null(path, value)
     return True
@@ -53,28 +46,11 @@ def _is_handed_on(path: PathState, why: PathEvent | None) -> bool:
     return why.file != frame.file or not frame.function.line <= why.line <= frame.function.end
 
 
-def _sure_of_null(path: PathState, value: Value) -> float:
-    """Return the confidence in a null dereference; it is lower if only a test of the pointer implies NULL."""
-    why = value.why
-    if why is None and path.frame.depth:
-        return NULL_ARGUMENT
-    if why is not None and why.note == RETURNS_NULL:
-        return RETURNED_NULL
-    if why is None or why.about is None or not why.note.endswith(("true", "false")):
-        return NULL_USED
-    return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER
-
-
-def used_after_free(
-    path: PathState, pointer: Expression, value: Value, line: int, sure: float = USED_AFTER_FREE
-) -> None:
-    """Report a use after free, once per object."""
+def used_after_free(path: PathState, pointer: Expression, value: Value, line: int, *, is_certain: bool = True) -> None:
+    """Record a use after free, once per object."""
     key = value.target or ""
-    target = path.objects[key]
-    sure -= doubt_of_element(target.freed, pointer)
-    text = f"{text_of(pointer)} is used after it was released"
-    report(path, "flow_use_after_free", line, text, since=target.freed, sure=sure)
-    path.objects[key] = target._replace(freed=None, lost=True)
+    on_use_after_free.happens(path, pointer, value, line, is_certain)
+    path.objects[key] = path.objects[key]._replace(freed=None, lost=True)
 
 
 def doubt_of_element(freed: PathEvent | None, pointer: Expression) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.stmt import LoopStmt
 from jarvis_workers.dataflow.queries.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.state.values import ANY, LinearExtent, OpenMove, Place, Value
 
@@ -17,7 +18,7 @@ class Mode(NamedTuple):
     `quiet` suppresses findings.  `addressing` is set in the operand of &, `passing` in arguments of a call; `unfolding`
     counts the macros whose statements are executed, among the `macros_open`.  `counting` is set in loops that are
     analyzed by one representative iteration, and `filling` are the objects that these write to; `reaches` are the last
-    values of counters, `only_steps` the ids of the assignments by which alone a loop proceeds.
+    values of counters, `loops` the loops that are executed.
     """
 
     quiet: bool = False
@@ -28,17 +29,17 @@ class Mode(NamedTuple):
     counting: bool = False
     filling: frozenset[str] = frozenset()
     reaches: Mapping[Place, LinearExtent] = {}
-    only_steps: Mapping[int, frozenset[str]] = {}
+    loops: tuple[LoopStmt, ...] = ()
 
     def quietly(self) -> "Mode":
         """Return the mode without findings; three times as fast as `_replace`, like the one below."""
-        _, addressing, passing, macros, unfolding, counting, filling, reaches, steps = self
-        return Mode(True, addressing, passing, macros, unfolding, counting, filling, reaches, steps)
+        _, addressing, passing, macros, unfolding, counting, filling, reaches, loops = self
+        return Mode(True, addressing, passing, macros, unfolding, counting, filling, reaches, loops)
 
     def at_address(self, addressing: bool) -> "Mode":
         """Return the mode in the operand of &, or in an expression that an address in it depends on."""
-        quiet, _, passing, macros, unfolding, counting, filling, reaches, steps = self
-        return Mode(quiet, addressing, passing, macros, unfolding, counting, filling, reaches, steps)
+        quiet, _, passing, macros, unfolding, counting, filling, reaches, loops = self
+        return Mode(quiet, addressing, passing, macros, unfolding, counting, filling, reaches, loops)
 
     def in_macro(self, statements: int = 0) -> "Mode":
         """Return the mode inside of one more macro, which may have statements."""

@@ -1,4 +1,4 @@
-"""Pointers in structs of the caller, and static ones, that refer to released memory when a function ends.
+"""flow_dangling_pointer: a struct of the caller, or a static variable, refers to released memory when a function ends.
 
 Code that releases everything a struct has would never be right otherwise, so that only two cases count: the function
 has allocated the memory and stored it in the struct, or another path through it sets the pointer after the release.
@@ -6,24 +6,28 @@ has allocated the memory and stored it in the struct, or another path through it
 
 from collections.abc import Iterator, Sequence
 
+from jarvis_workers.dataflow.events import on_exit
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.memory.ownership import MAINS
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.reports import FlowRule
 from jarvis_workers.dataflow.state.values import PathEvent, Place
 
+RULE = FlowRule("flow_dangling_pointer")
 DANGLING = 0.58
 
 
-def dangling(finished: Sequence[PathState]) -> None:
+@on_exit
+def _dangling(finished: Sequence[PathState], function: LoweredFunction) -> None:
     """Report the pointers to released memory that the paths to the end of a function leave behind."""
-    if finished and finished[0].frame.function.name in MAINS:
+    if function.name in MAINS:
         # The program ends.
         return
     for path in finished:
         for place, freed, is_made_here in _left_behind(path):
             if freed.file is None and (is_made_here or any(_is_set_again(one, place, path) for one in finished)):
                 text = f"{_shown(place)} still points to it when the function ends"
-                report(path, "flow_dangling_pointer", freed.line, text, since=freed, sure=DANGLING)
+                RULE.report(path, freed.line, text, since=freed, sure=DANGLING)
 
 
 def _left_behind(path: PathState) -> Iterator[tuple[Place, PathEvent, bool]]:

@@ -1,15 +1,17 @@
-"""Loops that only proceed by an amount that the data says: an amount of 0 makes such a loop endless.
+"""flow_endless_loop: a loop only proceeds by an amount that the data says, which may be 0.
 
-Typical are lists of options with a length each.  The amount is judged where it is added (in `numbers`), so that a test
+Typical are lists of options with a length each.  The amount is judged where it is added, so that a test
 of it on the same path counts; what a stream returns next time does not depend on the amount.  Checks that give no
 range make the loop safe as a whole: a counter of its own, a comparison of the cursor with its position before, a test
 behind the step, and a call in a condition that gets the amount.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.events import on_step
 from jarvis_workers.dataflow.loops.loop_moves import CONTENT, SEARCHES, Moves, tested
 from jarvis_workers.dataflow.queries.ast_queries import (
     OPPOSITE,
@@ -21,7 +23,13 @@ from jarvis_workers.dataflow.queries.ast_queries import (
     without_casts,
 )
 from jarvis_workers.dataflow.queries.name_heuristics import judges, never_returns
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.values import NOT_NULL, Value
 
+RULE = FlowRule("flow_endless_loop")
+NO_PROGRESS = 0.66
 EFFECTS = (ir.CallExpr, ir.AssignExpr, ir.UpdateExpr)
 EXITS = (ir.BreakStmt, ir.ReturnStmt, ir.GotoStmt, ir.ThrowStmt)
 EQUALITY = frozenset(("==", "!="))
@@ -35,7 +43,28 @@ class Progress(NamedTuple):
     amounts: tuple[ir.Expression, ...]
 
 
-def only_steps(statement: ir.LoopStmt, moves: Moves) -> Mapping[int, frozenset[str]]:
+@on_step
+def _added(path: PathState, e: ir.AssignExpr, old: Value, by: Value) -> None:
+    """Report a step of a loop by an outside number that may be 0 and that it reads at its cursor."""
+    low = by.range[0]
+    if by.taint is None or by.null == NOT_NULL or by.target or low is None or low > 0:
+        return
+    if _readers(path, e) & variables_in((by.taint.about,)):
+        text = f"{text_of(e.value)} may be 0, and then the loop does not proceed"
+        RULE.report(path, path.machine.execution.line, text, since=by.taint, sure=NO_PROGRESS)
+
+
+def _readers(path: PathState, e: ir.AssignExpr) -> frozenset[str]:
+    """Return the variables through which a loop reads that only proceeds by an assignment; none if there is no such."""
+    for loop in reversed(path.machine.mode.loops):
+        moves = path.machine.loops[id(loop)].moves
+        steps = path.machine.once(loop, partial(_only_steps, loop, moves), "only steps")
+        if id(e) in steps:
+            return steps[id(e)]
+    return frozenset()
+
+
+def _only_steps(statement: ir.LoopStmt, moves: Moves) -> Mapping[int, frozenset[str]]:
     """Return the ids of the assignments by which alone a loop proceeds, and the variables through which it then reads.
 
     All of these assignments add or subtract the same amount.

@@ -1,0 +1,19 @@
+"""flow_tainted_size: memory of a size from outside is allocated, and nothing limits it."""
+
+from collections.abc import Sequence
+
+from jarvis_workers.dataflow.library.model import LibraryCall, on_allocation
+from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.values import Value
+
+RULE = FlowRule("flow_tainted_size")
+SIZE_FROM_OUTSIDE = 0.72
+LARGE = 2**24
+
+
+@on_allocation
+def _allocated(call: LibraryCall, counts: Sequence[Value]) -> None:
+    tainted = next((one for one in counts if one.taint), None)
+    if tainted and not tainted.checked and (tainted.range[1] is None or tainted.range[1] > LARGE):
+        text = "uses an untrusted size without an upper bound"
+        call.report(RULE, text, since=tainted.taint, sure=SIZE_FROM_OUTSIDE)

@@ -1,0 +1,30 @@
+"""flow_use_after_free: released memory is used, passed on or returned."""
+
+from jarvis_workers.dataflow.events import on_return, on_use_after_free
+from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.stmt import ReturnStmt
+from jarvis_workers.dataflow.memory.pointers import doubt_of_element
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.reports import DOUBTED, SOMETIMES, FlowRule
+from jarvis_workers.dataflow.state.values import Object, Value
+
+RULE = FlowRule("flow_use_after_free", DOUBTED, SOMETIMES)
+# Code that gets a pointer, such as a function without a body, may not use it.
+USED, PASSED_ON = 0.9, 0.82
+# The caller may only compare the pointer with NULL.
+RETURNED = 0.65
+
+
+@on_use_after_free
+def _used(path: PathState, pointer: Expression, value: Value, line: int, is_certain: bool) -> None:
+    freed = path.objects[value.target or ""].freed
+    sure = (USED if is_certain else PASSED_ON) - doubt_of_element(freed, pointer)
+    RULE.report(path, line, f"{text_of(pointer)} is used after it was released", since=freed, sure=sure)
+
+
+@on_return
+def _returned(path: PathState, statement: ReturnStmt, target: Object) -> None:
+    if target.freed is not None and path.frame.depth == 0:
+        text = f"{text_of(statement.value)} is returned after it was released"
+        RULE.report(path, statement.line, text, since=target.freed, sure=RETURNED)
