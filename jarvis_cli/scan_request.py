@@ -80,8 +80,8 @@ class ScanRequest:
     @property
     def without_agents(self) -> "ScanRequest":
         """The request without agents, labels, name, remark and delivery, for the scan of a baseline."""
-        options = replace(self.scan_input.options, remark=None, **dict.fromkeys(self.delivery.run_options))
-        scan_input = replace(self.scan_input, options=options)
+        nowhere: dict[str, Any] = dict.fromkeys(self.delivery.run_options)
+        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, remark=None, **nowhere))
         return replace(self, scan_input=scan_input, agents=None, ranks=False, labels={}, name=None)
 
     def with_options(self, **options: Any) -> "ScanRequest":
@@ -152,7 +152,7 @@ def resolve(options: ScanOptions, default_output: Path | None, more: Mapping[str
 
     The request has the built-in rules; see `with_rules`. Raises UsageError.
     """
-    flags = _flags_of(options) | dict(more)
+    flags = {**_flags_of(options), **more}
     form = form_of(options.form, options.as_json)
     target = target_of(options.names, options.root)
     names = () if target.is_address else tuple(options.names) or (".",)
@@ -169,7 +169,8 @@ def resolve(options: ScanOptions, default_output: Path | None, more: Mapping[str
         options.output, form, options.fail_on, default_output, quiet=options.quiet, relative_to=options.relative_to
     )
     language = language_of(options.lang)
-    scan = scan_options_of(settings, SecOptions, profile=options.profile, lang=language, **report.run_options)
+    profile = options.options.profile
+    scan = scan_options_of(settings, SecOptions, profile=profile, lang=language, **report.run_options)
     return ScanRequest(
         settings,
         target,
@@ -210,14 +211,12 @@ def with_rules(request: ScanRequest, options: ScanOptions) -> ScanRequest:
 
 def _flags_of(options: ScanOptions) -> dict[str, object]:
     """Return the settings that are given by options."""
-    return _flags_of_rules(options) | {
+    return {
+        **options.flags,
+        **_flags_of_rules(options),
         "scan.languages": joined(options.languages),
         "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
-        "report.min_confidence": options.min_confidence,
-        "rules.learned": options.learned,
-        "processes": options.processes,
         "cache.max_mb": None if options.cache else 0.0,
-        "where": options.where,
     }
 
 
