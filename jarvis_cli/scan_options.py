@@ -152,8 +152,15 @@ class ScanOptions(CommandOptions):
 
     @property
     def deciding_files(self) -> tuple[str, ...]:
-        """The files, by name, that decide what is reported."""
-        return tuple(str(name) for name in (self.baseline, self.triage, self.compile_commands) if name)
+        """The files and directories, by name, that decide what is read or reported."""
+        names = [str(name) for name in (self.baseline, self.triage, self.compile_commands) if name]
+        if not self.project_rules:
+            return tuple(names)
+        from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415
+        from jarvis_workers.service.targets import target_of  # noqa: PLC0415
+
+        root = target_of(self.names, self.root).root
+        return (*names, str(Path(root) / RULES_DIRECTORY))
 
     @property
     def names(self) -> list[str]:
