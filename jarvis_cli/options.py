@@ -12,11 +12,12 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.option import AGENTS as AGENTS
 from jarvis_workers.option import EXECUTION as EXECUTION
 from jarvis_workers.option import REPORT as REPORT
+from jarvis_workers.option import RULES as RULES
 from jarvis_workers.option import Option
 from jarvis_workers.paths import plain
 
-# The help panels that group options.
-SCOPE, RULES = "What is scanned", "Rules and verdicts"
+# A help panel that groups options.
+SCOPE = "What is scanned"
 # The value of --fail-on for two conversions.
 WORSE = "worse"
 

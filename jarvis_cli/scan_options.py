@@ -1,17 +1,16 @@
 """The options shared by all commands that scan, defined once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from jarvis_cli.completion import categories, languages, rules
-from jarvis_cli.option_records import taking_options
+from jarvis_cli.option_records import CommandOptions, taking_options
 from jarvis_cli.options import (
     EXECUTION,
-    REPORT,
     RULES,
     SCOPE,
     Detach,
@@ -26,7 +25,9 @@ from jarvis_cli.options import (
     RelativeTo,
     Where,
 )
+from jarvis_workers.option import Option
 from jarvis_workers.sec.depth import Depth
+from jarvis_workers.steps.sec.options import SecOptions
 
 Names = list[str] | None
 
@@ -36,9 +37,15 @@ def _option(panel: str, *names: str, **settings: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScanOptions:
+class ScanOptions(CommandOptions):
     """Target, rules, executor and report of a scan."""
 
+    order = (
+        "paths path root include exclude default_excludes languages baseline since compile_commands "
+        "rules exclude_rules only project_rules depth min_confidence triage no_triage learned "
+        "output form as_json relative_to fail_on lang quiet profile processes cache label name where detach"
+    )
+    options: SecOptions = field(default_factory=SecOptions)
     paths: Annotated[
         Names,
         typer.Argument(metavar="PATH", help="Directories and files, or a git URL[@REVISION] [default: .]"),
@@ -113,10 +120,6 @@ class ScanOptions:
         Depth | None,
         _option(RULES, "--depth", help="rules: no data-flow analysis, many times as fast. [default: flow]"),
     ] = None
-    min_confidence: Annotated[
-        float | None,
-        _option(RULES, "--min-confidence", min=0, max=1, metavar="NUMBER", help="Minimum confidence to report (0–1)."),
-    ] = None
     triage: Annotated[
         str | None,
         _option(RULES, "--triage", metavar="FILE", help="Apply verdicts from this file (overrides stored ones)."),
@@ -125,6 +128,7 @@ class ScanOptions:
     learned: Annotated[
         bool | None,
         _option(RULES, "--learned/--no-learned", help="Adjust rule confidence from triage statistics."),
+        Option(setting="rules.learned"),
     ] = None
     output: Output = None
     form: Form = None
@@ -133,10 +137,10 @@ class ScanOptions:
     fail_on: FailOn = None
     lang: Lang = None
     quiet: Quiet = False
-    profile: Annotated[bool, _option(REPORT, "--profile", help="Print time per rule and file.")] = False
     processes: Annotated[
         int | None,
         _option(EXECUTION, "--processes", "-j", min=0, metavar="NUMBER", help="Number of parallel processes; 0: none."),
+        Option(setting="processes"),
     ] = None
     cache: Annotated[
         bool, _option(EXECUTION, "--cache/--no-cache", help="Do not reuse cached results of unchanged files.")
@@ -148,8 +152,15 @@ class ScanOptions:
 
     @property
     def deciding_files(self) -> tuple[str, ...]:
-        """The files, by name, that decide what is reported."""
-        return tuple(str(name) for name in (self.baseline, self.triage, self.compile_commands) if name)
+        """The files and directories, by name, that decide what is read or reported."""
+        names = [str(name) for name in (self.baseline, self.triage, self.compile_commands) if name]
+        if not self.project_rules:
+            return tuple(names)
+        from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415
+        from jarvis_workers.service.targets import target_of  # noqa: PLC0415
+
+        root = target_of(self.names, self.root).root
+        return (*names, str(Path(root) / RULES_DIRECTORY))
 
     @property
     def names(self) -> list[str]:
@@ -166,7 +177,7 @@ class ScanOptions:
         """Whether a scan needs neither the store nor the rule book."""
         rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned or self.depth
         compared = self.baseline or self.since or self.triage or self.compile_commands
-        return not (rules or compared or self.profile or self.detach or self.name)
+        return not (rules or compared or self.options.profile or self.detach or self.name)
 
 
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:

@@ -4,7 +4,7 @@ Slow imports are avoided, since the scan of a small tree takes no longer than so
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_request import request_for, scan_options_of
-from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.service.targets import ScanTarget, target_of
 from jarvis_workers.service.trusted_scope import load_scan_settings
 from jarvis_workers.service.unscanned_sources import ScanPaths
@@ -47,15 +47,17 @@ NO_MORE: Mapping[str, object] = {}
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """What is scanned, how, and where the report goes; `globs` are the patterns to include and to exclude.
+    """What is scanned, how, and where the report goes; `names` are as a user gives them, paths are relative to `root`.
+
+    `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
     options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them. The
-    `notice` says what changes the scope of the scan.
+    `flags` are the settings that are given on the command line.
     """
 
     settings: Settings
-    target: ScanTarget
+    names: Sequence[str]
     delivery: Delivery
     scan_input: ScanInput = field(default_factory=ScanInput)
     globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -66,7 +68,8 @@ class ScanRequest:
     name: str | None = None
     ranks: bool = False
     detach: bool = False
-    notice: str | None = None
+    root: str | None = None
+    flags: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -77,12 +80,30 @@ class ScanRequest:
             return RANKED
         return "sec.agent" if self.agents else "sec.fast"
 
+    @cached_property
+    def target(self) -> ScanTarget:
+        """The root of the scan, and the paths below it. Raises UsageError."""
+        return target_of(self.names, self.root)
+
+    @cached_property
+    def notice(self) -> str | None:
+        """A line about what changes the scope of the scan: files of the current directory, or a change under test."""
+        directory = Path.cwd()
+        if self.settings.scope.notice or not any(map(os.path.exists, (directory / YAML_FILE, directory / TOML_FILE))):
+            return self.settings.scope.notice
+        scope = [origin for origin in origins(self.flags, directory=directory) if _is_of_scope(origin.setting)]
+        parts = [
+            f"{source} sets {', '.join(names)}"
+            for source in (YAML_FILE, TOML_PLACE)
+            if (names := [origin.setting for origin in scope if origin.source == source])
+        ]
+        return f"settings in this directory change the scope of the scan: {'; '.join(parts)}" if parts else None
+
     @property
     def without_agents(self) -> "ScanRequest":
         """The request without agents, labels, name, remark and delivery, for the scan of a baseline."""
         undelivered: dict[str, Any] = dict.fromkeys(self.delivery.run_options)
-        options = replace(self.scan_input.options, remark=None, **undelivered)
-        scan_input = replace(self.scan_input, options=options)
+        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, remark=None, **undelivered))
         return replace(self, scan_input=scan_input, agents=None, ranks=False, labels={}, name=None)
 
     def with_options(self, **options: Any) -> "ScanRequest":
@@ -151,29 +172,24 @@ class ScanRequest:
 def resolve(options: ScanOptions, default_output: Path | None, more: Mapping[str, object] = NO_MORE) -> ScanRequest:
     """Check the options, and read the settings, before any work is done; `more` are settings given by other options.
 
-    The request has the built-in rules; see `with_rules`. Raises UsageError.
+    The request of plain options has the built-in rules; see `with_rules`. Raises UsageError.
     """
-    flags = _flags_of(options) | dict(more)
+    flags = {**_flags_of(options), **more}
     form = form_of(options.form, options.as_json)
-    target = target_of(options.names, options.root)
-    names = () if target.is_address else tuple(options.names) or (".",)
+    names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
     paths = ScanPaths(names, options.root, *options.globs)
-    named = options.deciding_files
-    if options.project_rules:
-        from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415  (slow to import)
-
-        named = (*named, str(Path(target.root) / RULES_DIRECTORY))
-    settings = load_scan_settings(flags, directory=Path.cwd(), named=named, scan=paths)
+    settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
     if options.detach and settings.place == "local":
         raise UsageError(LOCAL_DETACHED)
     report = delivery(
         options.output, form, options.fail_on, default_output, quiet=options.quiet, relative_to=options.relative_to
     )
     language = language_of(options.lang)
-    scan = scan_options_of(settings, SecOptions, profile=options.profile, lang=language, **report.run_options)
+    profile = options.options.profile
+    scan = scan_options_of(settings, SecOptions, profile=profile, lang=language, **report.run_options)
     return ScanRequest(
         settings,
-        target,
+        options.names,
         report,
         ScanInput(scan),
         options.globs,
@@ -182,7 +198,8 @@ def resolve(options: ScanOptions, default_output: Path | None, more: Mapping[str
         labels=parse_labels(options.label or ()),
         name=options.name,
         detach=options.detach,
-        notice=settings.scope.notice or _scope_notice(flags, Path.cwd()),
+        root=options.root,
+        flags=flags,
     )
 
 
@@ -204,6 +221,7 @@ def with_rules(request: ScanRequest, options: ScanOptions) -> ScanRequest:
         build=_build_flags(request.target, options.compile_commands) if options.compile_commands else None,
     )
     name = check_name(request.name) if request.name is not None else None
+    target_of(request.names, request.root)  # raises its error before the notice
     if request.notice and not options.quiet:
         typer.echo(f"jarvis: {request.notice}", err=True)
     return replace(request, scan_input=scan_input, name=name)
@@ -211,14 +229,12 @@ def with_rules(request: ScanRequest, options: ScanOptions) -> ScanRequest:
 
 def _flags_of(options: ScanOptions) -> dict[str, object]:
     """Return the settings that are given by options."""
-    return _flags_of_rules(options) | {
+    return {
+        **options.flags,
+        **_flags_of_rules(options),
         "scan.languages": joined(options.languages),
         "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
-        "report.min_confidence": options.min_confidence,
-        "rules.learned": options.learned,
-        "processes": options.processes,
         "cache.max_mb": None if options.cache else 0.0,
-        "where": options.where,
     }
 
 
@@ -245,19 +261,6 @@ def _build_flags(target: ScanTarget, compile_commands: Path) -> bytes:
     if target.is_address:
         raise UsageError("--compile-commands needs a directory on this machine: clone the repository first")
     return flags_of_files(Path(target.root), compile_commands)
-
-
-def _scope_notice(flags: Mapping[str, object], directory: Path) -> str | None:
-    """Return a line about the files whose settings change the scope of a scan in `directory`, or None."""
-    if not any(os.access(directory / name, os.F_OK) for name in (YAML_FILE, TOML_FILE)):
-        return None
-    scope = [origin for origin in origins(flags, directory=directory) if _is_of_scope(origin.setting)]
-    parts = [
-        f"{source} sets {', '.join(names)}"
-        for source in (YAML_FILE, TOML_PLACE)
-        if (names := [origin.setting for origin in scope if origin.source == source])
-    ]
-    return f"settings in this directory change the scope of the scan: {'; '.join(parts)}" if parts else None
 
 
 def _is_of_scope(setting: str) -> bool:

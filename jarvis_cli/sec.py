@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from jarvis_cli.agent_scan_options import AgentScanOptions, judge_options_of, reading_flags, with_current_names
+from jarvis_cli.agent_scan_options import AgentScanOptions, reading_flags, with_current_names
 from jarvis_cli.app import App
 from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.main import Frame
@@ -95,11 +95,10 @@ def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
     from jarvis_cli.scan_request import resolve, with_rules  # noqa: PLC0415
 
     options = with_current_names(options)
-    more = {"agent.budget": options.budget, **reading_flags(options)}
-    request = with_rules(resolve(options, _default_output(ctx), more), options)
+    request = with_rules(resolve(options, _default_output(ctx), reading_flags(options)), options)
     from jarvis_cli import sec_agent  # noqa: PLC0415
 
-    agents = judge_options_of(request, options)
+    agents = sec_agent.judge_options_of(request, options)
     if options.dry_run:
         _check_dry(options)
         return sec_agent.print_estimate(request, agents, as_json=options.as_json)

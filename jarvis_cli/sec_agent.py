@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from jarvis_cli import estimate, exits
+from jarvis_cli.agent_scan_options import AgentScanOptions
 from jarvis_cli.progress import display
 from jarvis_cli.scan import scan_here, scan_tree
 from jarvis_cli.scan_request import ScanRequest
@@ -25,6 +26,17 @@ from jarvis_workers.steps.sec.judge_options import JudgeOptions
 NO_MODEL = (
     "no model is set, so the findings are not verified; set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 )
+
+
+def judge_options_of(request: ScanRequest, options: AgentScanOptions) -> JudgeOptions:
+    """Return the options of the run that verifies what a scan finds. Raises UsageError."""
+    return wiring.with_scan_settings(
+        request.settings,
+        options.options,
+        lang=request.scan_input.options.lang,
+        **request.delivery.run_options,
+        **_proof_options(request.settings, options),
+    )
 
 
 def scan_and_judge(request: ScanRequest, agents: JudgeOptions) -> int:
@@ -60,13 +72,12 @@ def print_estimate(request: ScanRequest, agents: JudgeOptions, *, as_json: bool)
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 
 
-def proof_options(
-    settings: Settings, prove: bool | None, attempts: int, build: str | None, fuzz: int | None, *, quiet: bool
-) -> dict[str, Any]:
+def _proof_options(settings: Settings, options: AgentScanOptions) -> dict[str, Any]:
     """Return the options of proofs: by default of findings of high severity, if this machine or a worker can compile.
 
-    The tree is fuzzed for so many seconds.  Raises UsageError for options that contradict each other.
+    Raises UsageError for options that contradict each other.
     """
+    prove, fuzz, build = options.prove, options.fuzz_seconds, options.options.proof_build
     seconds = settings.agent.fuzz_seconds if fuzz is None else fuzz
     if build is not None and prove is False and not seconds:
         raise UsageError("--build is the build for proofs, and cannot be combined with --no-prove")
@@ -80,9 +91,9 @@ def proof_options(
     least = "low" if prove else None
     if prove is None and settings.agent.prove and may_compile:
         least = "high"
-    elif prove is None and settings.agent.prove and not quiet and models_are_set(settings):
+    elif prove is None and settings.agent.prove and not options.quiet and models_are_set(settings):
         write_line("neither gcc nor clang is installed: confirmed findings are not proved by execution")
-    return {"prove": least, "proof_attempts": attempts, "proof_build": build, "fuzz_seconds": seconds}
+    return {"prove": least, "fuzz_seconds": seconds}
 
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:

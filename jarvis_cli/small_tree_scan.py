@@ -24,16 +24,16 @@ from jarvis_workers.settings import RulesSettings, Settings
 
 def scan_small_tree(request: ScanRequest) -> int | None:
     """Scan and report, and return the exit code; None for a large tree and in cases that need the regular path."""
-    settings, delivery = request.settings, request.delivery
+    settings, delivery, target = request.settings, request.delivery, request.target
     if (
         settings.notify.webhook_url
         or settings.place == "cluster"
         or settings.rules != RulesSettings()
-        or request.target.is_address
+        or target.is_address
     ):
         return None
     try:
-        with open_source(request.target.root) as source:
+        with open_source(target.root) as source:
             done = scan_small(settings, request.of(source, small_executor()))
     except UsageError:
         return None  # the regular path meets the same error and reports it

@@ -15,7 +15,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
 # The parts of a help text that several commands have.
-AGENTS, EXECUTION, REPORT = "Agents", "Execution", "Report"
+AGENTS, EXECUTION, REPORT, RULES = "Agents", "Execution", "Report", "Rules and verdicts"
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,9 @@ class Walk:
         return Walk(self.events[:end], self.layers)
 
     def _rank(self, event: Event) -> int:
+        """Return the layer of a module; what no layer has is above all."""
         names = (rank for rank, layer in enumerate(self.layers) for name in layer if _is_in(event.module, name))
-        return next(names, len(self.layers))
+        return next(names, -1)
 
     def __str__(self) -> str:
         """Return a line for each stay, then the numbers."""
@@ -90,8 +91,9 @@ def _is_in(module: str, package: str) -> bool:
 def _layers(root: Path) -> list[list[str]]:
     """Return the layers of the project as its import contracts have them."""
     contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = next((one["layers"] for one in contracts if one["type"] == "layers"), ())
-    return [re.findall(r"[\w.]+", layer) for layer in layers]
+    found = next((one for one in contracts if one["type"] == "layers"), {"layers": ()})
+    holders = [f"{one}." for one in found.get("containers", ())] or [""]
+    return [[holder + name for holder in holders for name in re.findall(r"[\w.]+", one)] for one in found["layers"]]
 
 
 if __name__ == "__main__":

@@ -77,8 +77,13 @@ def _values_of(settings: Settings, kind: type[RunOptions]) -> dict[str, Any]:
 
 def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:
     """Return the options of a scan from the settings."""
-    options = options_of(settings, kind, min_confidence=settings.report.min_confidence, **more)
-    return replace(options, altered=settings.scope.altered, narrowed=narrowed_settings(settings))
+    return with_scan_settings(settings, kind(), **more)
+
+
+def with_scan_settings(settings: Settings, options: ScanKind, **more: Any) -> ScanKind:
+    """Return the options that a user gave, completed by the settings of a scan and `more` options."""
+    scan = with_settings(settings, options, **more)
+    return replace(scan, altered=settings.scope.altered, narrowed=narrowed_settings(settings))
 
 
 def request_for(

@@ -30,6 +30,7 @@ from jarvis_workers.service.scan_request import request_for as request_for
 from jarvis_workers.service.scan_request import resources_of as resources_of
 from jarvis_workers.service.scan_request import scan_options_of as scan_options_of
 from jarvis_workers.service.scan_request import selection_of as selection_of
+from jarvis_workers.service.scan_request import with_scan_settings as with_scan_settings
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import default_data_dir
 from jarvis_workers.snapshots.blobs import Blobs

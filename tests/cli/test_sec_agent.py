@@ -11,7 +11,6 @@ import pytest
 
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.scan_request import ScanRequest
-from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
 from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
@@ -413,7 +412,7 @@ def test_a_resumed_scan_writes_the_report_where_the_first_command_was_told_to(ja
 
 def test_the_scan_of_a_baseline_writes_no_report() -> None:
     delivery = Delivery(None, "markdown", "high", relative_to=Path("src"), target="/report.md")
-    plain = ScanRequest(Settings(), ScanTarget("src"), delivery)
+    plain = ScanRequest(Settings(), ["src"], delivery)
     request = plain.with_options(**delivery.run_options)
 
     assert request.scan_input.options.output == "/report.md"

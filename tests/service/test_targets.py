@@ -33,7 +33,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([".", "src/a.c"], ScanTarget(".", (b"", b"src/a.c"))),
         ([".", "."], ScanTarget(".")),
         (["link.c"], ScanTarget(".", (b"src/a.c",))),
-        (["https://host/repo.git@v1"], ScanTarget("https://host/repo.git@v1")),
+        (["https://host/repo.git@v1"], ScanTarget("https://host/repo.git@v1", is_address=True)),
     ],
 )
 def test_the_root_is_the_one_directory_or_the_current_one(tree: Path, names: list[str], target: ScanTarget) -> None:

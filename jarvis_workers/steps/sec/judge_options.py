@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.option import AGENTS, Option
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.steps.sec.options import SecOptions
 
@@ -16,6 +17,14 @@ READ_ROOM = 30_000
 CODE_SHARE, SIDE_SHARE = 0.85, 0.06
 READING_STAGES, PROVE_STAGE = ("map", "read"), "prove"
 FUZZ_STAGE, CRASHES_STAGE = "fuzz", "crashes"
+
+
+def _number(names: str, says: str, most: int | None = None) -> Option:
+    return Option(names, says, AGENTS, metavar="NUMBER", at_least=1, at_most=most)
+
+
+def _group(names: str, says: str) -> Option:
+    return Option(names, says, AGENTS, metavar="GROUP", completion="groups")
 
 
 def _budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
@@ -42,13 +51,17 @@ class JudgeOptions(SecOptions, ConversationOptions):
     and programs are fuzzed for `fuzz_seconds` in all.
     """
 
-    cluster_limit: int = CLUSTER_LIMIT
-    votes: int = 1
-    second_group: str | None = None
-    escalate: str | None = None
-    second_look: bool = False
-    max_findings: int | None = None
-    canary: bool = False
+    cluster_limit: Annotated[int, _number("--cluster-limit -c", "Max. candidates per cluster.", 1000)] = CLUSTER_LIMIT
+    votes: Annotated[int, _number("--votes", "Votes per high-severity finding.", 9)] = 1
+    second_group: Annotated[str | None, _group("--second-group", "Model group for all votes except the first.")] = None
+    escalate: Annotated[str | None, _group("--escalate", "Model group for what the first leaves open.")] = None
+    second_look: Annotated[
+        bool, Option("--second-look", "Ask again with comments visible; mark disagreements for review.", AGENTS)
+    ] = False
+    max_findings: Annotated[int | None, _number("--max-findings", "Verify only the N highest-scoring of rules.")] = None
+    canary: Annotated[
+        bool, Option("--canary", "Insert a known bug as a check; exit 3 if it is not confirmed.", AGENTS)
+    ] = False
     notes: str = ""
     read: Literal["auto", "all"] | None = None
     read_budget: RunBudget | None = field(default=None, metadata={"read": _budget})
@@ -56,8 +69,16 @@ class JudgeOptions(SecOptions, ConversationOptions):
     read_room: int = READ_ROOM
     read_intro: str = ""
     prove: str | None = None
-    proof_attempts: int = ATTEMPTS
-    proof_build: str | None = None
+    proof_attempts: Annotated[int, _number("--proof-attempts", "Attempts to prove a finding.", 20)] = ATTEMPTS
+    proof_build: Annotated[
+        str | None,
+        Option(
+            "--build",
+            "Build the project with this command for proofs; default: file by file.",
+            AGENTS,
+            metavar="COMMAND",
+        ),
+    ] = None
     proof_archive: str | None = None
     fuzz_seconds: int = 0
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from jarvis_workers.option import REPORT, RULES, Option
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
@@ -41,8 +42,19 @@ class SecOptions(RunOptions):
     `selection` are the options that select files, where they differ from the defaults.
     """
 
-    min_confidence: float = 0.0
-    profile: bool = False
+    min_confidence: Annotated[
+        float,
+        Option(
+            "--min-confidence",
+            "Minimum confidence to report (0–1).",
+            RULES,
+            metavar="NUMBER",
+            setting="report.min_confidence",
+            at_least=0,
+            at_most=1,
+        ),
+    ] = 0.0
+    profile: Annotated[bool, Option("--profile", "Print time per rule and file.", REPORT)] = False
     lang: "Language" = "en"
     rules: RuleFacts = field(default=RuleFacts(), metadata={"read": RuleFacts.decode})
     baseline: Mapping[str, Any] | None = None
