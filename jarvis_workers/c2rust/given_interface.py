@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.body_form import ATTRIBUTE, ATTRIBUTES, QUOTES
 from jarvis_workers.c2rust.crate_edits import PARAMETER_NAME, UNFINISHED
-from jarvis_workers.source.lex import comments
 from jarvis_workers.source.rust.rust_items import RustItem, read_items
-from jarvis_workers.source.rust.rust_syntax import masked
+from jarvis_workers.source.rust.rust_syntax import masked, without_comments
 
 FILE_MAX, DEPTH_MAX = 400_000, 16
 CONTAINERS = ("impl", "trait", "mod")
@@ -140,7 +139,7 @@ def _attributes(item: RustItem) -> frozenset[str]:
     found = set[str]()
     for attribute in item.attributes:
         text = _tokens(attribute)
-        if derived := DERIVED.fullmatch(_without_comments(attribute).strip()):
+        if derived := DERIVED.fullmatch(without_comments(attribute).strip()):
             found |= {f"derive({name.strip().rpartition('::')[2]})" for name in derived[1].split(",") if name.strip()}
         elif text.partition(" ")[0] not in ATTRIBUTES:
             found.add(text)
@@ -154,13 +153,5 @@ def _signature(text: str) -> str:
 
 def _tokens(text: str) -> str:
     """Return code without comments, in a form that depends neither on its layout nor on elided lifetimes."""
-    tokens = " ".join(TOKEN.findall(_without_comments(text))).replace(" < ' _ >", "")
+    tokens = " ".join(TOKEN.findall(without_comments(text))).replace(" < ' _ >", "")
     return re.sub(r", ([])}>])", r"\1", tokens)
-
-
-def _without_comments(text: str) -> str:
-    content, last, parts = text.encode("ascii", "replace"), 0, list[str]()
-    for start, end in comments(content, "rust"):
-        parts.append(text[last:start])
-        last = end
-    return " ".join([*parts, text[last:]])

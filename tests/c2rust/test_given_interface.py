@@ -133,3 +133,9 @@ def test_what_the_given_file_uses_itself_is_allowed() -> None:
 
 def test_a_file_that_is_too_long_is_refused() -> None:
     assert "longer than" in interface_problem(GIVEN, answer() + "\n" * 400_000)
+
+
+def test_modules_within_modules_without_end_are_one_item() -> None:
+    text = "mod a { " * 5_000 + "fn f() {}" + "}" * 5_000
+
+    assert 1 < len(interface_items(text)) < 100

@@ -246,3 +246,26 @@ def test_unbalanced_text_does_not_change():
     text = "fn f() { unsafe { danger(); ) } unsafe {"
 
     assert cleaned(text).replace("// SAFETY\n", "") == text
+
+
+def test_an_item_in_a_block_ends_at_its_brace():
+    after = cleaned("""
+        fn f() {
+            unsafe {
+                struct A { b: u8 }
+                let b = danger(1);
+                one(b);
+                two(b);
+            }
+        }
+    """)
+
+    assert "\n    struct A { b: u8 }\n    // SAFETY\n    let b = unsafe { danger(1) };\n    one(b);\n" in after
+
+
+def test_a_long_chain_of_conditions_is_divided():
+    links = "".join(f" else if a == {number} {{\n            one();\n        }}" for number in range(600))
+    chain = f"if a {{\n            danger();\n        }}{links}"
+    text = f"fn f() {{\n    unsafe {{\n        {chain}\n        b();\n    }}\n}}\n"
+
+    assert "if a {\n        // SAFETY\n        unsafe { danger(); }\n    } else if" in cleaned(text)

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from jarvis_workers.source.lex import comments
 from jarvis_workers.source.rust.rust_items import RustItem, read_items
-from jarvis_workers.source.rust.rust_syntax import Patch, RustText, apply_patches
+from jarvis_workers.source.rust.rust_syntax import Patch, RustText, apply_patches, without_comments
 
 DUPLICATE = "TODO: duplicate of"
 DOCUMENT = re.compile(rf"(?<!/)///(?!/)(?! {DUPLICATE})|/\*\*(?![*/])|#\[doc\b")
@@ -63,15 +62,13 @@ def _functions(text: str) -> Iterator[RustItem]:
 
 
 def _lead(item: RustItem) -> str:
-    return item.text[: len(item.text) - len(item.definition)]
+    return item.text[: item.lead]
 
 
 def _tokens(item: RustItem) -> tuple[str, ...]:
     """Return the tokens of a function without its name, visibility and comments."""
-    code = bytearray(item.definition.encode())
-    for start, end in comments(bytes(code), "rust"):
-        code[start:end] = b" " * (end - start)
-    words = re.findall(r"\w+|\S", re.sub(r"^pub\s*(?:\([^)]*\))?", "", code.decode()))
+    code = re.sub(r"^pub\s*(?:\([^)]*\))?", "", without_comments(item.definition))
+    words = re.findall(r"\w+|\S", code)
     return tuple("_" if word == item.name else word for word in words)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_workers.source.lex import mask
+from jarvis_workers.source.lex import comments, mask
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
@@ -64,6 +64,15 @@ def masked(text: str) -> str:
     if not text.isascii():
         text = NOT_ASCII.sub("_", text.translate(WHITE_SPACE))
     return mask(text.encode(), "rust").text.decode()
+
+
+def without_comments(text: str) -> str:
+    """Return the text with a space for each comment."""
+    parts, last = list[str](), 0
+    for start, end in comments(text.encode("ascii", "replace"), "rust"):
+        parts.append(text[last:start])
+        last = end
+    return " ".join([*parts, text[last:]])
 
 
 @cache

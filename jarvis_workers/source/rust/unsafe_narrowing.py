@@ -19,7 +19,7 @@ CALL = re.compile(r"[\w>)\]!]\s*\(|\?")
 BY_REFERENCE = re.compile(r"\bref\b")
 LOOPS = ("for_expression", "loop_expression", "while_expression")
 DIVISIBLE = frozenset(("block", "unsafe_block", "if_expression", "match_expression", *LOOPS))
-DEPTH_MAX = 50
+DEPTH_MAX = 40
 
 
 class UnsafePart(NamedTuple):
@@ -125,20 +125,19 @@ class _Narrowing:
             self._depth -= 1
         return parts if self.lines(parts) + len(parts) <= self.lines(whole) else whole
 
-    def _bodies(self, node: "Node") -> Iterator[UnsafePart]:
-        """Yield the parts of a block, loop, `if` or `match`."""
-        if node.type == "block":
+    def _bodies(self, node: "Node | None") -> Iterator[UnsafePart]:
+        """Yield the parts of a block, loop, `match` or chain of `if` and `else`."""
+        while node and node.type != "block":
+            yield from self._head(node)
+            for one in node.named_children:
+                if one.type == "block":
+                    yield from self.statements(one)
+                elif one.type == "match_block":
+                    yield from self._arms(one)
+            other = node.child_by_field_name("alternative")
+            node = other.named_child(0) if other else None
+        if node:
             yield from self.statements(node)
-            return
-        yield from self._head(node)
-        for one in node.named_children:
-            if one.type == "block":
-                yield from self.statements(one)
-            elif one.type == "match_block":
-                yield from self._arms(one)
-        other = node.child_by_field_name("alternative")
-        if other and (last := other.named_child(0)):
-            yield from self._bodies(last)
 
     def _head(self, node: "Node") -> Iterator[UnsafePart]:
         value = head = node.child_by_field_name("condition") or node.child_by_field_name("value")
