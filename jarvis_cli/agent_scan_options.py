@@ -152,10 +152,10 @@ def reading_flags(options: AgentScanOptions) -> dict[str, object]:
 def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeOptions":
     """Return the options of the run."""
     from jarvis_cli import sec_agent  # noqa: PLC0415
-    from jarvis_workers.service import wiring  # noqa: PLC0415
+    from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
 
-    return wiring.scan_options_of(
+    return scan_options_of(
         settings,
         JudgeOptions,
         profile=options.profile,

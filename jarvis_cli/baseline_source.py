@@ -6,16 +6,18 @@ from dataclasses import dataclass, field, replace
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.handles import Store, TreeBounds, Unchanged
 from jarvis_workers.service.labels import baseline_labels
-from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
+from jarvis_workers.service.reports.baselines import is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_input import Baseline, ScanInput
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.service.sources import SourceTree, open_revision, unchanged_since
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.service.targets import ScanTarget, older_selection, prefix_of
+from jarvis_workers.snapshots.unchanged_since import Unchanged
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.gittree import TreeBounds
 
 WHOLE = ("done", "incomplete")
 

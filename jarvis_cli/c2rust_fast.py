@@ -14,6 +14,7 @@ from jarvis_cli.project_run import ProjectCommand, execute_project, project_sett
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import read_regular
+from jarvis_workers.service.c2rust.compile_sources import CompilePlan
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import (
@@ -31,14 +32,16 @@ from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.c2rust.project_files import read_lines
 from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.risk_report import read_risky_files
-from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree, is_address
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.options import ParseOptions
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 NOTES_MAX = 20_000

@@ -14,20 +14,16 @@ from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import ModelChoice, require_model, require_tools
-from jarvis_workers.service.c2rust.interface_run import (
-    INTERFACE,
-    InterfaceInput,
-    crate_digest,
-    interface_request,
-    read_interface,
-)
-from jarvis_workers.service.c2rust.symbol_scan import ParseOptions
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.c2rust.interface_run import InterfaceInput, crate_digest, interface_request, read_interface
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree, is_address
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.options import ParseOptions
+from jarvis_workers.steps.c2rust.pipelines import INTERFACE
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 # Options that say how C is compiled and compared with Rust, which an interface with its own tests does not need.

@@ -21,11 +21,12 @@ from jarvis_workers.service.c2rust.optimize_run import (
     find_rust_crate,
     optimize_request,
 )
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

@@ -16,11 +16,12 @@ from jarvis_workers.service.c2rust.replacement_run import (
     replace_request,
 )
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

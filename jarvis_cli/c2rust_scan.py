@@ -10,13 +10,17 @@ from jarvis_cli.project_run import ProjectCommand, execute_project, project_sett
 from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_scan
 from jarvis_cli.status_output import Display
 from jarvis_cli.symbol_output import deliver_symbols
-from jarvis_workers.service.c2rust.symbol_scan import SCAN, CompilePlan, ParseInput, ParseOptions, scan_request
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.c2rust.compile_sources import CompilePlan
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, scan_request
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree, is_address
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.options import ParseOptions
+from jarvis_workers.steps.c2rust.pipelines import SCAN
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

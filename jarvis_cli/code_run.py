@@ -31,20 +31,22 @@ from jarvis_workers.service.assistant.code_branches import (
 from jarvis_workers.service.assistant.code_request import (
     CodeChoice,
     CodeInput,
-    LocalRepository,
     code_request,
     create_code_repository,
     find_code_repository,
 )
 from jarvis_workers.service.assistant.code_tools import check_tools, tool_names
 from jarvis_workers.service.assistant.repository_lock import lock_repository
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 ENTERED = "the task"
 PROMPT = "task (end with a blank line; nothing ends the session)> "
@@ -162,7 +164,7 @@ class _Session:
     def _confirm(self) -> None:
         """Ask a person whether to accept the last change, if it changed anything."""
         with wiring.store_of(self._settings, tell=write_line) as store:
-            blobs, run = wiring.blobs_of(self._settings), self._last
+            blobs, run = blobs_of(self._settings), self._last
             change = read_change(store, blobs, run) if run else None
             if run and change and change.files and typer.confirm("accept this change?", err=True):
                 write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
@@ -182,7 +184,7 @@ class _Session:
         if self._last is None:
             return choice
         with wiring.store_of(self._settings, tell=write_line) as store:
-            change = read_change(store, wiring.blobs_of(self._settings), self._last)
+            change = read_change(store, blobs_of(self._settings), self._last)
             if change is None or decision_of(store, change.run):
                 return replace(choice, start=None, copied="")
             published = publish_change(change, self._settings.data_dir)

@@ -19,8 +19,9 @@ from jarvis_workers.service.c2rust import conversion_results
 from jarvis_workers.service.c2rust.crate_branch import write_branch
 from jarvis_workers.service.c2rust.crate_directory import check_own, check_target
 from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 NO_CRATE = "no crate so far"

@@ -22,10 +22,11 @@ from jarvis_workers.service.fixes.fix_results import (
     report_lines,
     write_patches,
 )
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
-from jarvis_workers.service.reports.export import export_directory
+from jarvis_workers.service.reports.run_files import export_directory
 from jarvis_workers.service.scan_runs import find_scan
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
 

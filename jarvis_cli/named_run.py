@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jarvis_cli.status_output import Display
-from jarvis_workers.service.budgets import RunBudget
-from jarvis_workers.service.handles import Store
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
 from jarvis_workers.service.runs import resume
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 T = TypeVar("T")

@@ -12,7 +12,8 @@ from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, root_of
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

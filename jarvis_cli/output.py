@@ -13,10 +13,12 @@ from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import ReportBody
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
-from jarvis_workers.service.reports.export import export, export_directory
+from jarvis_workers.service.reports.export import export
+from jarvis_workers.service.reports.run_files import export_directory
 from jarvis_workers.service.scan_runs import ScanRun
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 T = TypeVar("T")
@@ -57,7 +59,7 @@ def retry_with_notice(do: Callable[[], T], screen: Display) -> T:
     try:
         return do()
     except StoreUnavailable as problem:
-        from jarvis_workers.service.wiring import retry_store  # noqa: PLC0415  (slow to import, and rarely needed)
+        from jarvis_workers.pipeline.store_retry import retry_store  # noqa: PLC0415  (slow to import, and rarely needed)
 
         screen.tell(f"{problem}; waiting")
         return retry_store(do)

@@ -10,7 +10,8 @@ from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 LINES_MAX = 20

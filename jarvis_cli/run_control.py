@@ -36,11 +36,13 @@ from jarvis_workers.service.c2rust.optimize_results import is_optimization
 from jarvis_workers.service.c2rust.replacement_results import is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
 from jarvis_workers.service.fixes.fix_results import is_fix
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health.delays import showing_delays
 from jarvis_workers.service.reports import reports
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import is_scan, scan_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 
@@ -72,10 +74,10 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             screen.tell(f"run {ended.id}: its command has ended; continue with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
         if ended.kind in agent_output.KINDS:
-            return agent_output.conclude_answer(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
+            return agent_output.conclude_answer(settings.data_dir, store, blobs_of(settings), ended, screen)
         if is_code(ended):
-            return code_output.conclude_code(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
-        return _conclusion(ended, quiet=quiet)(store, wiring.blobs_of(settings), ended, screen)
+            return code_output.conclude_code(settings.data_dir, store, blobs_of(settings), ended, screen)
+        return _conclusion(ended, quiet=quiet)(store, blobs_of(settings), ended, screen)
 
 
 def _conclusion(run: Run, *, quiet: bool) -> Callable[[Store, Blobs, Run, Display], int]:
@@ -152,7 +154,7 @@ def _go_on(
             else:
                 take_up(store, target_run, target_run.executor)
                 ended = wait_for_workers(settings, store, target_run.id, screen)
-        return _finish(settings, ended)(store, wiring.blobs_of(settings), ended, delivery, screen)
+        return _finish(settings, ended)(store, blobs_of(settings), ended, delivery, screen)
 
 
 def _as_started(run: Run, delivery: Delivery) -> Delivery:

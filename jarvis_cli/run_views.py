@@ -38,15 +38,17 @@ from jarvis_workers.service.c2rust.partial_crate import has_partial_crate, remov
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.fixes.fix_results import is_fix
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.delays import delays
 from jarvis_workers.service.progress_units import units_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
-from jarvis_workers.service.reports.export import export_directory
+from jarvis_workers.service.reports.run_files import export_directory
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import commit_mark, cost_text
 
@@ -81,7 +83,7 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
             [] if runs.is_local(target_run) else unserved_queues.unserved(store, target_run.id, settings.lease_seconds)
         )
         waits = delays(store, target_run.id)
-        part["left_out"] = conversations.left_out_files(store, wiring.blobs_of(settings), target_run)
+        part["left_out"] = conversations.left_out_files(store, blobs_of(settings), target_run)
     if as_json:
         typer.echo(json.dumps(part | {"delays": waits}, indent=2))
         return exits.DONE
@@ -141,7 +143,7 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
     """Write the report of a run, or the answer of an agent."""
     with wiring.store_of(settings, create=False) as store:
         target_run = runs.find_run(store, run)
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         if target_run.kind in agent_output.KINDS:
             agent_output.check_format(delivery.form)
             agent_output.write_answer(store, target_run, conversations.read_answer(store, blobs, target_run), delivery)
@@ -177,7 +179,7 @@ def _report_writer(run: Run) -> Callable[[Store, Blobs, Run, Delivery], int] | N
 def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> int:
     """Print a conversation."""
     with wiring.store_of(settings, create=False) as store:
-        records = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
+        records = conversations.read_transcript(store, blobs_of(settings), conversations.find_job(store, job))
     if as_json:
         typer.echo(json.dumps(records, indent=2))
         return exits.DONE
@@ -199,14 +201,12 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
                 f"run {target_run.id} is a run of agents; print its answer with: jarvis runs report {target_run.id}"
             )
         if directory and has_partial_crate(target_run):
-            return conversion_output.export_partial_crate(
-                settings, store, wiring.blobs_of(settings), target_run, directory
-            )
+            return conversion_output.export_partial_crate(settings, store, blobs_of(settings), target_run, directory)
         if is_code(target_run):
             raise UsageError(
                 f"run {target_run.id} changes code; print its change with: jarvis code diff {target_run.id}"
             )
-        if (written := _exported(store, wiring.blobs_of(settings), target_run, directory)) is not None:
+        if (written := _exported(store, blobs_of(settings), target_run, directory)) is not None:
             for path in written:
                 typer.echo(plain(str(path)))
             return exits.DONE
@@ -215,7 +215,7 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             raise UsageError(
                 f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         paths = (
             export_fixes(store, blobs, target_run, place)
             if is_fix(target_run)
@@ -253,7 +253,7 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
                 raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
         ids = [one.id for one in target_run] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids) + remove_abandoned(store, settings.lease_seconds)
-        pruned = runs.prune_unused(store, wiring.blobs_of(settings), time.time())
+        pruned = runs.prune_unused(store, blobs_of(settings), time.time())
         forgotten = runs.forget_answers(store, age) if answers else 0
     deleted = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:

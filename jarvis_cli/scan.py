@@ -19,23 +19,27 @@ from jarvis_cli.run_local import run_locally
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.paths import shown
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import wiring
-from jarvis_workers.service.budgets import RunBudget, budget_of
-from jarvis_workers.service.handles import Store
+from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
 from jarvis_workers.service.proofs import with_project
-from jarvis_workers.service.reading import RANKED, with_intro
+from jarvis_workers.service.reading import with_intro
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.runs import discard_run, find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_request import blobs_of, request_for, selection_of
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import SourceTree, is_address, open_source
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.pipelines import RANKED
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
@@ -122,7 +126,7 @@ def _scan_here(
     with wiring.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
             run = scan_here(settings, store, command, screen, resumable=resumable)
-        return deliver(store, wiring.blobs_of(settings), scan_of(run), delivery, screen)
+        return deliver(store, blobs_of(settings), scan_of(run), delivery, screen)
 
 
 def scan_here(
@@ -170,6 +174,7 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Deliver
 
     The command always waits for the scan of a baseline revision.
     """
+    from jarvis_workers.dispatch.sender import EXECUTOR  # noqa: PLC0415
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
@@ -178,7 +183,7 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Deliver
 
             def begin(part: Part, command: ScanCommand) -> str:
                 with part.opened as source:
-                    request = _request(settings, source, command, remote.EXECUTOR)
+                    request = _request(settings, source, command, EXECUTOR)
                     return remote.submit_to_workers(store, blobs, part.of(request), screen.packing)
 
             def scan(part: Part) -> Run:
@@ -235,13 +240,13 @@ def _request(settings: Settings, source: SourceTree, command: ScanCommand, execu
     if command.agents:
         scan_input = with_project(settings, replace(scan_input, options=command.agents), source.path)
     scan_input = with_intro(scan_input, source.path)
-    selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
+    selection = selection_of(settings, *command.globs, origin=source.origin)
     if scan_input.build is not None:
         from jarvis_workers.service.scan_flags import compiled_files  # noqa: PLC0415  (slow, and rarely needed)
 
         selection = replace(selection, compiled=compiled_files(scan_input.build, selection))
     return replace(
-        wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
+        request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
         budget=_budget(settings, command),
         skipped_stages=command.agents.skipped_stages if command.agents else (),
         name=command.run_name(settings),

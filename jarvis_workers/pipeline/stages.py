@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from jarvis_workers.pipeline.history import StageHistory
     from jarvis_workers.snapshots.blobs import Blobs
     from jarvis_workers.snapshots.resources import Resources
-    from jarvis_workers.store.runs import Run
-    from jarvis_workers.store.values import Claimed, Commit, NewJob
+    from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 
 class Stage(NamedTuple):

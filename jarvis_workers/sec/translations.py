@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from jarvis_workers.sec import rules
-from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, Rule
+from jarvis_workers.words import TRANSLATED
 
 ISSUE_TEXTS = ("description", "suggestion", "verification")
 RULE_TEXTS = ("title", *ISSUE_TEXTS)

@@ -19,8 +19,7 @@ from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
 from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, stages, transcripts, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import Run, StageProgress
 
 if TYPE_CHECKING:
     from sqlmodel import Session

@@ -7,7 +7,7 @@ from secrets import token_hex
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.request import RunInput, RunRequest

@@ -14,7 +14,7 @@ from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.steps.sec.pipelines import WRITE_REPORT
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 # A run with the step that writes a report of findings.
 ScanRun = NewType("ScanRun", Run)

@@ -17,7 +17,6 @@ from jarvis_workers.store.sql import is_recent, is_void, now
 from jarvis_workers.store.tables import (
     ACTIVE_RUNS,
     CANDIDATE,
-    ENDED_RUNS,
     JOB,
     LEASE,
     LOST,
@@ -28,6 +27,7 @@ from jarvis_workers.store.tables import (
     WAITING_JOBS,
     WORKER,
 )
+from jarvis_workers.store.values import ENDED_RUNS
 
 CLUSTER = "cluster"
 LOCAL_QUEUE = "local"

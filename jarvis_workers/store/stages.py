@@ -11,7 +11,7 @@ from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.sql import changed, now
 from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE, WAITING_JOBS
-from jarvis_workers.store.values import StageProgress as StageProgress
+from jarvis_workers.store.values import StageProgress
 
 
 def add(session: Session, run_id: str, names: Sequence[str]) -> None:

@@ -9,8 +9,6 @@ from jarvis_workers.store.sql import changed, is_recent, now
 from jarvis_workers.store.tables import WORKER
 from jarvis_workers.store.values import WorkerFacts
 
-__all__ = ["WorkerFacts"]
-
 
 def touch(session: Session, worker: WorkerFacts) -> None:
     """Insert a worker, or record its heartbeat."""

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec import rules
-from jarvis_workers.sec.finding import CATEGORY_ORDER
 from jarvis_workers.sec.rules import DECIDING_FILES, RULES, RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scanner, language_of
+from jarvis_workers.sec.severity import CATEGORY_ORDER
 from jarvis_workers.source.match import engines
 
 EXAMPLES = Path(__file__).parent.parent / "data" / "rules"

@@ -7,8 +7,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.results import VerdictResult
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit, NewVerdict, Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

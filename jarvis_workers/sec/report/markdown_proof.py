@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from jarvis_workers.escape import code, fenced, lines
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES
 from jarvis_workers.sec.report_document import IssueProof
+from jarvis_workers.words import Words
 
 
 def proof_lines(proof: IssueProof, say: Words) -> Iterator[str]:

@@ -11,7 +11,6 @@ from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import (
@@ -27,6 +26,7 @@ from jarvis_workers.sec.report.verdicts import (
 )
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch, Summary
 from jarvis_workers.sec.trace import TraceLocation
+from jarvis_workers.words import Words
 
 # Description and suggestion.
 Text = tuple[str, str]

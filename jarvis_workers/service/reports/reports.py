@@ -22,7 +22,7 @@ from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import REPORT, load
 from jarvis_workers.store import artifacts, jobs, model_usage, stages, transcripts, verdicts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 WHOLE_TREE = "."
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.steps.c2rust.results import SymbolResult, TranslationResult
 from jarvis_workers.store import symbols, translated_functions
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import pause_by_share
+from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

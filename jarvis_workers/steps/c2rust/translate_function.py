@@ -72,9 +72,8 @@ from jarvis_workers.steps.c2rust.translated_bodies import (
 )
 from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.store import jobs, symbols
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:

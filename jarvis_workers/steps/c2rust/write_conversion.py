@@ -48,8 +48,7 @@ from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skel
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, read_passes
 from jarvis_workers.store import jobs, symbols
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session

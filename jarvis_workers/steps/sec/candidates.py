@@ -17,7 +17,7 @@ from jarvis_workers.sec.triage import TriageVerdict, moved_by
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import baselines, candidates, judgements
 from jarvis_workers.store.candidates import StoredCandidate
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

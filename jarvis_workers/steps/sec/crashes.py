@@ -28,8 +28,7 @@ from jarvis_workers.steps.sec.verify_cluster import VERIFY
 from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.store import candidates, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import StoredCandidate
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob, NewProof, NewVerdict, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, NewProof, NewVerdict, Run, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session

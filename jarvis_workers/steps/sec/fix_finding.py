@@ -49,8 +49,7 @@ from jarvis_workers.steps.sec.regression_tests import regression_tests
 from jarvis_workers.steps.sec.second_looks import PatchedFunction, changes_in
 from jarvis_workers.steps.sec.unpatched_results import shared_results
 from jarvis_workers.store import transcripts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 from jarvis_workers.toolchain.temporary import temporary_directory
 from jarvis_workers.tools.edit_workspace import EditWorkspace
 from jarvis_workers.tools.editing import edit_tools, watched_reading

@@ -39,8 +39,7 @@ from jarvis_workers.steps.sec.proof_targets import target_of
 from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import proofs, verdicts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewProof
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewProof, Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

@@ -27,7 +27,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 STAGE = "map"
 BLOB = "files"

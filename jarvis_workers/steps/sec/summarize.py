@@ -39,7 +39,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 STAGE = "summarize"
 BATCH_LENGTH = 43

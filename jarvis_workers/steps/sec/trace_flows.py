@@ -38,7 +38,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 STAGE = "flow"
 # Above this size, the lookup of names takes too long in a parent process that serves other children.

@@ -24,8 +24,7 @@ from jarvis_workers.steps.sec.proof_selection import VerdictRating, why_not_aske
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import merged_texts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import NewProof, NewVerdict, StageJob
+from jarvis_workers.store.values import NewProof, NewVerdict, Run, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session

@@ -44,8 +44,7 @@ from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.candidates import NamedBy
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdict, Run
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from jarvis_workers.steps.sec.payloads import SeenPayload
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.steps.sec.verify_cluster import VerifyWork, stored, undecided
 from jarvis_workers.store import candidates, verdicts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

@@ -23,10 +23,10 @@ from jarvis_workers.sec.report.html.card import card
 from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, notes
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, open_findings, worst
-from jarvis_workers.sec.report.i18n import Words, words_of
+from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody
-from jarvis_workers.words import TRANSLATED_TEXT, worded
+from jarvis_workers.words import TRANSLATED_TEXT, Words, worded
 
 Part = Mapping[str, Any]
 
