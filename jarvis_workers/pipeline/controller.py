@@ -27,9 +27,8 @@ from jarvis_workers.store.values import NewJob, Run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlmodel import Session
-
     from jarvis_workers.store.engine import Store
+    from jarvis_workers.store.session import Session
 
 ELECTION = "controller"
 # A difference between two clocks that is not a step: they are disciplined, at most 500 ppm.

@@ -19,7 +19,7 @@ from jarvis_workers.store.queues import has_conversations
 from jarvis_workers.store.values import Claimed, Commit, Finished, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 PLAN_CHUNK = 5000
 # Jobs per save, since their transcripts are in memory meanwhile.

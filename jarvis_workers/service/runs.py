@@ -22,7 +22,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, StageProgress
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")

@@ -20,7 +20,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, SnapshotFacts
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 def submit(

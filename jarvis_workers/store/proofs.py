@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy import insert as insert_into
-from sqlmodel import Session
 
 from jarvis_workers.store.proof_tables import PROOF
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked, storable
 from jarvis_workers.store.values import NewProof
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy import insert as insert_into
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked, storable
 from jarvis_workers.store.tables import VERDICT
 from jarvis_workers.store.values import NewVerdict

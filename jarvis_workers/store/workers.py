@@ -3,8 +3,8 @@
 from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, Label, case, delete, exists, insert, select, update
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, is_recent, now
 from jarvis_workers.store.tables import WORKER
 from jarvis_workers.store.values import WorkerFacts

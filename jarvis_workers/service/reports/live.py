@@ -23,7 +23,7 @@ from jarvis_workers.store.sql import present
 from jarvis_workers.store.values import NewCluster, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 # A commit may become visible later than its timestamp.

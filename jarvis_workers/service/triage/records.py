@@ -12,7 +12,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.triage_operations import TriageChange
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # With fewer verdicts the confidence of a rule is not adjusted.
 JUDGED_MIN = 10

@@ -36,7 +36,7 @@ from jarvis_workers.tools.tool import Tool
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "converse"
 

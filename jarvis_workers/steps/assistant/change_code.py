@@ -46,7 +46,7 @@ from jarvis_workers.tools.searching import search_code
 from jarvis_workers.tools.tool import Tool, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "code"
 CHANGES = "changes"

@@ -28,7 +28,7 @@ from jarvis_workers.tools.searching import search_code
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "team"
 # All tools but those of the user; without a sandbox, there is no execute_script.

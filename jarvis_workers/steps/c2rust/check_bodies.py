@@ -24,8 +24,7 @@ from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STEP = "check"

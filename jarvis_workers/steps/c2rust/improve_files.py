@@ -35,8 +35,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STEP = "improve"

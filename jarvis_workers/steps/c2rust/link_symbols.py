@@ -21,7 +21,7 @@ from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 GRAPH = "graph"
 SYMBOLS_STAGE = "symbols"

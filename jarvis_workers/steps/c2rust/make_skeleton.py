@@ -55,8 +55,7 @@ from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.gcov import LineCoverage, count_lines
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 QUEUE = "build"

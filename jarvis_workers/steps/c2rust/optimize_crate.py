@@ -32,8 +32,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STEP = "optimize"

@@ -38,8 +38,7 @@ from jarvis_workers.toolchain.headers import builtin_headers
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STEP = "symbols"

@@ -22,7 +22,7 @@ from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The names of the artifacts, which are also file names except for that of the counts.
 REPLACEMENTS, PRUNED_SYMBOLS, PRUNED_ORDER = (

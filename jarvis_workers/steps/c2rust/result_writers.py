@@ -8,7 +8,7 @@ from jarvis_workers.store.translation_pause import pause_by_share
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 def write_symbols(session: "Session", run_id: str, _: int, result: SymbolResult) -> None:

@@ -39,7 +39,7 @@ from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 CALL = re.compile(r"\b([A-Za-z_]\w*)[ \t]*\(")
 

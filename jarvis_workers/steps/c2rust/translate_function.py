@@ -77,7 +77,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # One bench keeps two thirds of a processor busy: the programs of its tests wait for each other.
 GATES = PrioritySemaphore(max(1, (os.cpu_count() or 1) * 3 // 2))

@@ -51,7 +51,7 @@ from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 IMPROVED = "the model improved {}: the tests of the crate pass, the gates were not run again"
 # The names of the artifacts.

@@ -42,7 +42,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "interface"
 # The name of the blob with the files of a job.

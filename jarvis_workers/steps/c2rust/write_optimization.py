@@ -18,8 +18,7 @@ from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STEP = "report"

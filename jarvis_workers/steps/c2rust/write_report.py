@@ -25,7 +25,7 @@ from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The names of the artifacts.
 REPORT, PAGE = "report", "report.html"

@@ -20,7 +20,7 @@ from jarvis_workers.store.candidates import StoredCandidate
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The candidates among which those with a reason are searched.
 NEAR_MAX = 5_000

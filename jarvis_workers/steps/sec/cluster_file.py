@@ -49,7 +49,7 @@ from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP, VERIFY = "cluster", "verify"
 LABEL_LENGTH = 160

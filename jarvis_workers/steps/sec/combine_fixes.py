@@ -30,7 +30,7 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Ru
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 COMBINE = "combine"
 NOTHING: Mapping[str, tuple[bytes, ...]] = {}

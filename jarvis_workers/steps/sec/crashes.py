@@ -31,7 +31,7 @@ from jarvis_workers.store.candidates import StoredCandidate
 from jarvis_workers.store.values import Claimed, Commit, NewJob, NewProof, NewVerdict, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "crashes"
 FINDING_STAGES = (VERIFY, VERIFY_SEEN, PROVE, FUZZ)

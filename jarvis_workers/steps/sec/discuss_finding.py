@@ -24,7 +24,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "discuss"
 

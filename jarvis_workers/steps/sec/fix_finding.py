@@ -58,7 +58,7 @@ from jarvis_workers.tools.searching import search_code
 from jarvis_workers.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 SCRATCH = "jarvis-fix"
 CHANGED = "the file has changed since the scan; scan again, or fix with the sources that were scanned"

@@ -42,7 +42,7 @@ from jarvis_workers.store import proofs, verdicts
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewProof, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "fuzz"
 TARGETS_MAX, ATTEMPTS_MAX = 6, 8

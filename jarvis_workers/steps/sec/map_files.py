@@ -25,8 +25,7 @@ from jarvis_workers.steps.sec.reading_plan import NOT_READ
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STAGE = "map"

@@ -47,7 +47,7 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Ne
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "prove"
 WEIGHT = 100

@@ -51,7 +51,7 @@ from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Meaning, NewJob, Run, Spot
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "read"
 # The place in the plan of what a reader has asked for.

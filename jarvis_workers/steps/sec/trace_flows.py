@@ -36,8 +36,7 @@ from jarvis_workers.steps.sec.symbol_index import SymbolIndex, merge_names, open
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
+    from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
 STAGE = "flow"

@@ -27,7 +27,7 @@ from jarvis_workers.store.candidates import merged_texts
 from jarvis_workers.store.values import NewProof, NewVerdict, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"

@@ -48,7 +48,7 @@ from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdic
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 VERIFY = "verify"
 EVIDENCE_MAX, CONFIDENCE = 200, 0.6

@@ -26,7 +26,7 @@ from jarvis_workers.store import candidates, verdicts
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "verify_seen"
 # Of one run: enough for what is seen by chance, and no second scan by models.

@@ -20,7 +20,7 @@ from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.values import Claimed, Commit, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 REPORT = "report"
 STAGES = frozenset(Jobs._fields)
