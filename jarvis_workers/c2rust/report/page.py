@@ -19,7 +19,7 @@ from jarvis_workers.c2rust.report.graph_data import graph_data
 from jarvis_workers.c2rust.report.text import not_checked_line
 from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
-from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.markup import Html, markup, page_head, written
 from jarvis_workers.words import Words, worded
 
 # Parts of the one script of the page, in their order.
@@ -77,11 +77,8 @@ def render_page(
     kind = say("conversion to Rust") if conversion else say("symbol graph")
     style, script = _asset("page.css"), "".join(map(_asset, SCRIPTS))
     page = Template(worded(_asset("page.html"), say)).substitute(
-        lang=say.code,
-        title=written(say("{name}: {kind}", name=facts.title, kind=kind)),
+        head=page_head(say("{name}: {kind}", name=facts.title, kind=kind), style, script, language=say.code),
         kind=written(kind),
-        policy=content_policy(style, script),
-        style=style,
         name=written(facts.title),
         details=written(markup("<li>{detail}</li>", detail=detail) for detail in facts.details if detail),
         notices=written([*_failures(facts), *_notices(body, say)]),

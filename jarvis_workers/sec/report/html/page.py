@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.markup import Html, markup, page_head, written
 from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
@@ -46,10 +46,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     texts = TRANSLATED_TEXT.findall(script)
     named, url = str(run.get("id") or "last"), run.get("source_url")
     yield Template(worded(asset("report.html"), say)).substitute(
-        lang=say.code,
-        title=written(title),
-        policy=content_policy(style, script),
-        style=style,
+        head=page_head(title, style, script, language=say.code),
         name=written(_name(run)),
         facts=written(_facts(run, say)),
         verdict=written([*overview.verdict(summary, run, say), *notes(summary, run, say)]),
