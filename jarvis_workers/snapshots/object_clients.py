@@ -100,7 +100,7 @@ def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
 
 
 def _check_endpoint(endpoint: str) -> None:
-    from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url  # noqa: PLC0415  (with s3fs)
+    from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url
 
     parts = urlsplit(endpoint)
     wrong = parts.scheme not in ("http", "https") or "@" in parts.netloc or parts.query
