@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jarvis_cli.completion import groups
-from jarvis_cli.language import language_of
 from jarvis_cli.options import AGENTS, Budget, Group
 from jarvis_cli.scan_options import ScanOptions
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.scan_request import scan_options_of
 
 if TYPE_CHECKING:
-    from jarvis_workers.settings import Settings
+    from jarvis_cli.scan_request import ScanRequest
     from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
 
@@ -149,17 +149,17 @@ def reading_flags(options: AgentScanOptions) -> dict[str, object]:
     return {"agent.read": read and read.value, "agent.read_budget": budget}
 
 
-def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeOptions":
-    """Return the options of the run."""
+def judge_options_of(request: "ScanRequest", options: AgentScanOptions) -> "JudgeOptions":
+    """Return the options of the run that verifies what a scan finds."""
     from jarvis_cli import sec_agent  # noqa: PLC0415
-    from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
 
+    settings, scan = request.settings, request.scan_input.options
     return scan_options_of(
         settings,
         JudgeOptions,
-        profile=options.profile,
-        lang=language_of(options.lang),
+        profile=scan.profile,
+        lang=scan.lang,
         model_group=options.group,
         second_group=options.second_group,
         escalate=options.escalate,
@@ -168,6 +168,7 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         votes=options.votes,
         second_look=options.second_look,
         canary=options.canary,
+        **request.delivery.run_options,
         **sec_agent.proof_options(
             settings,
             options.prove,

@@ -15,7 +15,7 @@ from jarvis_workers.service.c2rust.edited_crate import check_crate, find_crate
 
 def check_edited_crate(path: Path | None, crate_dir: Path | None, where: str | None, *, quiet: bool) -> int:
     """Check the functions of a crate that were edited, and print the result; return the exit code."""
-    settings = project_settings(where, None, detach=False)
+    settings = project_settings({"where": where}, detach=False)
     place = find_crate(crate_dir, path or Path())
     with wiring.store_of(settings, tell=write_line, create=False) as store:
         with display(quiet) as screen:

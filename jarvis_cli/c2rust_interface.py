@@ -18,13 +18,11 @@ from jarvis_workers.service.c2rust.interface_run import InterfaceInput, crate_di
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.pipelines import INTERFACE
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Run
 
 # Options that say how C is compiled and compared with Rust, which an interface with its own tests does not need.
 OF_CONVERSIONS = (
@@ -48,8 +46,8 @@ def write_interface(conversion: ModelConversion, interface: Path) -> int:
             raise UsageError(f"{option} cannot be used with --interface: the tests of the crate are the suite")
     if conversion.dry_run or conversion.as_json:
         raise UsageError("--dry-run and --json cannot be used with --interface: only conversions are estimated")
-    budget = {"agent.budget": conversion.budget}
-    settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
+    flags = {"where": conversion.where, "processes": conversion.processes, "agent.budget": conversion.budget}
+    settings = project_settings(flags, detach=conversion.detach)
     require_model(settings, conversion.group)
     require_tools(settings)
     place, given = crate_directory(conversion), interface.resolve()
@@ -83,8 +81,8 @@ def _request(
     return replace(request, name=_run_name(conversion, settings, crate, choice))
 
 
-def _deliver(conversion: ModelConversion, place: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    return deliver_interface(store, blobs, run, place, screen, quiet=conversion.quiet)
+def _deliver(conversion: ModelConversion, place: Path, stored: StoredRun, screen: Display) -> int:
+    return deliver_interface(stored, place, screen, quiet=conversion.quiet)
 
 
 def _run_name(

@@ -7,7 +7,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.c2rust_optimize_options import CrateOptimization
-from jarvis_cli.optimize_output import conclude_optimization, deliver_optimization
+from jarvis_cli.optimize_output import conclude, deliver_optimization
 from jarvis_cli.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
@@ -23,16 +23,14 @@ from jarvis_workers.service.c2rust.optimize_run import (
 )
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Run
 
 
 def optimize_crate(options: CrateOptimization) -> int:
     """Optimize a crate; return the exit code."""
-    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=options.detach)
+    settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=options.detach)
     if not options.passes:
         raise UsageError("nothing to do: all passes are switched off")
     crate = find_rust_crate(options.crate_dir, Path())
@@ -81,9 +79,9 @@ def _request(
     return optimize_request(settings, source, executor, choice, files, parse_labels(options.label or ()))
 
 
-def _deliver(options: CrateOptimization, crate: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    result = OptimizeResult(store, blobs, run)
+def _deliver(options: CrateOptimization, crate: Path, stored: StoredRun, screen: Display) -> int:
+    result = OptimizeResult(stored.store, stored.blobs, stored.run)
     if result.report is None:
-        return conclude_optimization(store, blobs, run, screen)
+        return conclude(stored, screen)
     place = None if options.dry_run else crate
     return deliver_optimization(result, place, screen, git_guard=options.git_guard, quiet=options.quiet)

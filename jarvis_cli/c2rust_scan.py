@@ -15,18 +15,16 @@ from jarvis_workers.service.c2rust.symbol_scan import ParseInput, scan_request
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.pipelines import SCAN
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Run
 
 
 def scan_project(scan: ProjectScan) -> int:
     """Read a project, and write its files; return the exit code."""
-    settings = project_settings(scan.where, scan.processes, detach=scan.detach)
+    settings = project_settings({"where": scan.where, "processes": scan.processes}, detach=scan.detach)
     graphs = graph_request(scan)
     if is_without_scan(scan):
         return deliver_graphs(scan, graphs)
@@ -53,11 +51,11 @@ def _request(
     return replace(request, name=_run_name(scan, settings))
 
 
-def _deliver(scan: ProjectScan, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def _deliver(scan: ProjectScan, stored: StoredRun, screen: Display) -> int:
     """Write the files of a run, and the graphs if it has symbols; return the exit code."""
-    code = deliver_symbols(store, blobs, run, screen, quiet=scan.quiet)
+    code = deliver_symbols(stored, screen, quiet=scan.quiet)
     request = graph_request(scan)
-    if request and run.state in {"done", "incomplete"}:
+    if request and stored.run.state in {"done", "incomplete"}:
         deliver_graphs(scan, request, screen.tell)
     return code
 

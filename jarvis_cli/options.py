@@ -9,11 +9,14 @@ import typer
 from jarvis_cli.completion import formats, groups, runs, severities
 from jarvis_cli.language import LanguageCode
 from jarvis_workers.errors import UsageError
+from jarvis_workers.option import AGENTS as AGENTS
+from jarvis_workers.option import EXECUTION as EXECUTION
+from jarvis_workers.option import REPORT as REPORT
+from jarvis_workers.option import Option
 from jarvis_workers.paths import plain
 
 # The help panels that group options.
-SCOPE, RULES, REPORT = "What is scanned", "Rules and verdicts", "Report"
-AGENTS, EXECUTION = "Agents", "Execution"
+SCOPE, RULES = "What is scanned", "Rules and verdicts"
 # The value of --fail-on for two conversions.
 WORSE = "worse"
 
@@ -59,6 +62,7 @@ Budget = Annotated[
         help="Pause the run when it reaches this limit: 5usd, 200ktok or 30min.",
         rich_help_panel=AGENTS,
     ),
+    Option(setting="agent.budget"),
 ]
 Group = Annotated[
     str | None,
@@ -103,6 +107,7 @@ Where = Annotated[
     typer.Option(
         metavar="PLACE", help="local or cluster; default: cluster if a broker is set.", rich_help_panel=EXECUTION
     ),
+    Option(setting="where"),
 ]
 Detach = Annotated[bool, typer.Option("--detach", help="Submit to the cluster and return.", rich_help_panel=EXECUTION)]
 Quiet = Annotated[

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import detach_run, wait_for_workers
+from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
@@ -18,16 +17,14 @@ from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
 from jarvis_workers.service.request import FollowUpRequest, InputT, RunInput, RunRequest
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree, open_source
 from jarvis_workers.service.submit import submit, submit_over
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
-
-NO_MORE: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class ProjectCommand:
     configure: str | None
     build: str | None
     request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]]
-    deliver: Callable[[Store, Blobs, Run, Display], int]
+    deliver: Callable[[StoredRun, Display], int]
     name: Callable[[Settings], RunName | None]
     detach: bool
     quiet: bool
@@ -60,7 +57,7 @@ class RunCommand:
 
     path: str
     request: Callable[[SourceTree, str, Display], RunRequest[RunInput]]
-    deliver: Callable[[Store, Blobs, Run, Display], int]
+    deliver: Callable[[StoredRun, Display], int]
     detach: bool
     quiet: bool
     name: RunName | None = None
@@ -83,7 +80,7 @@ class FollowUpCommand:
 
     earlier: Run
     request: FollowUpRequest
-    deliver: Callable[[Store, Blobs, Run, Display], int]
+    deliver: Callable[[StoredRun, Display], int]
     quiet: bool
     detach: bool = False
     name: RunName | None = None
@@ -94,11 +91,9 @@ class FollowUpCommand:
         return submit_over(store, self.earlier, replace(self.request, executor=executor))
 
 
-def project_settings(
-    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
-) -> Settings:
-    """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
-    settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
+def project_settings(flags: Mapping[str, object], *, detach: bool) -> Settings:
+    """Return the settings of a command with these flags. Raises UsageError for a detached local run."""
+    settings = load_settings(flags, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     return settings
@@ -166,7 +161,7 @@ def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished)
-        return command.deliver(store, blobs_of(settings), run, screen)
+        return command.deliver(StoredRun(settings, store, blobs_of(settings), run), screen)
 
 
 def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
@@ -189,4 +184,4 @@ def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> in
             if command.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return command.deliver(store, blobs, run, screen)
+        return command.deliver(StoredRun(settings, store, blobs, run), screen)

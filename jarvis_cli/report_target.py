@@ -10,12 +10,11 @@ from typing import Any
 
 from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.options import not_one_of
-from jarvis_cli.report_paths import base_directory
 from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well, summary
 from jarvis_cli.standard_streams import is_output_closed
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.report_document import ReportBody
@@ -80,14 +79,10 @@ def delivery(
         form or form_for(path, usual),
         fail_on,
         quiet,
-        relative_to=base_directory(relative_to),
+        relative_to=_base_directory(relative_to),
         is_default=output is None and form is None,
-        target=_absolute(str(default_output) if output is None and default_output else output),
+        target=str(path.absolute()) if isinstance(path, Path) else output,
     )
-
-
-def _absolute(output: str | None) -> str | None:
-    return output if output in (None, STDOUT) or is_object_url(output) else str(Path(output).absolute())
 
 
 def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:
@@ -145,6 +140,31 @@ def _refused(path: Path) -> str | None:
     return None if allowed else "no permission to write to it"
 
 
+def _base_directory(named: str | None) -> Path | None:
+    """Return the directory of --relative-to, or None without it. Raises UsageError."""
+    if named is None:
+        return None
+    if not Path(named).is_dir():
+        raise UsageError(f"--relative-to {plain(named)}: no such directory")
+    return Path(named)
+
+
+def relative_to(facts: Mapping[str, Any], run: Run, base: Path | None) -> dict[str, Any]:
+    """Return the `run` part of a report with paths relative to `base`. Raises UsageError if the root is not below it.
+
+    The revision is left out, because it belongs to another directory.
+    """
+    if base is None:
+        return dict(facts)
+    top, root = base.resolve(), Path(os.fsdecode(run.root_raw))
+    is_address = not root.is_absolute()
+    root = (root.parent if root.is_file() else root).resolve()
+    if is_address or not root.is_relative_to(top):
+        raise UsageError(f"--relative-to {plain(str(base))}: the scanned {plain(run.root)} is not below it")
+    prefix = "" if root == top else shown(os.fsencode(root.relative_to(top)))
+    return {name: fact for name, fact in facts.items() if name != "repository_url"} | {"path_prefix": prefix}
+
+
 def conclude(run: Run, body: ReportBody, delivery: Delivery, screen: Display) -> int:
     """Print the outcome to stderr, with the reason for an exit code other than 0; return the exit code."""
     code = exit_code(run, body, delivery.fail_on)
@@ -182,13 +202,13 @@ def write_report(pieces: Iterable[str], output: Path | ReportObject | None) -> N
         if output is None:
             sys.stdout.flush()
             _write_to(1, pieces)
-        elif isinstance(output, ReportObject):
-            output.write(pieces)
-        elif _takes_files(target := Path(os.path.realpath(output))):
-            write_whole(target, pieces)
-        else:
+        elif isinstance(output, Path) and not _takes_files(output):
             with output.open("wb", buffering=0) as stream:
                 _write_to(stream.fileno(), pieces)
+        elif isinstance(output, Path):
+            write_whole(Path(os.path.realpath(output)), pieces)
+        else:
+            output.write(pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -196,8 +216,9 @@ def write_report(pieces: Iterable[str], output: Path | ReportObject | None) -> N
         raise UsageError(f"{place} cannot be written: {error.strerror}") from error
 
 
-def _takes_files(target: Path) -> bool:
+def _takes_files(output: Path) -> bool:
     """Return whether a file can be replaced by renaming: not a device, and not in a read-only directory."""
+    target = Path(os.path.realpath(output))
     return (target.is_file() and os.access(target.parent, os.W_OK)) or not target.exists()
 
 

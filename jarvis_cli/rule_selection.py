@@ -24,8 +24,8 @@ def rules_for(
 ) -> Chosen:
     """Select the rules of a run; `tree` is the scanned directory, if its own rules are trusted."""
     apart = tuple(name.strip() for name in (excluded or "").split(",") if name.strip())
-    book = book_for(settings, [tree / RULES_DIRECTORY] if tree else [])
-    return choose(book, settings.rules, apart, place=_places(settings, flags))
+    place = _places(settings, flags)
+    return choose(book_for(settings, [tree / RULES_DIRECTORY] if tree else []), settings.rules, apart, place=place)
 
 
 def enabled_rules(settings: Settings, book: Rulebook) -> tuple[Rule, ...]:

@@ -1,205 +1,255 @@
-"""Execute a scan, and its verification by agents, locally or on a cluster."""
+"""Execute a scan, and its verification by agents, locally or on a cluster.
 
-import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+The baseline of a scan is an existing report, or another revision, which is scanned first. A run is begun, or the run of
+the same name is continued.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.baseline_source import Part, baseline_of, unchanged_of
 from jarvis_cli.following import follow
-from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.output import deliver
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
+from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import Display, write_line
-from jarvis_workers.errors import BrokerUnavailable
-from jarvis_workers.paths import shown
+from jarvis_workers.errors import BrokerUnavailable, UsageError
+from jarvis_workers.local.executor import LocalExecutor
+from jarvis_workers.paths import plain
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import wiring
-from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
-from jarvis_workers.service.named_runs import OF_DELIVERY, RunName, request_hash
-from jarvis_workers.service.proofs import with_project
-from jarvis_workers.service.reading import with_intro
+from jarvis_workers.service.labels import baseline_labels
+from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
+from jarvis_workers.service.reports.baselines import is_report, read_report
+from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import discard_run, find_run, resume
-from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, request_for, selection_of
+from jarvis_workers.service.scan_input import Baseline, ScanInput
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.service.scratchdata import with_data_directory
-from jarvis_workers.service.sources import SourceTree, is_address, open_source
+from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
-from jarvis_workers.service.targets import ScanTarget
+from jarvis_workers.service.targets import older_selection, prefix_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.steps.sec.pipelines import RANKED
+from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.gittree import TreeBounds
 
 if TYPE_CHECKING:
     from jarvis_workers.dispatch.broker import Notifier
 
+T = TypeVar("T")
+WHOLE = ("done", "incomplete")
+
 
 @dataclass(frozen=True)
-class ScanCommand:
-    """The target of a scan and its options; `globs` are the patterns to include and to exclude.
+class Part:
+    """One of the two scans of a comparison: its tree, which is opened once, and the changes to the request."""
 
-    `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them.
-    """
-
-    target: ScanTarget
-    globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    scan_input: ScanInput = field(default_factory=ScanInput)
-    baseline: str | None = None
-    since: str | None = None
-    agents: JudgeOptions | None = None
+    opened: AbstractContextManager[SourceTree]
+    baseline: Baseline | None = None
+    unchanged: Unchanged | None = None
+    may_be_empty: bool = False
+    renamed: Mapping[bytes, bytes] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
-    name: str | None = None
-    ranks: bool = False
 
-    @property
-    def without_agents(self) -> "ScanCommand":
-        """Return the command without agents, labels, name, remark and delivery, for the scan of a baseline."""
-        command = replace(self, agents=None, ranks=False, labels={}, name=None)
-        return command.with_options(remark=None, **dict.fromkeys(OF_DELIVERY))
-
-    @property
-    def kind(self) -> str:
-        """The kind of the run."""
-        return "sec.agent" if self.agents else RANKED if self.ranks else "sec.fast"
-
-    def run_name(self, settings: Settings) -> RunName | None:
-        """Return the name of the run with the hash of this command, or None if it is not named."""
-        if self.name is None:
-            return None
-        root = self.target.root if is_address(self.target.root) else os.path.realpath(self.target.root)
-        facts: dict[str, Any] = {
-            "where": settings.place,
-            "kind": self.kind,
-            "source": [root, *map(shown, self.target.paths)],
-            "globs": self.globs,
-            "scan": settings.scan.model_dump(mode="json", exclude_defaults=True),
-            "rules": self.scan_input.rules.facts.encode(),
-            "triage": [self.scan_input.triage.stored, self.scan_input.triage.named, self.scan_input.triage.learns],
-            "compared": [self.baseline, self.since],
-        }
-        if self.scan_input.build is not None:
-            facts["build"] = self.scan_input.build_blob
-        return RunName(self.name, request_hash(self.agents or self.scan_input.options, **facts))
-
-    def with_remark(self, remark: str | None) -> "ScanCommand":
-        """Return the command with a remark, which also appears in the report."""
-        return self.with_options(remark=remark)
-
-    def with_options(self, **options: Any) -> "ScanCommand":
-        """Return the command with other options of its run."""
-        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, **options))
-        return replace(self, scan_input=scan_input, agents=self.agents and replace(self.agents, **options))
+    def of(self, request: RunRequest[ScanInput]) -> RunRequest[ScanInput]:
+        """Return the request for this scan; named paths are mapped to their names in an older revision."""
+        selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
+        scan_input = replace(request.run_input, baseline=self.baseline)
+        labels = {**request.labels, **self.labels}
+        return replace(
+            request, selection=selection, run_input=scan_input, may_be_empty=self.may_be_empty, labels=labels
+        )
 
 
-def scan_tree(settings: Settings, command: ScanCommand, delivery: Delivery, *, detach: bool, quiet: bool) -> int:
+def scan_tree(request: ScanRequest) -> int:
     """Scan locally or on the cluster, as the settings say, and report unless the run is detached from this command."""
+    settings = request.settings
     require_extras(settings)
-    command = command.with_options(**delivery.run_options)
-    if (remark := command.scan_input.options.remark) and not quiet:
+    if (remark := request.scan_input.options.remark) and not request.delivery.quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":
-        return _scan_on_cluster(settings, command, None if detach else delivery, quiet)
-    if command.agents:
-        return _scan_here(settings, command, delivery, quiet)
+        return _scan_on_cluster(request)
+    if request.agents:
+        return _scan_here(request)
     with with_data_directory(settings, write_line) as writable:
-        is_stored = writable is settings
-        return _scan_here(writable, command, replace(delivery, is_stored=is_stored), quiet, resumable=is_stored)
+        delivery = replace(request.delivery, is_stored=writable is settings)
+        return _scan_here(replace(request, settings=writable, delivery=delivery))
 
 
-def _scan_here(
-    settings: Settings, command: ScanCommand, delivery: Delivery, quiet: bool, *, resumable: bool = True
-) -> int:
-    """Scan with child processes of this command, and report; a run that is not stored is not `resumable`."""
+def _scan_here(request: ScanRequest) -> int:
+    """Scan with child processes of this command, and report; a run that is not stored cannot be resumed."""
+    settings = request.settings
     with wiring.store_of(settings, tell=write_line) as store:
-        with display(quiet) as screen:
-            run = scan_here(settings, store, command, screen, resumable=resumable)
-        return deliver(store, blobs_of(settings), scan_of(run), delivery, screen)
+        with display(request.delivery.quiet) as screen:
+            run = scan_here(store, request, screen, resumable=request.delivery.is_stored)
+        return deliver(StoredRun(settings, store, blobs_of(settings), run), request.delivery, screen)
 
 
-def scan_here(
-    settings: Settings, store: Store, command: ScanCommand, screen: Display, *, resumable: bool = True
-) -> Run:
+def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable: bool = True) -> Run:
     """Scan with child processes of this command, and return the run.
 
     A run that is not `resumable` is deleted if it is interrupted.
     """
-    submitted: list[str] = []
+    settings, submitted = request.settings, list[str]()
 
-    def scan(part: Part, command: ScanCommand = command.without_agents) -> Run:
-        with (
-            follow(screen, store, grows=True) as show,
-            wiring.executor_of(settings, store, tell=screen.tell, show=show) as local,
-        ):
+    def scan(part: Part, request: ScanRequest = request.without_agents) -> Run:
+        with _executor(settings, store, screen) as local:
             with part.opened as source:
-                request = _request(settings, source, command, local.executor)
-                submitted.append(submit(store, local.world.blobs, part.of(request), screen.packing))
+                run_request = part.of(request.of(source, local.executor))
+                submitted.append(submit(store, local.world.blobs, run_request, screen.packing))
             return run_locally(local, submitted[-1], screen, resumable=resumable)
 
     def begin() -> Run:
-        return scan(_compared(settings, store, command, scan), command)
+        return scan(_part_of(store, request, scan), request)
 
     def go_on(earlier: Run) -> Run:
         if earlier.ended:
             return earlier
-        with (
-            follow(screen, store, grows=True) as show,
-            wiring.executor_of(settings, store, tell=screen.tell, show=show) as local,
-        ):
-            resume(store, earlier, local.executor, settings.lease_seconds, budget=_budget(settings, command))
+        with _executor(settings, store, screen) as local:
+            resume(store, earlier, local.executor, settings.lease_seconds, budget=request.budget)
             return run_locally(local, earlier.id, screen)
 
     try:
-        return begin_or_go_on(store, command.run_name(settings), screen, begin=begin, go_on=go_on)
+        return begin_or_go_on(store, request.run_name, screen, begin=begin, go_on=go_on)
     except KeyboardInterrupt:
         if submitted and not resumable:
             discard_run(store, submitted[-1], settings.lease_seconds)
         raise
 
 
-def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Delivery | None, quiet: bool) -> int:
-    """Submit to the workers, wait and report; if `delivery` is None, print the run's id and return at once.
+@contextmanager
+def _executor(settings: Settings, store: Store, screen: Display) -> Iterator[LocalExecutor]:
+    with (
+        follow(screen, store, grows=True) as show,
+        wiring.executor_of(settings, store, tell=screen.tell, show=show) as local,
+    ):
+        yield local
+
+
+def _scan_on_cluster(request: ScanRequest) -> int:
+    """Submit to the workers, wait and report; a detached command prints the run's id and returns at once.
 
     The command always waits for the scan of a baseline revision.
     """
     from jarvis_workers.dispatch.sender import EXECUTOR  # noqa: PLC0415
     from jarvis_workers.service import remote  # noqa: PLC0415
 
+    settings = request.settings
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
         blobs = wiring.shared_blobs_of(settings)
-        with display(quiet) as screen:
+        with display(request.delivery.quiet) as screen:
 
-            def begin(part: Part, command: ScanCommand) -> str:
+            def begin(part: Part, request: ScanRequest) -> str:
                 with part.opened as source:
-                    request = _request(settings, source, command, EXECUTOR)
-                    return remote.submit_to_workers(store, blobs, part.of(request), screen.packing)
+                    run_request = part.of(request.of(source, EXECUTOR))
+                    return remote.submit_to_workers(store, blobs, run_request, screen.packing)
 
             def scan(part: Part) -> Run:
-                return wait_for_workers(settings, store, begin(part, command.without_agents), screen)
+                return wait_for_workers(settings, store, begin(part, request.without_agents), screen)
 
             def begin_anew() -> str:
-                return begin(_compared(settings, store, command, scan), command)
+                return begin(_part_of(store, request, scan), request)
 
             def go_on(earlier: Run) -> str:
-                return resume_on_cluster(store, earlier, settings, _budget(settings, command))
+                return resume_on_cluster(store, earlier, settings, request.budget)
 
-            run_id = begin_or_go_on(store, command.run_name(settings), screen, begin=begin_anew, go_on=go_on)
-            if delivery is None:
+            run_id = begin_or_go_on(store, request.run_name, screen, begin=begin_anew, go_on=go_on)
+            if request.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver(store, blobs, scan_of(run), delivery, screen)
+        return deliver(StoredRun(settings, store, blobs, run), request.delivery, screen)
+
+
+def _part_of(store: Store, request: ScanRequest, scan: Callable[[Part], Run]) -> Part:
+    """Return the part to scan, after `scan` has scanned the baseline if that is a revision. Raises UsageError."""
+    bounds = wiring.tree_bounds_of(request.settings)
+    unchanged = _unchanged_of(request, bounds)
+    baseline = _baseline_of(store, request, scan, bounds)
+    return Part(open_source(request.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
+
+
+def _unchanged_of(request: ScanRequest, bounds: TreeBounds) -> Unchanged | None:
+    """Return the files that are unchanged since a revision, or None without --since."""
+    if request.since is None:
+        return None
+    try:
+        return unchanged_since(request.target.root, request.since, bounds=bounds)
+    except UsageError as problem:
+        raise UsageError(f"--since: {problem}") from problem
+
+
+def _baseline_of(
+    store: Store, request: ScanRequest, scan: Callable[[Part], Run], bounds: TreeBounds
+) -> Baseline | None:
+    baseline, target = request.baseline, request.target
+    if baseline is None:
+        return None
+    if is_report(baseline):
+        return read_report(baseline, prefix_of(target))
+    try:
+        with open_revision(target.root, baseline, bounds=bounds) as revision:
+            labels = baseline_labels(revision.says)
+            run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed, labels=labels))
+    except UsageError as problem:
+        raise UsageError(
+            f"--baseline {plain(baseline)} is not a report file, and cannot be used as a revision: {problem}"
+        ) from problem
+    if run.state not in WHOLE:
+        raise UsageError(f"--baseline {plain(baseline)}: its run {run.id} ended as {run.state}: {run.reason}")
+    return of_run(store, scan_of(run), revision.says, revision.renamed)
+
+
+def begin_or_go_on(
+    store: Store,
+    name: RunName | None,
+    screen: Display,
+    *,
+    begin: Callable[[], T],
+    go_on: Callable[[Run], T],
+    unfinished: Callable[[Store], Run | None] | None = None,
+) -> T:
+    """Continue the run that has this name, even if another command has just submitted it; otherwise begin one.
+
+    The run that `unfinished` returns is continued as well.
+    """
+    if unfinished and (earlier := unfinished(store)):
+        screen.tell(f"run {earlier.id} continues, with the files of its start; to begin a new run: --no-resume")
+        return go_on(earlier)
+    if earlier := _named(store, name, screen):
+        return go_on(earlier)
+    try:
+        return begin()
+    except NameTaken:
+        earlier = _named(store, name, screen)
+        if earlier is None:
+            raise
+        return go_on(earlier)
+
+
+def resume_on_cluster(store: Store, run: Run, settings: Settings, budget: RunBudget | None) -> str:
+    """Resume a run of the cluster if it is paused; return its id."""
+    if run.state == "paused":
+        resume(store, run, run.executor, settings.lease_seconds, budget=budget)
+    return run.id
+
+
+def _named(store: Store, name: RunName | None, screen: Display) -> Run | None:
+    run = find_named(store, name) if name else None
+    if name and run:
+        screen.tell(f'"{name.name}" is run {run.id}, which {"has ended" if run.ended else "continues"}')
+    return run
 
 
 def detach_run(settings: Settings, store: Store, notifier: "Notifier", run: Run, screen: Display) -> int:
@@ -225,34 +275,3 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
         except KeyboardInterrupt:
             screen.tell(f"run {run_id} continues without this command; see: jarvis runs wait {run_id}")
             raise
-
-
-def _compared(settings: Settings, store: Store, command: ScanCommand, scan: Callable[[Part], Run]) -> Part:
-    """Return the part to scan, after `scan` has scanned the baseline."""
-    bounds = wiring.tree_bounds_of(settings)
-    unchanged = unchanged_of(command.target.root, command.since, bounds)
-    baseline = baseline_of(store, command.target, command.baseline, scan, bounds)
-    return Part(open_source(command.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
-
-
-def _request(settings: Settings, source: SourceTree, command: ScanCommand, executor: str) -> RunRequest[ScanInput]:
-    scan_input = command.scan_input
-    if command.agents:
-        scan_input = with_project(settings, replace(scan_input, options=command.agents), source.path)
-    scan_input = with_intro(scan_input, source.path)
-    selection = selection_of(settings, *command.globs, origin=source.origin)
-    if scan_input.build is not None:
-        from jarvis_workers.service.scan_flags import compiled_files  # noqa: PLC0415  (slow, and rarely needed)
-
-        selection = replace(selection, compiled=compiled_files(scan_input.build, selection))
-    return replace(
-        request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
-        budget=_budget(settings, command),
-        skipped_stages=command.agents.skipped_stages if command.agents else (),
-        name=command.run_name(settings),
-        selection=replace(selection, paths=command.target.paths),
-    )
-
-
-def _budget(settings: Settings, command: ScanCommand) -> RunBudget | None:
-    return budget_of(settings, *command.agents.model_groups) if command.agents else None

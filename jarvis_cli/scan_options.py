@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,13 +25,8 @@ from jarvis_cli.options import (
     Quiet,
     RelativeTo,
     Where,
-    joined,
 )
-from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.depth import Depth
-
-if TYPE_CHECKING:
-    from jarvis_workers.settings import Settings
 
 Names = list[str] | None
 
@@ -153,15 +148,8 @@ class ScanOptions:
 
     @property
     def deciding_files(self) -> tuple[str, ...]:
-        """The files and directories, by name, that decide what is read or reported."""
-        names = [str(name) for name in (self.baseline, self.triage, self.compile_commands) if name]
-        if not self.project_rules:
-            return tuple(names)
-        from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY  # noqa: PLC0415
-        from jarvis_workers.service.targets import target_of  # noqa: PLC0415
-
-        root = target_of(self.names, self.root).root
-        return (*names, str(Path(root) / RULES_DIRECTORY))
+        """The files, by name, that decide what is reported."""
+        return tuple(str(name) for name in (self.baseline, self.triage, self.compile_commands) if name)
 
     @property
     def names(self) -> list[str]:
@@ -184,51 +172,3 @@ class ScanOptions:
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add all scan options to a command, whose first parameters are the context and `options`."""
     return taking_options(ScanOptions, command)
-
-
-def flags_of(options: ScanOptions) -> dict[str, object]:
-    """Return the settings that are given by options."""
-    return _flags_of_rules(options) | {
-        "scan.languages": joined(options.languages),
-        "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
-        "report.min_confidence": options.min_confidence,
-        "rules.learned": options.learned,
-        "processes": options.processes,
-        "cache.max_mb": None if options.cache else 0.0,
-        "where": options.where,
-    }
-
-
-def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
-    """Return the settings of a scan. Raises UsageError."""
-    from jarvis_workers.service.trusted_scope import load_scan_settings  # noqa: PLC0415
-    from jarvis_workers.service.unscanned_sources import ScanPaths  # noqa: PLC0415
-
-    settings = load_scan_settings(
-        flags,
-        directory=Path.cwd(),
-        named=options.deciding_files,
-        scan=ScanPaths(options.names, options.root, *options.globs),
-    )
-    if options.detach and settings.place == "local":
-        raise UsageError(
-            "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "
-            "leave it out, or run the command in the background"
-        )
-    return settings
-
-
-def _flags_of_rules(options: ScanOptions) -> dict[str, object]:
-    """Return the rule settings given by flags. Raises UsageError for an empty value, such as an unset variable."""
-    values = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
-    for flag, names in values.items():
-        if names and not all(name.strip(" ,") for name in names):
-            raise UsageError(f"{flag} is empty; list the rules with: jarvis sec rules")
-    # Rules named explicitly are enabled even if the settings disable them.
-    disable = () if options.rules else None
-    return {
-        "rules.enable_only": joined(options.rules),
-        "rules.disable": disable,
-        "rules.categories": joined(options.only),
-        "rules.depth": options.depth,
-    }

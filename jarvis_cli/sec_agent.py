@@ -7,8 +7,8 @@ import typer
 
 from jarvis_cli import estimate, exits
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import Delivery
-from jarvis_cli.scan import ScanCommand, scan_here, scan_tree
+from jarvis_cli.scan import scan_here, scan_tree
+from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
@@ -29,30 +29,28 @@ NO_MODEL = (
 )
 
 
-def scan_and_judge(
-    settings: Settings, command: ScanCommand, agents: JudgeOptions, report: Delivery, *, detach: bool, quiet: bool
-) -> int:
+def scan_and_judge(request: ScanRequest, agents: JudgeOptions) -> int:
     """Scan and verify locally or on the cluster, as the settings say, and report unless the run is detached."""
+    settings = request.settings
     if agents.model_group is None and not models_are_set(settings):
         notice = next(iter(untrusted_groups(settings).values()), None)
-        remark = f"the findings are not verified: {notice}" if notice else NO_MODEL
-        return scan_tree(settings, command.with_remark(remark), report, detach=detach, quiet=quiet)
-    command = replace(command, agents=_with_models(settings, agents))
-    return scan_tree(settings, command, report, detach=detach, quiet=quiet)
+        return scan_tree(
+            request.with_options(remark=f"the findings are not verified: {notice}" if notice else NO_MODEL)
+        )
+    return scan_tree(replace(request, agents=_with_models(settings, agents)))
 
 
-def print_estimate(
-    settings: Settings, command: ScanCommand, agents: JudgeOptions, *, as_json: bool, quiet: bool
-) -> int:
+def print_estimate(request: ScanRequest, agents: JudgeOptions, *, as_json: bool) -> int:
     """Scan locally and print an estimate of the verification; no model is called, and no run is stored."""
+    settings = request.settings
     agents = _with_models(settings, agents)
     plan = Plan(agents, model_group(settings, agents.group))
     escalation = model_group(settings, agents.escalate) if agents.escalate else None
     if agents.read:
-        command = replace(command, ranks=True, scan_input=replace(command.scan_input, options=agents))
-    command = replace(command, name=None)  # the run of this name is not that of an estimate
-    with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
-        run = scan_here(settings, store, command, screen, resumable=False)
+        request = replace(request, ranks=True, scan_input=replace(request.scan_input, options=agents))
+    request = replace(request, name=None)  # the run of this name is not that of an estimate
+    with wiring.store_of(settings, tell=write_line) as store, display(request.delivery.quiet) as screen:
+        run = scan_here(store, request, screen, resumable=False)
         try:
             if run.state not in ("done", "incomplete"):
                 raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")

@@ -62,7 +62,7 @@ def dispute(ctx: typer.Context, options: DiscussOptions, finding: FindingId, cla
 
 
 def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
-    from jarvis_cli.agent_output import check_format, deliver_answer  # noqa: PLC0415
+    from jarvis_cli.agent_output import check_format, deliver  # noqa: PLC0415
     from jarvis_cli.project_run import FollowUpCommand, execute_run, project_settings  # noqa: PLC0415
     from jarvis_cli.report_target import delivery as delivery_of  # noqa: PLC0415
     from jarvis_cli.status_output import write_line  # noqa: PLC0415
@@ -70,7 +70,7 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     from jarvis_workers.service.scan_request import blobs_of  # noqa: PLC0415
     from jarvis_workers.service.triage.discussions import discussion_request, find_issue  # noqa: PLC0415
 
-    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=False)
+    settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=False)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     with wiring.store_of(settings, tell=write_line, create=False) as store:
@@ -80,7 +80,7 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     command = FollowUpCommand(
         found[0],
         replace(request, options=run_options),
-        lambda store, blobs, run, screen: deliver_answer(settings.data_dir, store, blobs, run, target, screen),
+        lambda stored, screen: deliver(stored, target, screen),
         quiet=options.quiet,
     )
     return execute_run(settings, command)

@@ -1,12 +1,8 @@
 """`jarvis sec fast` for a small tree, without the database libraries, whose import would take longer than the scan."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-
-from jarvis_cli.language import LanguageCode
-from jarvis_cli.report_paths import relative_to
-from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
+from jarvis_cli.report_target import Delivery, conclude, relative_to, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
+from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
@@ -20,38 +16,25 @@ from jarvis_workers.service.reports.run_files import (
     refuse_unwritable,
     write_files,
 )
-from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of, selection_of
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.small_scan import SmallScan, scan_small, small_executor
-from jarvis_workers.service.sources import is_address, open_source
-from jarvis_workers.service.targets import ScanTarget
+from jarvis_workers.service.sources import open_source
 from jarvis_workers.settings import RulesSettings, Settings
-from jarvis_workers.steps.sec.options import SecOptions
 
 
-def scan_small_tree(
-    settings: Settings,
-    target: ScanTarget,
-    globs: tuple[tuple[str, ...], tuple[str, ...]],
-    language: LanguageCode,
-    delivery: Delivery,
-    labels: Mapping[str, str],
-) -> int | None:
+def scan_small_tree(request: ScanRequest) -> int | None:
     """Scan and report, and return the exit code; None for a large tree and in cases that need the regular path."""
+    settings, delivery = request.settings, request.delivery
     if (
         settings.notify.webhook_url
         or settings.place == "cluster"
         or settings.rules != RulesSettings()
-        or is_address(target.root)
+        or request.target.is_address
     ):
         return None
     try:
-        with open_source(target.root) as source:
-            selection = selection_of(settings, *globs, origin=source.origin)
-            scan_input = ScanInput(scan_options_of(settings, SecOptions, lang=language, **delivery.run_options))
-            request = request_for(settings, source, "sec.fast", small_executor(), scan_input, labels=labels)
-            request = replace(request, selection=replace(selection, paths=target.paths))
-            done = scan_small(settings, request)
+        with open_source(request.target.root) as source:
+            done = scan_small(settings, request.of(source, small_executor()))
     except UsageError:
         return None  # the regular path meets the same error and reports it
     return None if done is None else _deliver(settings, done, delivery, Quiet() if delivery.quiet else Verbose())

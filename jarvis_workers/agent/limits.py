@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.protocol import Reply, TokenUsage
-from jarvis_workers.tools.tool import ToolOutcome
+
+if TYPE_CHECKING:
+    from jarvis_workers.tools.tool import ToolOutcome
 
 
 class Reason(StrEnum):
@@ -116,7 +118,7 @@ class AgentUsage:
         self.asks += 1
         self.retries += tries - 1
 
-    def add_outcome(self, outcome: ToolOutcome) -> None:
+    def add_outcome(self, outcome: "ToolOutcome") -> None:
         self.seconds += outcome.seconds
 
     def check(self, limits: AgentLimits) -> None:

@@ -19,6 +19,7 @@ from jarvis_workers.bench.compiler_wrappers import FLAGS, PACKAGE, WRAPPERS, Bui
 from jarvis_workers.bench.crate_archive import crates_of
 from jarvis_workers.bench.lease import leased_directory
 from jarvis_workers.bench.limits import UNLIMITED, BenchLimits, CommandLimit
+from jarvis_workers.bench.slot_compiler import SLOT_CODE
 from jarvis_workers.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.c2rust.vendored_crates import LOCK_FILE, VendoredCrates
@@ -27,6 +28,7 @@ from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.source.identity import code_fingerprint
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, error_line, find_rust, read_messages
 
@@ -340,10 +342,7 @@ def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, 
 
 def _own_code() -> str:
     """Return the hash of the code that determines how the programs are built."""
-    names = ("bench/slot_compiler.py", "c2rust/slots.py", "c2rust/slot_code.py", "c2rust/slot_build.py")
-    paths = [PACKAGE / name for name in (*names, "c2rust/assembly.py")]
-    paths += sorted((PACKAGE / "toolchain").glob("*.c"))
     try:
-        return sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+        return code_fingerprint(SLOT_CODE)
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be read: {error.strerror}") from error

@@ -4,7 +4,10 @@ Variables: JARVIS_C2RUST_CC is the underlying compiler (cc), JARVIS_C2RUST_ROOT 
 relative to, JARVIS_C2RUST_CACHE the directory of the compiled runtime.
 """
 
+import hashlib
+import os
 import shlex
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,10 +25,21 @@ from jarvis_workers.c2rust.slot_code import MACHINES
 from jarvis_workers.c2rust.slots import add_slots
 from jarvis_workers.errors import JarvisError, UsageError
 from jarvis_workers.paths import as_text, from_text, plain
-from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, runtime_object
+from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, target_flags
 from jarvis_workers.toolchain.temporary import temporary_directory
 
+# The code that decides what the programs of a build are.
+SLOT_CODE = (
+    "jarvis_workers.c2rust.assembly",
+    "jarvis_workers.c2rust.slot_build",
+    "jarvis_workers.c2rust.slot_code",
+    "jarvis_workers.c2rust.slots",
+    "jarvis_workers.bench.slot_compiler",
+    "jarvis_workers.bench.runtime",
+)
 TEMPORARY = "jarvis-cc"
+RUNTIME = Path(__file__).parent / "runtime" / "runtime.c"
+RUNTIME_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-g0")
 
 
 def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -117,3 +131,26 @@ class _Builder:
 
     def _call(self, words: Sequence[str]) -> int:
         return run_compiler([*self._compiler, *words], self._environ)
+
+
+def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mapping[str, str], cache: Path) -> Path:
+    """Return the object file of the slot runtime for this compiler and target, compiled on first use.
+
+    The flags that select the target are part of the cache key, as are the compiler's name and the runtime's source.
+    """
+    command = [*compiler, *target_flags(flags), *RUNTIME_FLAGS]
+    parts = [part.read_text() for part in sorted(RUNTIME.parent.glob("*.c"))]
+    key = hashlib.sha256("\0".join([*command, *parts]).encode()).hexdigest()
+    target = cache / f"runtime-{key[:32]}.o"
+    if target.exists():
+        return target
+    cache.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=".runtime-", suffix=".o", dir=cache)
+    os.close(descriptor)
+    try:
+        if run_compiler([*command, "-c", str(RUNTIME), "-o", name], environ):
+            raise JarvisError(f"{compiler[0]}: cannot compile the slot runtime {RUNTIME}")
+        Path(name).rename(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return target

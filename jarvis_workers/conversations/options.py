@@ -1,8 +1,10 @@
 """The options of runs that have conversations."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.option import AGENTS, Option
 from jarvis_workers.pipeline.options import RunOptions
 
 
@@ -10,7 +12,16 @@ from jarvis_workers.pipeline.options import RunOptions
 class ConversationOptions(RunOptions):
     """The model group, None for a run without conversations, and the limits of a conversation."""
 
-    model_group: str | None = None
+    model_group: Annotated[
+        str | None,
+        Option(
+            "--llm-group -g",
+            "Model group of jarvis.yaml.",
+            panel=AGENTS,
+            metavar="GROUP",
+            completion="groups",
+        ),
+    ] = None
     agent_limits: AgentLimits = field(default=AgentLimits(), metadata={"read": lambda value: AgentLimits(**value)})
 
     @property

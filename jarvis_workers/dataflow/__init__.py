@@ -10,13 +10,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.definitions import ENDING, STATIC, Lookup
-from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult
-from jarvis_workers.dataflow.frontend import __path__ as syntax_path
+from jarvis_workers.dataflow.calls.taint_rules import TaintRule, names_called, words_for
+from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult, room_for_calls
 from jarvis_workers.dataflow.frontend import model
-from jarvis_workers.dataflow.ir import __path__ as ir_path
-from jarvis_workers.dataflow.recursion import room_for_calls
-from jarvis_workers.dataflow.taint_rules import TaintRule, names_called, words_for
+from jarvis_workers.dataflow.state.definitions import ENDING, STATIC, Lookup
 from jarvis_workers.dataflow.triggers import LONGEST, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import MANY_MARKS, Function
@@ -33,15 +30,19 @@ REST = "the rest of the file"
 TOO_LONG = f"it is longer than {LONGEST:,} bytes"
 
 
-def _modules(package: str, path: list[str]) -> tuple[str, ...]:
+def _modules(folder: str) -> tuple[str, ...]:
     """Return the file names of a package's modules."""
-    return ("__init__.py", *sorted(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg))
+    return ("__init__.py", *sorted(f"{one.name}.py" for one in pkgutil.iter_modules([folder]) if not one.ispkg))
 
 
 # The findings of a scan depend on the source code of these modules only.
 DECIDING_FILES = {
-    "jarvis_workers.dataflow": _modules("jarvis_workers.dataflow", __path__),
-    "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
+    __name__: _modules(__path__[0]),
+    **{
+        f"{__name__}.{one.name}": _modules(f"{__path__[0]}/{one.name}")
+        for one in pkgutil.iter_modules(__path__)
+        if one.ispkg
+    },
     "jarvis_workers.source": (
         "c_tokens.py",
         "call_patterns.py",
@@ -51,8 +52,6 @@ DECIDING_FILES = {
         "lex.py",
         "macro_heads.py",
     ),
-    "jarvis_workers.dataflow.frontend": _modules("jarvis_workers.dataflow.frontend", syntax_path),
-    "jarvis_workers.dataflow.ir": _modules("jarvis_workers.dataflow.ir", ir_path),
 }
 
 

@@ -4,22 +4,44 @@ All limits are counts, so that the results are the same on every machine. What w
 kept, and each function that was not analyzed to its end is named.
 """
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+import sys
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from jarvis_workers.dataflow.context import AnalysisContext
-from jarvis_workers.dataflow.definitions import Lookup
-from jarvis_workers.dataflow.function_analysis import follow
-from jarvis_workers.dataflow.recursion import room_for_calls
-from jarvis_workers.dataflow.shared_sinks import merged
-from jarvis_workers.dataflow.taint_rules import TaintRule, root_functions
+# These modules register their evaluators.
+from jarvis_workers.dataflow.calls import calls  # noqa: F401
+from jarvis_workers.dataflow.calls.taint_rules import TaintRule, root_functions
+from jarvis_workers.dataflow.execution import statements  # noqa: F401
+from jarvis_workers.dataflow.execution.interpreter import follow_body
+from jarvis_workers.dataflow.expressions import variables  # noqa: F401
+from jarvis_workers.dataflow.expressions.assignments import declare
+from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.loops import loops  # noqa: F401
+from jarvis_workers.dataflow.memory.dangling import dangling
+from jarvis_workers.dataflow.memory.outside import BYTE
+from jarvis_workers.dataflow.memory.ownership import MAINS, leaks
+from jarvis_workers.dataflow.queries.counted_buffers import counted_buffers
+from jarvis_workers.dataflow.state.context import AnalysisContext, Finding
+from jarvis_workers.dataflow.state.definitions import Lookup
+from jarvis_workers.dataflow.state.path import Frame, PathState
+from jarvis_workers.dataflow.state.sizes import limits_of
+from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, Value
 
 # Findings in test code are less confident, and of medium severity at most.
 TEST_FILE, TEST_MOST = -0.1, 0.79
 LEAST = 0.4
 # The evaluations for all functions of a file: real ones take 400 to 1,300 on average.
 FILE_EVALUATIONS, FUNCTION_EVALUATIONS = 1_000_000, 5_000
+TOO_DEEP = "it is nested too deeply"
+# At most this many other callers are listed by their lines.
+LISTED_MAX = 8
+# A rule and a line.
+Key = tuple[str, int]
+# The number of calls that the front end, or the analysis of a function, may nest.
+CALLS_DEEP = 960
 
 
 class FlowHit(NamedTuple):
@@ -127,7 +149,7 @@ class FileAnalysis:
                 reason: str | None = f"the functions before it took the {most:,} evaluations of its file"
             else:
                 reason = follow(machine, machine.own(function))
-                self.work = self.work.plus(machine.steps, machine.evaluated)
+                self.work = self.work.plus(machine.execution.steps, machine.evaluated)
             if reason:
                 self._gaps.append(_gap(function, reason))
             roots.popleft()
@@ -153,3 +175,83 @@ def _proofs(machine: AnalysisContext) -> Iterator[FlowHit]:
 
 def _gap(function: dict[str, Any], reason: str) -> FunctionGap:
     return FunctionGap(function["name"], function["line"], reason)
+
+
+def follow(machine: AnalysisContext, function: LoweredFunction) -> str | None:
+    """Analyze a function; return why its analysis ended early. Its findings are recorded in the context."""
+    machine.begin()
+    path = PathState(machine, Frame(function, 1))
+    machine.frames = 1
+    buffers = counted_buffers(function, machine.plain)
+    machine.execution.counted = {f"o:{name}": buffer for name, buffer in buffers.items()}
+    bytes_of = {one.name for one in function.params if one.type.endswith("*") and _is_byte(machine, one.type[:-1])}
+    machine.execution.overlaid = frozenset(f"o:{name}" for name in bytes_of.union(buffers))
+    for place, (name, kind, *_) in enumerate(function.params):
+        declare(path, name, kind)
+        is_argv = function.name in MAINS and place == 1
+        value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
+        if f"o:{name}" in machine.execution.overlaid:
+            value = Value(target=f"o:{name}")
+        path.cells[path.frame.key(name), ""] = value
+        if kind.endswith("&"):
+            path.frame.references.add(name)
+            path.cells[path.frame.key(name), "&"] = Value(target=f"o:{name}", code="")
+    try:
+        finished = follow_body(path)
+    except (StepLimitReached, RecursionError) as end:
+        machine.doubt_proofs(function.line, function.end)
+        return TOO_DEEP if isinstance(end, RecursionError) else str(end)
+    if machine.execution.pruned:
+        machine.doubt_proofs(function.line, function.end)
+    dangling(finished)
+    # What is not read may release what is left.
+    for one in finished if not function.partial else ():
+        leaks(one, function.end)
+    return None
+
+
+def _is_byte(machine: AnalysisContext, kind: str) -> bool:
+    return limits_of(machine.plain(kind)) == BYTE
+
+
+def merged(findings: Mapping[Key, Finding]) -> list[tuple[Key, Finding]]:
+    """Return the findings, sorted by line and rule; of those with the same sink elsewhere, the most confident one."""
+    by_sink: defaultdict[tuple[str, str, int], list[tuple[Key, Finding]]] = defaultdict(list)
+    result = []
+    for key, finding in findings.items():
+        file, line, _ = finding[1][-1]
+        if file is None:
+            result.append((key, finding))
+        else:
+            by_sink[key[0], file, line].append((key, finding))
+    result += [_first_of(group) for group in by_sink.values()]
+    return sorted(result, key=lambda one: (one[0][1], one[0][0]))
+
+
+def _first_of(group: list[tuple[Key, Finding]]) -> tuple[Key, Finding]:
+    group.sort(key=lambda one: (-one[1][0], one[0]))
+    (key, (confidence, steps)), *others = group
+    if not others:
+        return key, (confidence, steps)
+    *before, (file, line, text) = steps
+    return key, (confidence, [*before, (file, line, f"{text} (also from {_lines([one[0][1] for one in others])})")])
+
+
+def _lines(lines: list[int]) -> str:
+    listed = ", ".join(str(line) for line in sorted(lines)[:LISTED_MAX])
+    more = f" and {len(lines) - LISTED_MAX} more" if len(lines) > LISTED_MAX else ""
+    return f"line{'s' if len(lines) > 1 else ''} {listed}{more}"
+
+
+@contextmanager
+def room_for_calls() -> Iterator[None]:
+    """Allow CALLS_DEEP nested calls from here on."""
+    depth, frame = 0, sys._getframe()
+    while frame := frame.f_back:  # type: ignore[assignment]
+        depth += 1
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(depth + CALLS_DEEP)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

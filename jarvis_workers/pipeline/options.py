@@ -1,12 +1,14 @@
 """The options common to all kinds of runs. A kind with further options defines a subclass next to its steps.
 
-A user's options are a single value from the command line to the row of the run, and from there to the steps.
+A user's options are a single value from the command line to the row of the run, and from there to the steps. A field
+that a user may set has an `Option`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from jarvis_workers.option import check_values
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.json_record import JsonRecord
 
@@ -45,6 +47,9 @@ class RunOptions(JsonRecord):
     output_format: str | None = None
     fail_on: str | None = None
     relative_to: str | None = None
+
+    def __post_init__(self) -> None:
+        check_values(self)
 
     @classmethod
     def of(cls, run: "Run") -> Self:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze, summarize
-from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
+from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.scanner import Hit, Scanner, source_text
 from jarvis_workers.source.lex import comments, mask

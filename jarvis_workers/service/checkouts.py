@@ -1,16 +1,29 @@
-"""Read the branch, commit and remote of a git working tree, without running git.
+"""What git knows of a working tree: its branch, commit and remote, read without running git, and the committed files.
 
 The files of `.git` are untrusted: they are bounded in size, must be regular files, and malformed ones are ignored. The
 reftable format is not supported.
+
+Whether the scanned files are the committed ones is told by git's hashes: no filter, hook or monitor of the repository
+runs, and only the scanned files are opened. A file that git stores in another form counts as changed, except for line
+endings.
 """
 
 import os
 import re
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.errors import UsageError
+from jarvis_workers.snapshots.committed_files import CommittedFiles
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.toolchain.git import local_environment
+from jarvis_workers.toolchain.gitindex import ANY_OWNER
+from jarvis_workers.toolchain.gittree import TreeBounds, TreeEntry, list_tree
+
+REGULAR_FILE, SUBMODULE = b"100", b"160000"
 HEAD_BYTES = 4_096
 PACKED_BYTES = 8 << 20
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -52,6 +65,46 @@ def read_remote(directory: Path) -> str | None:
     if match is None or not re.match(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:", match["url"]):
         return None
     return CREDENTIALS.sub("", match["url"])
+
+
+def repository_prefix(root: Path) -> bytes:
+    """Return the path from the top of the enclosing git working tree to a directory; b"" if it is not in one.
+
+    Code scanning services locate findings by paths from the top.
+    """
+    real = Path(os.path.realpath(root))
+    for above in (real, *real.parents):
+        if os.path.lexists(above / ".git"):
+            return b"" if above == real else os.path.relpath(os.fsencode(real), os.fsencode(above))
+    return b""
+
+
+def committed_files(path: Path, selection: Selection, environ: Mapping[str, str] = os.environ) -> CommittedFiles | None:
+    """Return the files of the commit checked out around a file or directory; None outside of a repository.
+
+    They are `unreadable` if git cannot list them: then it is not known whether the tree is changed.
+    """
+    directory = path if path.is_dir() else path.parent
+    checkout = read_checkout(directory)
+    if checkout is None or checkout.commit is None:
+        return None
+    prefix = repository_prefix(directory)
+    below = prefix + b"/" if prefix else b""
+    found = CommittedFiles(directory)
+    try:
+        for entry in list_tree(directory, checkout.commit, TreeBounds(), local_environment(environ, ANY_OWNER)):
+            if entry.path.startswith(below):
+                _add(found, entry, entry.path[len(below) :], selection)
+    except UsageError:
+        found.unreadable = True
+    return found
+
+
+def _add(found: CommittedFiles, entry: TreeEntry, path: bytes, selection: Selection) -> None:
+    if entry.mode == SUBMODULE:
+        found.submodules.append(path + b"/")
+    elif entry.mode.startswith(REGULAR_FILE) and (selection.is_source(path) or path in selection.named):
+        found.blobs[path] = entry.hash
 
 
 def _git_directory(directory: Path) -> Path | None:

@@ -19,7 +19,7 @@ from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
 from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, stages, transcripts, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Run, StageProgress
+from jarvis_workers.store.values import PARTIAL_KINDS, Run, StageProgress
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
@@ -270,6 +270,17 @@ def remove_runs(store: Store, run_ids: Sequence[str]) -> int:
         with store.write() as session:
             removed += runs.remove(session, run_id)
     return removed
+
+
+def remove_abandoned(store: Store, lease_seconds: float) -> int:
+    """Remove parts of paused runs whose command did not, a day after they were submitted; return their number."""
+    with store.read() as session:
+        found = runs.submitted_before(session, BLOB_GRACE_SECONDS, PARTIAL_KINDS)
+    for run in found:
+        if run.state == "paused" or is_abandoned(store, run, lease_seconds):
+            with suppress(UsageError):  # it has ended meanwhile
+                cancel(store, run, lease_seconds)
+    return remove_runs(store, [run.id for run in found])
 
 
 def discard_run(store: Store, run_id: str, lease_seconds: float) -> None:

@@ -3,20 +3,23 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from secrets import token_hex
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from jarvis_workers.option import values_of_settings
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
+from jarvis_workers.service.labels import automatic_labels
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of, source_labels
+from jarvis_workers.service.sources import Origin, SourceTree
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.scope import narrowed_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_resources
-from jarvis_workers.snapshots.selection import JARVIS_IGNORE, Selection
+from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, JARVIS_IGNORE, Selection
 from jarvis_workers.steps.sec.options import SecOptions
 
 Options = TypeVar("Options", bound=RunOptions)
@@ -47,20 +50,29 @@ def file_limits_of(settings: Settings) -> FileLimits:
 
 def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
     """Return the options of a run from the settings, with `more` options of its kind."""
-    return kind(
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
-        limits=file_limits_of(settings),
-        cache=settings.cache.max_mb > 0,
-        **more,
-    )
+    return kind(**{**_values_of(settings, kind), **more})
+
+
+def with_settings(settings: Settings, options: Options, **more: Any) -> Options:
+    """Return the options that a user gave, completed by the settings and `more` options."""
+    return replace(options, **{**_values_of(settings, type(options)), **more})
+
+
+def _values_of(settings: Settings, kind: type[RunOptions]) -> dict[str, Any]:
+    return {
+        "batch_files": settings.scan.batch_files,
+        "batch_bytes": int(settings.scan.batch_mb * 1_000_000),
+        "processes": settings.process_count,
+        "limits": file_limits_of(settings),
+        "cache": settings.cache.max_mb > 0,
+        **values_of_settings(settings, kind),
+    }
 
 
 def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:
     """Return the options of a scan from the settings."""
-    scope = {"altered": settings.scope.altered, "narrowed": narrowed_settings(settings)}
-    return options_of(settings, kind, min_confidence=settings.report.min_confidence, **scope, **more)
+    options = options_of(settings, kind, min_confidence=settings.report.min_confidence, **more)
+    return replace(options, altered=settings.scope.altered, narrowed=narrowed_settings(settings))
 
 
 def request_for(
@@ -71,18 +83,22 @@ def request_for(
     scan_input: InputT,
     *,
     labels: Mapping[str, str] = NO_LABELS,
+    globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> RunRequest[InputT]:
-    """Return the request of a new run over a source; `labels` win over those of its branch and commit."""
+    """Return the request of a new run over a source; `labels` win over those of its branch and commit.
+
+    `globs` are the patterns of files to include and to exclude.
+    """
     return RunRequest(
         run_id=token_hex(4),
         kind=kind,
         path=source.path,
         root=source.root,
-        selection=selection_of(settings, origin=source.origin),
+        selection=selection_of(settings, *globs, origin=source.origin),
         executor=executor,
         run_input=scan_input,
         source_url=settings.report.source_url,
-        labels={**source_labels(source), **labels},
+        labels={**automatic_labels(source.path, source.branch, os.environ), **labels},
     )
 
 
@@ -109,3 +125,13 @@ def selection_of(
         max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
         follow_includes=c,
     )
+
+
+def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) -> tuple[str, ...]:
+    """Return the ignore files to read; .gitignore does not apply to a git checkout, where all files are tracked."""
+    if not use:
+        return ()
+    if origin == "directory":
+        return IGNORE_FILES
+    trusted = origin == "revision" or of_addresses
+    return tuple(name for name in IGNORE_FILES if name != GIT_IGNORE) if trusted else ()

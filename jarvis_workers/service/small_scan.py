@@ -24,7 +24,7 @@ from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.service.committed_tree import committed_files
+from jarvis_workers.service.checkouts import committed_files
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.labels import marked_labels
 from jarvis_workers.service.request import RunRequest, check_snapshot, run_of

@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.service.labels import automatic_labels
-from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES
 from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.toolchain import git
 from jarvis_workers.toolchain.git_credentials import TOKEN_FILE, read_git_credentials
@@ -36,16 +35,6 @@ class SourceTree(NamedTuple):
     root: bytes
     origin: Origin = "directory"
     branch: str | None = None
-
-
-def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) -> tuple[str, ...]:
-    """Return the ignore files to read; .gitignore does not apply to a git checkout, where all files are tracked."""
-    if not use:
-        return ()
-    if origin == "directory":
-        return IGNORE_FILES
-    trusted = origin == "revision" or of_addresses
-    return tuple(name for name in IGNORE_FILES if name != GIT_IGNORE) if trusted else ()
 
 
 class Revision(NamedTuple):

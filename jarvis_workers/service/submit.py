@@ -2,25 +2,22 @@
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_without
-from jarvis_workers.service.committed_tree import committed_files
+from jarvis_workers.service.checkouts import committed_files
 from jarvis_workers.service.labels import marked_labels
-from jarvis_workers.service.named_runs import NameTaken, RunName
+from jarvis_workers.service.named_runs import NameTaken
 from jarvis_workers.service.request import FollowUpRequest, RunInput, RunRequest, check_path, check_snapshot, run_of
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.store import artifacts, budgets, jobs, run_labels, run_names, runs, workers
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.run_names import NamedRun
 from jarvis_workers.store.values import Run, SnapshotFacts
-
-if TYPE_CHECKING:
-    from jarvis_workers.store.session import Session
 
 
 def submit(
@@ -48,8 +45,10 @@ def submit(
         workers.touch_existing(session, request.executor.removeprefix(LOCAL))
         runs.add(session, run, _facts(snapshot), names)
         run_labels.add(session, request.run_id, marked_labels(request.labels, run))
-        if request.name:
-            _name_run(session, request.run_id, request.name)
+        if (name := request.name) and not run_names.add(
+            session, name.name, NamedRun(request.run_id, name.request_hash)
+        ):
+            raise NameTaken(f'--name: "{name.name}" was taken by another command at the same time; try again')
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
         request.run_input.insert(session, request.run_id)
         if request.budget:
@@ -81,11 +80,6 @@ def submit_over(store: Store, earlier: Run, request: FollowUpRequest) -> str:
         if request.budget:
             budgets.put(session, run.id, request.budget)
     return run.id
-
-
-def _name_run(session: "Session", run_id: str, name: RunName) -> None:
-    if not run_names.add(session, name.name, run_names.NamedRun(run_id, name.request_hash)):
-        raise NameTaken(f'--name: "{name.name}" was taken by another command at the same time; try again')
 
 
 def _facts(snapshot: Snapshot) -> SnapshotFacts:

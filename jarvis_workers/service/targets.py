@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
+from jarvis_workers.service.checkouts import repository_prefix
 from jarvis_workers.service.sources import ADDRESS
 from jarvis_workers.snapshots.exclusion_reasons import LINK_LOOP, not_regular, reason_of
 from jarvis_workers.snapshots.selection import Selection
@@ -27,6 +28,7 @@ class ScanTarget(NamedTuple):
 
     root: str
     paths: tuple[bytes, ...] = ()
+    is_address: bool = False
 
 
 def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
@@ -41,7 +43,7 @@ def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
     if addresses and (len(names) > 1 or root is not None):
         raise UsageError(f"{plain(addresses[0])}: a repository URL must be the only PATH, without --root")
     if addresses:
-        return ScanTarget(names[0])
+        return ScanTarget(names[0], is_address=True)
     directories = [_is_directory(name) for name in names]
     if len(names) == 1 and directories[0] and root is None:
         return ScanTarget(names[0])
@@ -61,18 +63,6 @@ def older_selection(selection: Selection, renamed: Mapping[bytes, bytes]) -> Sel
 def prefix_of(target: ScanTarget) -> bytes:
     """Return the path from the top of the repository to the root; a URL always refers to the top."""
     return repository_prefix(Path(target.root)) if os.path.lexists(target.root) else b""
-
-
-def repository_prefix(root: Path) -> bytes:
-    """Return the path from the top of the enclosing git working tree to a directory; b"" if it is not in one.
-
-    Code scanning services locate findings by paths from the top.
-    """
-    real = Path(os.path.realpath(root))
-    for above in (real, *real.parents):
-        if os.path.lexists(above / ".git"):
-            return b"" if above == real else os.path.relpath(os.fsencode(real), os.fsencode(above))
-    return b""
 
 
 def _is_directory(name: str) -> bool:

@@ -4,21 +4,24 @@ There the current directory is a checkout of the change under test, and so are i
 Settings that narrow the scan come from the base revision, or from the file that JARVIS_TRUSTED_CONFIG names; where
 there is neither (a push, a shallow clone, a first commit), those of the checkout have no effect. What the change
 narrows, compared with its base, is recorded, so that it does not pass the gate unseen.
+
+A change may have left its target branch at any of its commits, such as one whose settings narrowed the scan until a
+later one mended them. What the tip of that branch has is therefore compared, too, where it can be read.
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.errors import SettingsError, UsageError
 from jarvis_workers.paths import listing, plain, shown
-from jarvis_workers.service.base_revision import Base, Bases, read_bases
 from jarvis_workers.service.scan_request import selection_of
-from jarvis_workers.service.unscanned_sources import ScanPaths, unscanned_sources
-from jarvis_workers.service.written_ignore_files import written_ignore_files
+from jarvis_workers.service.sources import DEFAULT_BOUNDS
+from jarvis_workers.service.unscanned_sources import ScanPaths, unscanned_sources, written_ignore_files
 from jarvis_workers.settings import TOML_FILE, TRUSTED_CONFIG, YAML_FILE, ScopeNotes, Settings, load_settings
-from jarvis_workers.settings.scope import narrowed_settings, with_values_of
+from jarvis_workers.settings.scope import ignored_settings, narrowed_settings, with_values_of
 from jarvis_workers.snapshots.selection import JARVIS_IGNORE
 from jarvis_workers.toolchain import git
 from jarvis_workers.toolchain.temporary import temporary_directory
@@ -37,10 +40,33 @@ TEMPORARY = "jarvis-scope"
 NAMES_MAX = 10
 # As Linux itself follows.
 LINKS_MAX = 40
+# https://docs.github.com/en/actions/reference/variables-reference, https://docs.gitlab.com/ci/variables/predefined_variables/
+GITHUB_BRANCH = "GITHUB_BASE_REF"
+GITLAB_COMMIT, GITLAB_BRANCH = "CI_MERGE_REQUEST_DIFF_BASE_SHA", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
+# Of the target branch; only pipelines for merged results have it.
+GITLAB_TIP = "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# Branches that merge each other have several merge bases.
+BASES_MAX = 8
 
 
 # A scan of the whole directory.
 WHOLE = ScanPaths()
+
+
+class Base(NamedTuple):
+    """The settings of a revision, and the entries that the checked-out commit adds, edits or deletes, from the top."""
+
+    settings: Settings
+    changed: Mapping[bytes, git.Change]
+    revision: git.Borrowed
+
+
+class Bases(NamedTuple):
+    """The merge bases of a change, and the tip of its target branch if it can be read and is another commit."""
+
+    left: tuple[Base, ...]
+    tip: Base | None
 
 
 class WayTo(NamedTuple):
@@ -77,18 +103,84 @@ def load_scan_settings(
         return settings
     with temporary_directory(TEMPORARY) as place:
         unset = load_settings(flags, environ=environ, directory=place)
-        if config:
-            trusted = load_settings(flags, environ=environ, directory=place, file=Path(config))
-            ignored = [name for name in narrowed_settings(settings, unset) if _differs(name, settings, trusted)]
-            settings = with_values_of(trusted, settings)
-            return settings.with_scope(_without(ignored, trusted, directory, f"{TRUSTED_CONFIG} decides"))
-        if bases := read_bases(flags, directory, environ, place):
-            return _compared(settings, bases, directory, named, scan)
-        ignored = [*narrowed_settings(settings, unset)]
-        return with_values_of(unset, settings, ignored).with_scope(_without(ignored, unset, directory, NO_BASE))
+        trusted = load_settings(flags, environ=environ, directory=place, file=Path(config)) if config else None
+        ignored = ignored_settings(settings, unset, trusted or unset)
+        decided = with_values_of(trusted, settings) if trusted else with_values_of(unset, settings, ignored)
+        notes = _notes(ignored, trusted or unset, directory, f"{TRUSTED_CONFIG} decides" if trusted else NO_BASE)
+        if trusted is None and (bases := _read_bases(flags, directory, environ, place)):
+            decided, notes = _compared(settings, bases, directory, named, scan)
+        return decided.with_scope(notes)
 
 
-def _compared(settings: Settings, bases: Bases, directory: Path, named: Sequence[str], scan: ScanPaths) -> Settings:
+def _read_bases(flags: Mapping[str, object], directory: Path, environ: Mapping[str, str], place: Path) -> Bases | None:
+    """Read the bases of the change under test into the directory `place`; None if there is none that can be read."""
+    repository = place / "repository"
+    repository.mkdir()
+    for revision in _revisions(environ):
+        try:
+            borrowed = git.borrow(directory, revision, repository, environ, DEFAULT_BOUNDS)
+            commits = git.merge_bases(borrowed)
+            if len(commits) > BASES_MAX:
+                return None
+            read = _BaseReader(flags, directory, environ, place)
+            return Bases(tuple(read.base(borrowed, one) for one in commits), read.tip(borrowed, commits))
+        except (UsageError, SettingsError, ValueError):
+            continue
+    return None
+
+
+class _BaseReader:
+    def __init__(self, flags: Mapping[str, object], directory: Path, environ: Mapping[str, str], place: Path) -> None:
+        self._flags, self._directory, self._environ, self._place = flags, directory, environ, place
+
+    def base(self, borrowed: git.Borrowed, commit: str) -> Base:
+        """Read a base. Raises UsageError, SettingsError, and ValueError if the current directory is not in the tree."""
+        files = self._place / commit
+        files.mkdir(exist_ok=True)
+        inside = self._directory.resolve().relative_to(borrowed.top.resolve())
+        for name in (YAML_FILE, TOML_FILE):
+            content = git.file_at(borrowed, commit, os.fsencode(inside / name))
+            if content is not None:
+                (files / name).write_bytes(content)
+        settings = load_settings(self._flags, environ=self._environ, directory=files)
+        return Base(settings, git.changes_since(borrowed, commit), borrowed._replace(commit=commit))
+
+    def tip(self, borrowed: git.Borrowed, left: list[str]) -> Base | None:
+        """Read the tip of the target branch, unless what is known of it here is older than the merge bases."""
+        for revision in _tips(self._environ):
+            commit = git.commit_of(borrowed, revision)
+            if commit is not None and commit not in left and git.has_ancestors(borrowed, commit, left):
+                return self.base(borrowed, commit)
+        return None
+
+
+def _revisions(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield revisions into which the change is to be merged, from the variables of a pull or merge request."""
+    if branch := environ.get(GITHUB_BRANCH):
+        yield f"refs/remotes/origin/{branch}"
+        return
+    yield from (commit for name in (GITLAB_TIP, GITLAB_COMMIT) if COMMIT.fullmatch(commit := environ.get(name, "")))
+    yield from _own_branch(environ)
+
+
+def _tips(environ: Mapping[str, str]) -> Iterator[str]:
+    if branch := environ.get(GITHUB_BRANCH):
+        yield f"refs/remotes/origin/{branch}"
+        return
+    yield from _own_branch(environ)
+
+
+def _own_branch(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the target branch in GitLab. The branches of a fork belong to the author of the change."""
+    is_own = environ.get("CI_PROJECT_ID") == environ.get("CI_MERGE_REQUEST_PROJECT_ID")
+    branch = environ.get(GITLAB_BRANCH)
+    if branch and is_own:
+        yield f"refs/remotes/origin/{branch}"
+
+
+def _compared(
+    settings: Settings, bases: Bases, directory: Path, named: Sequence[str], scan: ScanPaths
+) -> tuple[Settings, ScopeNotes]:
     """Return the settings without what the change narrows, and with what its target branch has widened meanwhile."""
     narrowed = dict.fromkeys(name for base in bases.left for name in narrowed_settings(settings, base.settings))
     for base in bases.left:
@@ -97,22 +189,22 @@ def _compared(settings: Settings, bases: Bases, directory: Path, named: Sequence
     if tip := bases.tip:
         behind = narrowed_settings(settings, tip.settings)
         settings = with_values_of(tip.settings, settings, behind)
+    selection = selection_of(settings, scan.include, scan.exclude)
+    places = [directory / name for name in scan.names]
+    of_tip = set(_altered_files(tip, directory, named, places)) if tip else set[bytes]()
     files = set[bytes]()
     for base in bases.left:
-        files.update(_altered_files(base, directory, named, scan), _unscanned(base, directory, scan, settings))
-    older = set(_altered_files(tip, directory, named, scan)) - files if tip else set[bytes]()
-    altered = (*narrowed, *map(shown, sorted(files)), *(f"{shown(file)} ({OLDER})" for file in sorted(older)))
+        files.update(_altered_files(base, directory, named, places))
+        files.update(unscanned_sources(base.revision, base.changed, scan, directory, selection))
+        files.update(written_ignore_files(base.revision, places, selection))
+    older = (f"{shown(file)} ({OLDER})" for file in sorted(of_tip - files))
+    altered = (*narrowed, *map(shown, sorted(files)), *older)
     notices = [f"{ALTERS}: {plain(listing(altered, NAMES_MAX))}; its base decides"] if altered else []
     notices += [f"{BEHIND}: {', '.join(behind)}"] if behind else []
-    return settings.with_scope(ScopeNotes(altered, "; ".join(notices) or None))
+    return settings, ScopeNotes(altered, "; ".join(notices) or None)
 
 
-def _differs(name: str, settings: Settings, trusted: Settings) -> bool:
-    value = attrgetter(name)
-    return bool(value(settings) != value(trusted))
-
-
-def _without(ignored: Sequence[str], trusted: Settings, directory: Path, why: str) -> ScopeNotes:
+def _notes(ignored: Sequence[str], trusted: Settings, directory: Path, why: str) -> ScopeNotes:
     """Return a notice about what has no effect; ignore files have some only if a trusted source sets that they do."""
     reads = "use_ignore_files" in trusted.scan.model_fields_set and trusted.scan.use_ignore_files
     if not reads and os.path.lexists(directory / JARVIS_IGNORE):
@@ -121,20 +213,13 @@ def _without(ignored: Sequence[str], trusted: Settings, directory: Path, why: st
     return ScopeNotes(notice=says if ignored else None, reads_jarvisignore=reads)
 
 
-def _unscanned(base: Base, directory: Path, scan: ScanPaths, settings: Settings) -> Iterator[bytes]:
-    """Yield the sources that are taken out of the scan, and the ignore files that are not those of the base."""
-    selection = selection_of(settings, scan.include, scan.exclude)
-    yield from unscanned_sources(base.revision, base.changed, scan, directory, selection)
-    yield from written_ignore_files(base.revision, scan.places(directory), selection)
-
-
-def _altered_files(base: Base, directory: Path, named: Sequence[str], scan: ScanPaths) -> Iterator[bytes]:
+def _altered_files(base: Base, directory: Path, named: Sequence[str], places: Sequence[Path]) -> Iterator[bytes]:
     """Yield the files that decide what is scanned or reported, and that the change adds, edits, deletes or redirects.
 
     The files of a submodule are not listed as changes: with its commit, each one there may have changed.
     """
     top = base.revision.top.resolve()
-    on_the_way = frozenset[Path]().union(*(_way(place).steps for place in scan.places(directory)))
+    on_the_way = frozenset[Path]().union(*(_way(place).steps for place in places))
     deciding = [directory / Path(one).expanduser() for one in (*named, *base.settings.rules.paths)]
     ways = [way for place in deciding for way in _ways(place)]
     for name in (YAML_FILE, TOML_FILE):

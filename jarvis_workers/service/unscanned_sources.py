@@ -4,10 +4,14 @@ A change may delete code.  But code that the scan of the base would read, and th
 look (`vendor`, an ignored directory, a submodule) or to test code, whose findings count for less, whether its file
 goes, stays empty or includes it from there, or whose place is now a link or a submodule, would pass the gate unseen.
 Both revisions are walked with the same selection, the base in a checkout of its own, and changed files are compared by
-their statements.
+what rules see as code: statements without white space, comments and the content of strings. The cost grows with the
+size of the changed files only, and they may be many: git's limit on the detection of renames does not apply.
+
+Ignore files that are not those of a commit are listed, too: a build step of the change may have written them.
 """
 
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,34 +19,52 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.scanner import is_test
-from jarvis_workers.service.moved_code import Statements, code_of, code_of_all, is_moved
-from jarvis_workers.service.sources import is_address
+from jarvis_workers.sec.scanner import is_test, language_of
 from jarvis_workers.service.targets import target_of
 from jarvis_workers.snapshots.entries import FileFound
 from jarvis_workers.snapshots.included_files import included_files
-from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.selection import JARVIS_IGNORE, Selection
 from jarvis_workers.snapshots.walk import walk
+from jarvis_workers.source.lex import mask
 from jarvis_workers.toolchain import git
+from jarvis_workers.toolchain.gittree import list_tree
 
 # Of sources, and of files that are not scanned; the smallest are compared first.
 COMPARED_BYTES = 32_000_000
+# The ignore files of a commit, in sum.
+IGNORE_FILES_BYTES = 16_000_000
+# Code that is shorter moves unseen, unless it is half of its file.
+FEW = 5
+PASSAGE_STATEMENTS = 3
+# Shorter ones are in all files, and so are names of headers.
+SHORTEST_STATEMENT = 4
+NO_CODE = b"#include"
+# Directives end with their lines.
+END = re.compile(rb"[;{}]|^[ \t]*+(#.*)$", re.MULTILINE)
 
 Find = Callable[[Path, Selection], Iterable[bytes]]
 
 
-class ScanPaths(NamedTuple):
-    """The files and directories to scan, by name (none: the current directory), and the globs of the scan."""
+class Statements(NamedTuple):
+    """The statements of code, and each passage of PASSAGE_STATEMENTS of them, by their hashes."""
 
-    names: Sequence[str] = ()
+    single: frozenset[int] = frozenset()
+    passages: frozenset[int] = frozenset()
+
+    def __sub__(self, other: "Statements") -> "Statements":
+        return Statements(self.single - other.single, self.passages - other.passages)
+
+    def __and__(self, other: "Statements") -> "Statements":
+        return Statements(self.single & other.single, self.passages & other.passages)
+
+
+class ScanPaths(NamedTuple):
+    """The files and directories to scan, by name (none for a repository URL), and the globs of the scan."""
+
+    names: Sequence[str] = (".",)
     root: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-
-    def places(self, directory: Path) -> list[Path]:
-        """Return the places to scan; none if they are those of a repository URL."""
-        names = self.names or (".",)
-        return [] if any(is_address(name) for name in names) else [directory / name for name in names]
 
 
 class _Below(NamedTuple):
@@ -203,7 +225,7 @@ def _walked(root: Path, selection: Selection) -> Iterator[bytes]:
 
 def _below(scan: ScanPaths, directory: Path, top: Path) -> _Below:
     """Return the paths of a scan from the top; like the scan, several have the current directory as their root."""
-    paths = [path for path in (_from(top, place) for place in scan.places(directory)) if path is not None]
+    paths = [path for path in (_from(top, directory / name) for name in scan.names) if path is not None]
     if scan.root is not None or len(paths) < 2:
         return _Below(paths, _from(top, directory / scan.root) if scan.root is not None else None)
     here = _from(top, directory) or "."
@@ -227,3 +249,74 @@ def _with_parents(path: bytes) -> Iterator[bytes]:
 
 def _name(path: bytes) -> bytes:
     return path.rpartition(b"/")[2]
+
+
+def is_moved(before: Statements, after: Statements, elsewhere: Statements) -> bool:
+    """Return whether code of a file is no longer in `after` but `elsewhere`: most of what is lost, or passages."""
+    lost = before - after
+    moved = lost & elsewhere
+    few = max(1, min(FEW, (len(before.single) + 1) // 2))
+    is_most = len(moved.single) >= few and 2 * len(moved.single) >= len(lost.single)
+    return is_most or len(moved.passages) >= FEW
+
+
+def code_of(path: bytes, content: bytes) -> Statements:
+    """Return the code of a file."""
+    masked = mask(content, language_of(path) or "c/cpp")
+    # Text that the rules do not read to its end may be compiled, or read elsewhere.
+    text = masked.text + (b"" if masked.end == len(masked.text) else b"\n" + content)
+    short = (b"".join(one.split()) for one in END.split(text) if one)
+    hashes = [hash(one) for one in short if len(one) >= SHORTEST_STATEMENT and not one.startswith(NO_CODE)]
+    passages = zip(*(hashes[start:] for start in range(PASSAGE_STATEMENTS)), strict=False)
+    return Statements(frozenset(hashes), frozenset(map(hash, passages)))
+
+
+def code_of_all(codes: Iterable[Statements]) -> Statements:
+    """Return the code of several files together."""
+    every = list(codes)
+    return Statements(
+        frozenset().union(*(one.single for one in every)), frozenset().union(*(one.passages for one in every))
+    )
+
+
+def written_ignore_files(base: git.Borrowed, places: Sequence[Path], selection: Selection) -> Iterator[bytes]:
+    """Yield the paths of ignore files below `places` that the base does not have so, and of those that are removed.
+
+    The ignore files of submodules are not listed: they belong to other commits.
+    """
+    if JARVIS_IGNORE not in selection.ignore_files:
+        return
+    top = base.top.resolve()
+    blobs, submodules = dict[bytes, bytes](), set[bytes]()
+    for entry in list_tree(base.place, base.commit, base.bounds, base.environ):
+        if entry.mode == git.SUBMODULE:
+            submodules.add(entry.path)
+        elif entry.path.rpartition(b"/")[2] == os.fsencode(JARVIS_IGNORE):
+            blobs[entry.path] = entry.hash.encode()
+    contents = git.contents(base, set(blobs.values()), IGNORE_FILES_BYTES) if blobs else {}
+    for directory in _directories(top, places, submodules, selection.exclude_dirs):
+        file = directory / JARVIS_IGNORE
+        path = os.fsencode(file.relative_to(top))
+        if (path in blobs or os.path.lexists(file)) and not _has(file, contents.get(blobs.get(path, b""))):
+            yield path
+
+
+def _directories(
+    top: Path, places: Sequence[Path], submodules: Collection[bytes], excluded: Collection[bytes]
+) -> Iterator[Path]:
+    """Yield the directories that are scanned, within the top."""
+    pruned = {os.fsdecode(name) for name in excluded} | {".git"}
+    for place in places:
+        for directory, below, _ in os.walk(place.resolve()):
+            if not Path(directory).is_relative_to(top) or os.fsencode(Path(directory).relative_to(top)) in submodules:
+                below.clear()
+                continue
+            below[:] = [name for name in below if name not in pruned]
+            yield Path(directory)
+
+
+def _has(file: Path, content: bytes | None) -> bool:
+    """Return whether a file has a content; git may have written its newlines in another way."""
+    if content is None or file.is_symlink() or not file.is_file() or file.stat().st_size > 2 * len(content):
+        return False
+    return file.read_bytes().splitlines() == content.splitlines()

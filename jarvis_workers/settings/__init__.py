@@ -9,9 +9,9 @@ mapping is a=b,c=d; an empty variable counts as unset. A secret may be read from
 """
 
 from jarvis_workers.settings.field_types import ScopeNotes
-from jarvis_workers.settings.origins import Origin, load_settings, origins, untrusted_programs
+from jarvis_workers.settings.origins import Origin, origins, untrusted_programs
 from jarvis_workers.settings.schema import Cache, ReportSettings, RulesSettings, ScanSettings, Settings
-from jarvis_workers.settings.sources import FLAG, TOML_FILE, TOML_PLACE, TRUSTED_CONFIG, YAML_FILE
+from jarvis_workers.settings.sources import FLAG, TOML_FILE, TOML_PLACE, TRUSTED_CONFIG, YAML_FILE, load_settings
 
 __all__ = [
     "FLAG",

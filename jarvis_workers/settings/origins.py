@@ -1,36 +1,14 @@
-"""Merge and validate the layers of settings, and record the origin of each setting."""
+"""The origin of each setting."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from jarvis_workers.constraints import requirement
-from jarvis_workers.errors import SettingsError
-from jarvis_workers.mcp_client.config import describe_fault
-from jarvis_workers.platforms.groups import describe_problem
 from jarvis_workers.redact import redact
-from jarvis_workers.reprs import short
-from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.sources import (
-    FILES,
-    PREFIX,
-    SECRETS,
-    SERVERS,
-    Layer,
-    flat,
-    nested,
-    read_layers,
-    setting_names,
-    without_effect,
-)
-from jarvis_workers.settings.trust import MODELS
+from jarvis_workers.settings.sources import FILES, Layer, flat, read_layers, settle, without_effect
 
 DEFAULT = "default"
-TICK_SHARE = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -40,22 +18,6 @@ class Origin:
     setting: str
     value: object
     source: str
-
-
-def load_settings(
-    flags: Mapping[str, object] | None = None,
-    *,
-    environ: Mapping[str, str] = os.environ,
-    directory: Path,
-    file: Path | None = None,
-) -> Settings:
-    """Load the settings of a command that runs in `directory`; `file` takes precedence over its files.
-
-    `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Settings of files in
-    `directory` that need trust have an effect only if a person has trusted the file. Raises SettingsError.
-    """
-    layers = read_layers(flags or {}, environ, directory, file)
-    return _settle(layers, directory)
 
 
 def untrusted_programs(
@@ -76,7 +38,7 @@ def origins(
 ) -> list[Origin]:
     """Return every setting with its origin, secrets redacted."""
     layers = read_layers(flags or {}, environ, directory)
-    settings = _settle(layers, directory)
+    settings = settle(layers, directory)
     stand_in = {
         "store_url": settings.effective_store_url,
         "blobs_url": settings.effective_blobs_url,
@@ -104,44 +66,3 @@ def _redacted(value: object) -> object:
     if isinstance(value, list):
         return [_redacted(inner) for inner in value]
     return redact(value) if isinstance(value, str) else value
-
-
-def _settle(layers: list[Layer], directory: Path) -> Settings:
-    merged: dict[str, object] = {}
-    for layer in reversed(layers):
-        _check(layer)
-        merged.update(layer.values)
-    settings = Settings.model_validate(nested(merged))
-    _check_together(settings)
-    settings = settings.model_copy(update={"data_dir": (directory / settings.data_dir).absolute()})
-    return settings.without_trust(without_effect(layers))
-
-
-def _check_together(settings: Settings) -> None:
-    """Reject invalid combinations of settings that are valid individually."""
-    most = settings.lease_seconds * TICK_SHARE
-    if settings.tick_seconds > most:
-        raise SettingsError(
-            f'"tick_seconds" is {settings.tick_seconds:g}, should be at most {most:g}, a third of "lease_seconds"'
-        )
-    for name in SECRETS:
-        if "\0" in (attrgetter(name)(settings) or ""):
-            raise SettingsError(f'"{name}" contains a NUL character')
-
-
-def _check(layer: Layer) -> None:
-    try:
-        Settings.model_validate(nested(layer.written), strict=layer.strict)
-    except ValidationError as error:
-        every = error.errors(include_url=False, include_input=False)
-        wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
-        place = ".".join(map(str, wrong["loc"])) + "."
-        name = next(setting for setting in setting_names() if place.startswith(f"{setting}."))
-        source = layer.place_of(wrong["loc"])
-        if name == SERVERS:
-            raise SettingsError(f"{source}: {describe_fault(wrong['loc'], wrong)}") from error
-        if name == MODELS:
-            raise SettingsError(f"{source}: {describe_problem(wrong, layer.written[name])}") from error
-        got = f"a {type(layer.written[name]).__name__}" if name in SECRETS else short.repr(layer.written[name])
-        where = "" if layer.source.startswith(PREFIX) else f' "{name}"'
-        raise SettingsError(f"{source}:{where} is {got}, {requirement(wrong)}") from error

@@ -28,6 +28,12 @@ def narrowed_settings(settings: Settings, trusted: Settings = DEFAULTS) -> tuple
     return tuple(name for name, mark, value in pairs if mark.narrows(value(trusted), value(settings)))
 
 
+def ignored_settings(settings: Settings, unset: Settings, trusted: Settings) -> list[str]:
+    """Return the settings that narrow a scan and have other values than trusted ones, which decide."""
+    values = ((name, attrgetter(name)) for name in narrowed_settings(settings, unset))
+    return [name for name, value in values if value(settings) != value(trusted)]
+
+
 def with_values_of(trusted: Settings, settings: Settings, names: Iterable[str] = NARROWING) -> Settings:
     """Return the settings with the trusted values of these settings, by default of all that can narrow a scan."""
     sections: dict[str, dict[str, object]] = {}

@@ -1,4 +1,4 @@
-"""The sources of settings (flags, variables, jarvis.yaml, pyproject.toml), read as layers of values by full name."""
+"""Load the settings from their sources (flags, variables, jarvis.yaml, pyproject.toml), as layers of values by name."""
 
 import os
 import re
@@ -6,11 +6,17 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.mcp_client.config import describe_fault
 from jarvis_workers.paths import plain, read_regular
+from jarvis_workers.platforms.groups import describe_problem
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 from jarvis_workers.settings.trust import FILE_BYTES, MODELS, is_trusted, restricted_values
@@ -36,6 +42,7 @@ READ_ELSEWHERE = frozenset(
     | {f"JARVIS_C2RUST_{name}" for name in ("LIBRARY", "RUST", "TRAP", "TRACE", "LOG")}
 )
 FLAG = "command line"
+TICK_SHARE = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,64 @@ class Layer:
     def written(self) -> Mapping[str, object]:
         """All values of the source."""
         return {**self.values, **self.untrusted}
+
+
+def load_settings(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    directory: Path,
+    file: Path | None = None,
+) -> Settings:
+    """Load the settings of a command that runs in `directory`; `file` takes precedence over its files.
+
+    `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Settings of files in
+    `directory` that need trust have an effect only if a person has trusted the file. Raises SettingsError.
+    """
+    layers = read_layers(flags or {}, environ, directory, file)
+    return settle(layers, directory)
+
+
+def settle(layers: list[Layer], directory: Path) -> Settings:
+    """Merge the layers, the strongest first. Raises SettingsError."""
+    merged: dict[str, object] = {}
+    for layer in reversed(layers):
+        _check(layer)
+        merged.update(layer.values)
+    settings = Settings.model_validate(nested(merged))
+    _check_together(settings)
+    settings = settings.model_copy(update={"data_dir": (directory / settings.data_dir).absolute()})
+    return settings.without_trust(without_effect(layers))
+
+
+def _check_together(settings: Settings) -> None:
+    """Reject invalid combinations of settings that are valid individually."""
+    most = settings.lease_seconds * TICK_SHARE
+    if settings.tick_seconds > most:
+        raise SettingsError(
+            f'"tick_seconds" is {settings.tick_seconds:g}, should be at most {most:g}, a third of "lease_seconds"'
+        )
+    for name in SECRETS:
+        if "\0" in (attrgetter(name)(settings) or ""):
+            raise SettingsError(f'"{name}" contains a NUL character')
+
+
+def _check(layer: Layer) -> None:
+    try:
+        Settings.model_validate(nested(layer.written), strict=layer.strict)
+    except ValidationError as error:
+        every = error.errors(include_url=False, include_input=False)
+        wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
+        place = ".".join(map(str, wrong["loc"])) + "."
+        name = next(setting for setting in setting_names() if place.startswith(f"{setting}."))
+        source = layer.place_of(wrong["loc"])
+        if name == SERVERS:
+            raise SettingsError(f"{source}: {describe_fault(wrong['loc'], wrong)}") from error
+        if name == MODELS:
+            raise SettingsError(f"{source}: {describe_problem(wrong, layer.written[name])}") from error
+        got = f"a {type(layer.written[name]).__name__}" if name in SECRETS else short.repr(layer.written[name])
+        where = "" if layer.source.startswith(PREFIX) else f' "{name}"'
+        raise SettingsError(f"{source}:{where} is {got}, {requirement(wrong)}") from error
 
 
 def without_effect(layers: Sequence[Layer]) -> dict[str, Mapping[str, object]]:

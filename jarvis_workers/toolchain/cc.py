@@ -1,22 +1,16 @@
-"""Call a C compiler: detect its family and target, compile files, and cache the object file of the slot runtime.
+"""Call a C compiler: detect its family and target, and compile files.
 
 The compiler is the user's own, called in the user's build with the build's environment, standard streams and directory;
 timeouts are left to the build.
 """
 
-import hashlib
-import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import JarvisError
 
-RUNTIME = Path(__file__).parent / "runtime.c"
-RUNTIME_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-g0")
 TARGET_FLAG = re.compile(r"--?target=.*|--sysroot=.*|-m(arch|cpu|abi|tune|branch-protection)=.*")
 
 
@@ -57,26 +51,3 @@ def compiler_facts(compiler: Sequence[str], flags: Sequence[str], environ: Mappi
 def target_flags(flags: Sequence[str]) -> list[str]:
     """Return the flags that select the target."""
     return [flag for flag in flags if TARGET_FLAG.fullmatch(flag)]
-
-
-def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mapping[str, str], cache: Path) -> Path:
-    """Return the object file of the slot runtime for this compiler and target, compiled on first use.
-
-    The flags that select the target are part of the cache key, as are the compiler's name and the runtime's source.
-    """
-    command = [*compiler, *target_flags(flags), *RUNTIME_FLAGS]
-    parts = [part.read_text() for part in sorted(RUNTIME.parent.glob("*.c"))]
-    key = hashlib.sha256("\0".join([*command, *parts]).encode()).hexdigest()
-    target = cache / f"runtime-{key[:32]}.o"
-    if target.exists():
-        return target
-    cache.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=".runtime-", suffix=".o", dir=cache)
-    os.close(descriptor)
-    try:
-        if run_compiler([*command, "-c", str(RUNTIME), "-o", name], environ):
-            raise JarvisError(f"{compiler[0]}: cannot compile the slot runtime {RUNTIME}")
-        Path(name).rename(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
-    return target

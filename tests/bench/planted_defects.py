@@ -81,7 +81,7 @@ DEFECTS = (
     Defect(
         "sec.flow",
         "the range of a loop counter is too large: `i != 0` leaves 0 in it",
-        "jarvis_workers/dataflow/ranges.py",
+        "jarvis_workers/dataflow/state/ranges.py",
         "(one + 1 if low == one else low)",
         "(one if low == one else low)",
         "tests/dataflow tests/sec/test_flow_contract.py tests/sec/test_flow_rules.py",

@@ -36,7 +36,7 @@ def saved(jarvis: Jarvis) -> list[str]:
     text = (jarvis.place / ".jarvis" / "saved_session_Jarvis_openai_m.json").read_text()
     contents = [message["content"] for message in json.loads(text)["messages"]]
     opening = re.compile(r"\ALines that begin with [^\n]*\n\n")
-    return [re.split("\n\n(?:Save what|Use one tool|Tools that)", opening.sub("", one))[0] for one in contents]
+    return [re.split("\n\n(?:Save what|Use one tool|Some tools)", opening.sub("", one))[0] for one in contents]
 
 
 def test_a_conversation_at_a_terminal_of_40_columns(jarvis: Jarvis) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from jarvis_cli.report_target import Delivery
-from jarvis_cli.scan import ScanCommand
+from jarvis_cli.scan_request import ScanRequest
 from jarvis_workers.service.targets import ScanTarget
+from jarvis_workers.settings import Settings
 from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
@@ -412,10 +413,11 @@ def test_a_resumed_scan_writes_the_report_where_the_first_command_was_told_to(ja
 
 def test_the_scan_of_a_baseline_writes_no_report() -> None:
     delivery = Delivery(None, "markdown", "high", relative_to=Path("src"), target="/report.md")
-    command = ScanCommand(ScanTarget("src")).with_options(**delivery.run_options)
+    plain = ScanRequest(Settings(), ScanTarget("src"), delivery)
+    request = plain.with_options(**delivery.run_options)
 
-    assert command.scan_input.options.output == "/report.md"
-    assert command.without_agents.scan_input.options == ScanCommand(ScanTarget("src")).scan_input.options
+    assert request.scan_input.options.output == "/report.md"
+    assert request.without_agents.scan_input.options == plain.scan_input.options
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ import pytest
 from jarvis_cli.progress import describe
 from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.service import wiring
-from jarvis_workers.service.progress_units import units_of
 from jarvis_workers.service.request import RunInput, RunRequest
+from jarvis_workers.service.run_kinds import units_of
 from jarvis_workers.service.scan_request import blobs_of, selection_of
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings

@@ -17,7 +17,7 @@ from sqlalchemy import Engine, create_engine, func, make_url, select
 from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.tables import JOB
 from tests.bench.trees import make_tree
-from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
+from tests.chaos.commands import PATIENCE_SECONDS, SEED_STAGES, crowd, until
 from tests.chaos.fleet import Worker
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import Postgres, redis_server
@@ -139,7 +139,8 @@ def test_mixed_versions_report_what_one_version_does(
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    old_version = Earlier(tmp_path, {**clean, "PYTHONPATH": str(earlier)})
+    known = {name: value for name, value in clean.items() if name not in SEED_STAGES}
+    old_version = Earlier(tmp_path, {**known, "PYTHONPATH": str(earlier)})
     assert old_version("admin", "migrate").returncode == 0
     with worker(tmp_path / "old", old_version.environ) as old:
         run_id = old_version(*scan, "--detach").stdout.strip()

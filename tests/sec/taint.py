@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jarvis_workers.dataflow import FlowHit, analyze, summarize
-from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
+from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from tests.sec.following import stored
 
 ROW: Mapping[str, Any] = {

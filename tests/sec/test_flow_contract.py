@@ -6,10 +6,9 @@ from typing import NoReturn
 import pytest
 
 import jarvis_workers.dataflow
-import jarvis_workers.dataflow.frontend
-import jarvis_workers.dataflow.ir
 from jarvis_workers.dataflow import DECIDING_FILES, FileAnalysis, FlowResult, analyze, flow_fingerprint, summarize
-from jarvis_workers.dataflow.context import OF_A_PATH, AnalysisContext
+from jarvis_workers.dataflow.state.context import AnalysisContext
+from jarvis_workers.dataflow.state.mode import Mode
 from jarvis_workers.errors import GivenUp
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
@@ -176,10 +175,11 @@ def test_a_lambda_with_a_parameter_named_like_a_tag_is_no_call() -> None:
 
 
 def test_the_fingerprint_holds_every_file_that_decides() -> None:
-    for package in (jarvis_workers.dataflow, jarvis_workers.dataflow.frontend, jarvis_workers.dataflow.ir):
-        folder = Path(package.__path__[0])
+    root = Path(jarvis_workers.dataflow.__path__[0])
+    files = {file.relative_to(root.parents[1]).as_posix() for file in root.rglob("*.py")}
 
-        assert {file.name for file in folder.glob("*.py")} == set(DECIDING_FILES[package.__name__])
+    named = {f"{package.replace('.', '/')}/{name}" for package, names in DECIDING_FILES.items() for name in names}
+    assert {name for name in named if "/dataflow/" in name} == files
 
 
 def test_the_fingerprint_is_sixteen_digits_and_stays() -> None:
@@ -243,11 +243,16 @@ def test_the_statements_of_a_macro_are_one_step() -> None:
 
 
 def test_code_apart_from_the_path_gets_a_state_of_its_own() -> None:
-    """Whatever begins with a path is put back after code apart from it."""
-    context = object.__new__(AnalysisContext)
-    context._start_path()
+    """Whatever depends on a path is put back after code apart from it, whose findings count for nothing."""
+    context = AnalysisContext({**(model_of(TWICE) or {}), "functions": []}, look_nowhere)
+    context.mode = before = context.mode.at_address(True)
+    execution = context.execution
 
-    assert sorted(vars(context)) == sorted(OF_A_PATH)
+    with context.aside(7):
+        assert context.mode == Mode(quiet=True)
+        assert (context.execution.steps, context.execution.steps_max) == (0, 7)
+
+    assert (context.mode, context.execution) == (before, execution)
 
 
 @pytest.mark.parametrize(

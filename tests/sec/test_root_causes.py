@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.dataflow.shared_sinks import merged
+from jarvis_workers.dataflow.file_analysis import merged
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.batching import batches, place_of
 from jarvis_workers.sec.report.body import MIN_CONFIDENCE, every_issue, gather

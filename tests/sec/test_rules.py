@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec import rules
-from jarvis_workers.sec.rules import DECIDING_FILES, RULES, RULES_BY_PATTERN, rules_fingerprint
+from jarvis_workers.sec.rules import CODE, RULES, RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scanner, language_of
 from jarvis_workers.sec.severity import CATEGORY_ORDER
+from jarvis_workers.source.identity import code_files
 from jarvis_workers.source.match import engines
 
 EXAMPLES = Path(__file__).parent.parent / "data" / "rules"
@@ -80,6 +81,8 @@ def test_the_fingerprint_of_the_rules_is_the_same_each_time() -> None:
 
 
 def test_every_file_of_the_rules_goes_into_the_fingerprint() -> None:
-    files = {file.name for file in Path(rules.__file__).parent.glob("*.py")}
+    folder = Path(rules.__file__).parent
 
-    assert files | {"rules.json"} == set(DECIDING_FILES["jarvis_workers.sec.rules"])
+    assert {file for file in folder.rglob("*") if file.suffix in (".py", ".json")} <= {
+        folder.parents[1] / name.partition("/")[2] for name, _ in code_files(CODE)
+    }

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from jarvis_workers.dataflow import analyze, summarize
-from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
-from jarvis_workers.dataflow.tainting import implies
+from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
+from jarvis_workers.dataflow.calls.tainting import implies
 from tests.machine import assert_cpu_within
 from tests.sec.following import look_nowhere, tell
 from tests.sec.taint import ROW, own_hits

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from jarvis_workers.dataflow.taint_rules import taint_rule
+from jarvis_workers.dataflow.calls.taint_rules import taint_rule
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.examples import try_own
 from jarvis_workers.sec.rules.custom import custom_rule

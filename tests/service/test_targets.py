@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.targets import ScanTarget, repository_prefix, target_of
+from jarvis_workers.service.checkouts import repository_prefix
+from jarvis_workers.service.targets import ScanTarget, target_of
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan
 from jarvis_workers.sec.fix.result import FixResult
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.service.fixes.fix_sources import pack_directory
 from jarvis_workers.steps.sec.fix_finding import FixWork, converse
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload
 from jarvis_workers.steps.sec.fix_outcomes import RESULT
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit

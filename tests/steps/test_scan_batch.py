@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.pipeline.each_file import FileLimits
-from jarvis_workers.sec.rules import DECIDING_FILES
+from jarvis_workers.sec.rules import CODE
 from jarvis_workers.sec.scanner import Hit, Scan
 from jarvis_workers.sec.suppressions import Remark
 from jarvis_workers.snapshots.blobs import Blobs
@@ -23,7 +23,7 @@ from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import PATTERNS_FOLDER, Resources, open_resources
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.source.identity import engine_identity
+from jarvis_workers.source.identity import code_files, engine_identity
 from jarvis_workers.steps.sec.results import spots_of
 from jarvis_workers.steps.sec.scan_batch import ScanWork, decide, recall
 from jarvis_workers.steps.sec.scan_cache import ScanCache, keyed
@@ -195,7 +195,7 @@ def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> Non
         " and (not hasattr(module, '__path__') or name == 'jarvis_workers.sec.rules')))"
     )
     made_of = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    deciding = {f"{package}.{name.removesuffix('.py')}" for package, names in DECIDING_FILES.items() for name in names}
+    deciding = {name.removesuffix(".py").replace("/", ".") for name, _ in code_files(CODE)}
 
     assert set(made_of) <= {name.removesuffix(".__init__") for name in deciding}
 

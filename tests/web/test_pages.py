@@ -6,12 +6,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan
 from jarvis_workers.sec.fix.result import FixResult, FixResults
 from jarvis_workers.service.fixes.fix_request import FixInput
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run

@@ -11,7 +11,7 @@ from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_typ
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 from jarvis_workers.dataflow.frontend.macros import defined_macros, loop_heads, lowered_macros, parameter_lists
-from jarvis_workers.dataflow.name_heuristics import never_returns
+from jarvis_workers.dataflow.queries.name_heuristics import never_returns
 
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768

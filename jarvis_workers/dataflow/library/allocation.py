@@ -1,15 +1,15 @@
 """Functions that allocate and release memory, and wrappers recognized by name: zmalloc, xstrdup, sds_realloc."""
 
-from jarvis_workers.dataflow.extents import extent_of
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change, use_text
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.ownership import make, release
-from jarvis_workers.dataflow.pointers import used_after_free
-from jarvis_workers.dataflow.pretty import text_of
-from jarvis_workers.dataflow.ranges import arithmetic, is_exact
-from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
+from jarvis_workers.dataflow.memory.extents import extent_of
+from jarvis_workers.dataflow.memory.ownership import make, release
+from jarvis_workers.dataflow.memory.pointers import used_after_free
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.ranges import arithmetic, is_exact
+from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
 
 LARGE = 2**24
 SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC, EMPTY = 0.72, 0.88, 0.55
@@ -62,7 +62,7 @@ def _measure(call: LibraryCall, value: Value, size: Expression) -> None:
     """Record a size that is a multiple of a variable."""
     path, extent = call.path, extent_of(call.path, size)
     if extent is not None:
-        path.machine.measures.add(extent.variable)
+        path.machine.execution.measures.add(extent.variable)
         change(path, value, extent=extent)
 
 

@@ -2,9 +2,9 @@
 
 from jarvis_workers.dataflow.library.inputs import CHOSEN, ENVIRONMENT
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.ownership import make, release
-from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
+from jarvis_workers.dataflow.memory.ownership import make, release
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
 COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.6, 0.4
 # To run the program that a variable such as EDITOR names is what the variable is for.

@@ -2,14 +2,14 @@
 
 from jarvis_workers.dataflow.ir.expr import AddressExpr
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length, use_text
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.outside import copied_number, points_to_bytes
-from jarvis_workers.dataflow.ownership import is_own
-from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import escape, forget_contents
-from jarvis_workers.dataflow.ranges import is_exact, least, plus, times
-from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.values import MEMORY, UNKNOWN, Object, Range, Value, number
+from jarvis_workers.dataflow.memory.outside import copied_number, points_to_bytes
+from jarvis_workers.dataflow.memory.ownership import is_own
+from jarvis_workers.dataflow.memory.pointers import escape, forget_contents
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import is_exact, least, plus, times
+from jarvis_workers.dataflow.state.types import type_of
+from jarvis_workers.dataflow.state.values import MEMORY, UNKNOWN, Object, Range, Value, number
 
 # The size of an element, by function name.
 COPY = {"wcscpy": 4, "lstrcpyW": 4}

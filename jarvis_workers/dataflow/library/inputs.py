@@ -1,7 +1,6 @@
 """Functions that read untrusted input."""
 
-from jarvis_workers.dataflow.ast_queries import without_casts
-from jarvis_workers.dataflow.bounds import room
+from jarvis_workers.dataflow.expressions.lvalues import name_target
 from jarvis_workers.dataflow.ir.expr import (
     AddressExpr,
     ArrowExpr,
@@ -12,13 +11,14 @@ from jarvis_workers.dataflow.ir.expr import (
     SizeofExpr,
 )
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of, use_text
-from jarvis_workers.dataflow.lvalues import name_target
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import forget_contents
-from jarvis_workers.dataflow.ranges import arithmetic, is_exact, times
-from jarvis_workers.dataflow.untrusted_pointers import read_pointer
-from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, MEMORY, UNKNOWN, Object, PathEvent, Value
+from jarvis_workers.dataflow.memory.bounds import room
+from jarvis_workers.dataflow.memory.outside import read_pointer
+from jarvis_workers.dataflow.memory.pointers import forget_contents
+from jarvis_workers.dataflow.queries.ast_queries import without_casts
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import arithmetic, is_exact, times
+from jarvis_workers.dataflow.state.values import ANY, MAYBE_NULL, MEMORY, UNKNOWN, Object, PathEvent, Value
 
 # Only the name of a function says that it reads.
 NAMED_DOUBT = 0.1

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.ast_queries import variables_in, without_casts
-from jarvis_workers.dataflow.bounds import check_untested, is_declared, room
-from jarvis_workers.dataflow.context import facts_of
-from jarvis_workers.dataflow.extents import excess, extent_of
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
-from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
-from jarvis_workers.dataflow.pretty import text_of
-from jarvis_workers.dataflow.ranges import is_exact, most, plus
-from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, is_in_units, limits_of, shown_excess, shown_size
-from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.untrusted_pointers import check_address
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
+from jarvis_workers.dataflow.memory.bounds import check_untested, is_declared, room
+from jarvis_workers.dataflow.memory.extents import excess, extent_of
+from jarvis_workers.dataflow.memory.outside import check_address
+from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
+from jarvis_workers.dataflow.queries.ast_queries import variables_in, without_casts
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.context import facts_of
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import is_exact, most, plus
+from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, is_in_units, limits_of, shown_excess, shown_size
+from jarvis_workers.dataflow.state.types import type_of
+from jarvis_workers.dataflow.state.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
 # The doubt about text that a called function may have judged.
@@ -93,7 +93,7 @@ class LibraryCall:
     def prove(self, what: str, *, holds: bool) -> None:
         """Record whether the call is harmless, if it is in the analyzed function itself."""
         machine = self.path.machine
-        if not machine.quiet and self.path.frame.depth == 0:
+        if not machine.mode.quiet and self.path.frame.depth == 0:
             machine.prove(what, self.line, holds=holds)
 
     def is_own_text(self, place: int) -> bool:
@@ -105,7 +105,7 @@ class LibraryCall:
         """Check a read of `amount` bytes from an argument."""
         self.use(place)
         value, target = self.value(place), self.object(place)
-        if value.target in self.path.machine.counted and amount[0] is not None and is_exact(amount):
+        if value.target in self.path.machine.execution.counted and amount[0] is not None and is_exact(amount):
             check_untested(self.path, value.target or "", self.node.args[place], value.at, amount[0])
         if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
             return
@@ -162,7 +162,7 @@ def use_text(call: LibraryCall, place: int) -> None:
     """Check a string that the function reads up to its end."""
     call.use(place)
     target = call.object(place)
-    if target is not None and target.full is not None and not call.path.machine.quiet:
+    if target is not None and target.full is not None and not call.path.machine.mode.quiet:
         text = f"reads a text that may fill {text_of(call.node.args[place])} without a NUL at its end"
         call.report("flow_buffer_overread", text, since=target.full, sure=NOT_TERMINATED)
         change(call.path, call.value(place))

@@ -2,10 +2,10 @@
 
 from jarvis_workers.dataflow.ir import STRINGS
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, set_text, taint_of
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.pointers import used_after_free
-from jarvis_workers.dataflow.ranges import times
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, PathEvent, Value
+from jarvis_workers.dataflow.memory.pointers import used_after_free
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.ranges import times
+from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, PathEvent, Value
 
 # The position of the format argument.
 FORMATS = {

@@ -3,12 +3,12 @@
 import re
 from math import isqrt
 
-from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, IndexExpr, MemberExpr
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.outside import SHORT_MAX, converted_number
-from jarvis_workers.dataflow.values import ANY, ARBITRARY, Value, number
+from jarvis_workers.dataflow.memory.outside import SHORT_MAX, converted_number
+from jarvis_workers.dataflow.queries.ast_queries import without_casts
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.values import ANY, ARBITRARY, Value, number
 
 SHORT_BITS = 16
 CONVERTER = re.compile(r"(?:\w*_)?[bl]e(?:16|24|32|64)_?to_?(?:cpu|host|h|native|ne)p?")

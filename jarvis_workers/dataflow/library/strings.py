@@ -2,9 +2,9 @@
 
 from jarvis_workers.dataflow.ir.expr import STRINGS, Expression
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, text_length, use_text
-from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.values import ANY, Value
+from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.state.ranges import is_exact
+from jarvis_workers.dataflow.state.values import ANY, Value
 
 NOT_TERMINATED = 0.48
 UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
@@ -60,7 +60,7 @@ def _is_whole_text(call: LibraryCall, other: tuple[Expression, ...]) -> bool:
 def _ends_somewhere(call: LibraryCall) -> None:
     """Report a number that is read from text whose length is given: it need not end behind the text."""
     machine, value = call.path.machine, call.value(0)
-    buffer = machine.counted.get(value.target or "")
+    buffer = machine.execution.counted.get(value.target or "")
     if buffer is not None and buffer.compared <= call.line and not call.path.frame.depth:
         text = f"may read past the end of its text, which comes with its length {buffer.length}"
         call.report("flow_buffer_overread", text, sure=NOT_TERMINATED)

@@ -20,7 +20,6 @@ from jarvis_workers.tools.tool import ToolOutcome
 PROMPTS = Path(__file__).parent / "prompts"
 # The tool that runs the gates; the model cannot call it.
 GATES_TOOL = "check_patch"
-ATTEMPTS = 3
 COMMAND_LENGTH, STACK_LINES = 200, 12
 NO_ARGUMENTS: Mapping[str, Any] = {}
 TITLES = {
@@ -42,7 +41,7 @@ class FixTask(NamedTuple):
     finding: FixFinding
     build: str = ""
     tests: str = ""
-    attempts: int = ATTEMPTS
+    attempts: int = 3
     function: str = ""
     earlier: bool = False
     scripts: bool = False
@@ -103,7 +102,7 @@ def question_lines(task: FixTask) -> Iterator[str]:
         yield f"function: {task.function}"
     yield f"line: {finding.place.text}"
     for name, title in TITLES.items():
-        if text := getattr(finding, name):
+        if text := getattr(finding if name == "suggestion" else finding.verdict, name):
             yield f"{title}: {text}"
     for one in finding.proved:
         if one.proof:

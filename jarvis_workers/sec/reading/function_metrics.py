@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import leaves, walk
 from jarvis_workers.dataflow.ir.decode import function as decode
 from jarvis_workers.dataflow.library import allocation, copies, inputs, number_reader, parsing, wrapped
 from jarvis_workers.dataflow.library.model import Handlers
-from jarvis_workers.dataflow.name_heuristics import RECEIVERS, listed, words_of
-from jarvis_workers.dataflow.sizes import BYTES
+from jarvis_workers.dataflow.queries.ast_queries import leaves, walk
+from jarvis_workers.dataflow.queries.name_heuristics import RECEIVERS, listed, words_of
+from jarvis_workers.dataflow.state.sizes import BYTES
 
 # How often outside data is spread through all assignments of a function.
 SPREADS = 3

@@ -19,7 +19,7 @@ from jarvis_workers.sec.triage import TriageVerdict
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options
 from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, request_of
-from jarvis_workers.service.committed_tree import committed_files
+from jarvis_workers.service.checkouts import committed_files
 from jarvis_workers.service.request import check_snapshot, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_input import Baseline, Triage

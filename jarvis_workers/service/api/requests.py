@@ -15,7 +15,8 @@ from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, Chosen, ScanInput, Triage
-from jarvis_workers.service.sources import SourceTree, ignore_files_of, source_labels
+from jarvis_workers.service.scan_request import ignore_files_of
+from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
 from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.steps.sec.options import SecOptions

@@ -1,6 +1,5 @@
 """Submit a run that fixes the findings of another run."""
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
-from jarvis_workers.sec.fix.fixable import FIXABLE, FixProof, fix_finding, order_of, related_finding
+from jarvis_workers.sec.fix.fixable import FIXABLE, FixPlan, fix_finding, order_of, related_finding
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.budgets import budget_of
@@ -22,13 +22,13 @@ from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
-from jarvis_workers.service.scan_request import options_of, request_for
-from jarvis_workers.service.scan_runs import is_scan, scan_of
+from jarvis_workers.service.scan_request import request_for, with_settings
+from jarvis_workers.service.scan_runs import has_findings, scan_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixRequest
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.pipelines import FIX
@@ -52,20 +52,6 @@ SCAN_FILES, SCAN_BYTES = 2_000, 4_000_000
 PROVED_MAX = 200
 
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixChoice:
-    """The options of a command: which findings (`ids`, or the `top` ones, or all), and the commands of the gates."""
-
-    ids: tuple[str, ...] = ()
-    top: int | None = None
-    group: str | None = None
-    build: str = ""
-    tests: str = ""
-    attempts: int = 3
-    second_look: bool = True
-    with_changes: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,49 +90,49 @@ def find_judged_run(store: Store, named: str) -> Run:
     if not (run.ended or run.state == "paused"):
         raise UsageError(f"run {run.id} is {run.state}; wait for it with: jarvis runs wait {run.id}")
     if not has_verdicts(run):
-        advice = "verify its findings with: jarvis sec agent" if is_scan(run) else "it is no scan"
+        advice = "verify its findings with: jarvis sec agent" if has_findings(run.kind) else "it is no scan"
         raise UsageError(f"run {run.id} is a {run.kind} run without verdicts; {advice}")
     return run
 
 
-def chosen_findings(run: Run, body: ReportBody, choice: FixChoice) -> list[DefectGroup]:
+def chosen_findings(run: Run, body: ReportBody, request: FixRequest) -> list[DefectGroup]:
     """Return the findings to fix, in order and by root cause.
 
     Raises UsageError if an id is unknown, or there is nothing to fix.
     """
     fixable = sorted((issue for issue in body.issues if issue.status in FIXABLE), key=order_of)
-    if choice.ids:
+    if request.ids:
         by_id = {issue.id: issue for issue in body.findings}
-        if unknown := [one for one in choice.ids if one not in by_id]:
+        if unknown := [one for one in request.ids if one not in by_id]:
             ids = f"; choose among {listing([issue.id for issue in fixable], MOST_NAMED)}" if fixable else ""
             raise UsageError(f'run {run.id} has no finding "{plain(unknown[0])}"{ids}')
-        if wrong := [by_id[one] for one in choice.ids if by_id[one].status not in FIXABLE]:
+        if wrong := [by_id[one] for one in request.ids if by_id[one].status not in FIXABLE]:
             status = "suppressed" if wrong[0].suppression else wrong[0].status
             raise UsageError(f"finding {wrong[0].id} is {status}; only confirmed findings are fixed")
-        fixable = [issue for issue in fixable if issue.id in choice.ids]
+        fixable = [issue for issue in fixable if issue.id in request.ids]
     if not fixable:
         raise UsageError(f"run {run.id} has no confirmed findings to fix; see: jarvis runs report {run.id}")
-    return defect_groups(fixable)[: choice.top]
+    return defect_groups(fixable)[: request.top]
 
 
 def fix_request(
-    settings: "Settings", store: Store, blobs: Blobs, run: Run, choice: FixChoice, executor: str, tell: Tell
+    settings: "Settings", store: Store, blobs: Blobs, run: Run, request: FixRequest, executor: str, tell: Tell
 ) -> RunRequest[FixInput]:
     """Return the request of a run that fixes findings of `run`. Raises UsageError if that is not possible."""
     body = read_body(store, blobs, scan_of(run))
-    findings = chosen_findings(run, body, choice)
+    findings = chosen_findings(run, body, request)
     root = root_of(run)
     bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
-    sources = read_sources(root, bounds, tell, with_changes=choice.with_changes)
-    if not choice.build:
+    sources = read_sources(root, bounds, tell, with_changes=request.with_changes)
+    if not request.options.build:
         tell("no build command is set (--build): only the changed files are compiled, if that is possible")
-    if not choice.tests:
+    if not request.options.tests:
         tell("no test command is set (--test): the patches are not tested")
     proved = sorted((issue for issue in body.issues if issue.status == "proved"), key=order_of)[:PROVED_MAX]
     by_gid = _proofs(store, run, [*proved, *(one for first, others in findings for one in (first, *others))])
     fix_plan = _plan(run, blobs, findings, proved, sources, by_gid)
-    attempts = tuple(blobs.read(one.proof.blob) for found in fix_plan.findings for one in found.proved if one.proof)
-    run_input = FixInput(_options(settings, run, sources, choice), sources.archive, fix_plan, attempts)
+    attempts = tuple(blobs.read(blob) for found in fix_plan.findings for blob in found.proof_blobs)
+    run_input = FixInput(_options(settings, run, sources, request.options), sources.archive, fix_plan, attempts)
     return _request(settings, root, run, executor, run_input)
 
 
@@ -159,26 +145,20 @@ def root_of(run: Run) -> Path:
     return root
 
 
-def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixChoice) -> FixOptions:
+def _options(settings: "Settings", run: Run, sources: FixSources, options: FixOptions) -> FixOptions:
+    """Return the options completed by the settings, the scanned run and its sources."""
     scan = SecOptions.of(run)
-    return options_of(
+    return with_settings(
         settings,
-        FixOptions,
+        options,
         scanned=run.id,
-        model_group=model_name(settings, choice.group),
+        model_group=model_name(settings, options.model_group),
         agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
         base=sources.base,
         copied=sources.copied,
         below=sources.below,
         closed=list(sources.closed),
-        build=choice.build,
-        tests=choice.tests,
         proof_build=JudgeOptions.of(run).proof_build,
-        attempts=choice.attempts,
-        second_look=choice.second_look,
-        gate_seconds=settings.code.gate_seconds,
-        gate_memory_mb=settings.code.gate_memory_mb,
-        gate_disk_mb=settings.code.gate_disk_mb,
         min_confidence=scan.min_confidence,
         rules=scan.rules,
         build_flags=scan.build,
@@ -186,16 +166,12 @@ def _options(settings: "Settings", run: Run, sources: FixSources, choice: FixCho
     )
 
 
-def _proofs(store: Store, run: Run, issues: Sequence[Issue]) -> dict[int, FixProof]:
+def _proofs(store: Store, run: Run, issues: Sequence[Issue]) -> dict[int, Proof]:
     """Return the stored proofs of findings by gid."""
     gids = {issue.gid for issue in issues}
     with store.read() as session:
-        rows = proofs.of_gids(session, run.id, gids)
-    return {
-        row.gid: FixProof(blob=row.files, state=row.state, command=row.command, stack=tuple(json.loads(row.stack)))
-        for row in rows
-        if row.files is not None
-    }
+        found = proofs.of_gids(session, run.id, gids)
+    return {gid: proof for gid, proof in found.items() if proof.blob is not None}
 
 
 def _plan(
@@ -204,7 +180,7 @@ def _plan(
     findings: Sequence[DefectGroup],
     proved: Sequence[Issue],
     sources: FixSources,
-    by_gid: Mapping[int, FixProof],
+    by_gid: Mapping[int, Proof],
 ) -> FixPlan:
     """Return the findings with the hashes of their files, the files to scan, and the proved findings."""
     with open_snapshot(blobs, run.snapshot_id) as reader:

@@ -10,23 +10,25 @@ import platform
 import shutil
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jarvis_workers.bench.project_bench import LIMIT
 from jarvis_workers.errors import UsageError
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.source.identity import code_fingerprint
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.store.values import Commit
 from jarvis_workers.toolchain.cargo import find_rust
 
-if TYPE_CHECKING:
-    from hashlib import _Hash as Hash
-
 SPACE, FOLDER = "c2rust-gates-1", b"conversions"
-PACKAGES = "c2rust", "bench", "toolchain", "sandbox", "source", "steps/c2rust"
+CODE = (
+    "jarvis_workers.c2rust",
+    "jarvis_workers.bench",
+    "jarvis_workers.toolchain",
+    "jarvis_workers.sandbox",
+    "jarvis_workers.source",
+    "jarvis_workers.steps.c2rust",
+)
 BUILD_OPTIONS = "project", "configure", "build", "tests", "only", "forward", "translate", "plan", "tool_chains"
 LIMIT_OPTIONS = "build_seconds", "test_seconds", "memory_mb", "disk_mb"
 PROGRAMS = "cc", "gcc", "clang", "as", "ld", "make", "cmake", "gcov"
@@ -35,7 +37,7 @@ PROGRAMS = "cc", "gcc", "clang", "as", "ld", "make", "cmake", "gcov"
 def result_key(step: str, options: FastOptions, *parts: object) -> str:
     """Return the key of a job's result; `parts` are the blobs that the job reads, and options specific to its step."""
     given = [getattr(options, name) for name in ("crates", *BUILD_OPTIONS, *LIMIT_OPTIONS)]
-    words = [step, given, parts, code_fingerprint(), platform.machine(), _programs()]
+    words = [step, given, parts, gate_code(), platform.machine(), _programs()]
     return sha256(json.dumps(words, default=list).encode()).hexdigest()
 
 
@@ -61,21 +63,9 @@ def cache_result(resources: Resources, key: str, commit: Commit, *details: str) 
 
 
 @cache
-def code_fingerprint() -> str:
+def gate_code() -> str:
     """Return the hash of the code of the steps; long-lived processes call this early: files may be replaced later."""
-    digest = sha256()
-    package = files("jarvis_workers")
-    for name in PACKAGES:
-        _add(digest, package.joinpath(name))
-    return digest.hexdigest()
-
-
-def _add(digest: "Hash", place: Traversable) -> None:
-    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            _add(digest, entry)
-        elif not entry.name.endswith(".pyc"):
-            digest.update(f"{entry.name}\0".encode() + entry.read_bytes())
+    return code_fingerprint(CODE)
 
 
 def _programs() -> list[object]:

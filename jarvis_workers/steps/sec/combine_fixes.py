@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources
+from jarvis_workers.sec.fix.fixable import FixPlan
 from jarvis_workers.sec.fix.gates import APPLIES, PROOF, failed
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FIXED, FixResult, FixResults, PatchedFile, reason_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_finding import SCRATCH, scope_of
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs

@@ -23,7 +23,7 @@ from jarvis_workers.conversations.working_copy import mode_of, unpack_sources, w
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, why_not_fixable
-from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, RelatedFinding
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan, RelatedFinding
 from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
@@ -41,7 +41,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.attempted_patches import AttemptedPatches
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload
 from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs

@@ -1,28 +1,15 @@
-"""The options of runs that fix findings, and the payloads of their jobs."""
+"""What a user asks to fix, the options of runs that fix findings, and the payloads of their jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
 
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.option import Option
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.sec.fix.fixable import FixFinding, RelatedFinding
-from jarvis_workers.sec.fix.fixing import ATTEMPTS
 from jarvis_workers.steps.sec.options import RuleFacts
 
-
-class FixPlan(BaseModel):
-    """What a run fixes: the findings in order, and the scanned files if they are few enough to be scanned again.
-
-    `proved` are the proved findings of the scanned run, for errors that stand without a patch.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    findings: tuple[FixFinding, ...]
-    files: tuple[str, ...] = ()
-    proved: tuple[RelatedFinding, ...] = ()
+PATCH = "The patches"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +31,47 @@ class FixOptions(ConversationOptions):
     copied: str = ""
     below: str = ""
     closed: Sequence[str] = field(default_factory=list)
-    build: str = ""
-    tests: str = ""
+    build: Annotated[
+        str,
+        Option(
+            "--build",
+            "Command that builds the tree, run in a sandbox; default: compile the changed files.",
+            PATCH,
+            metavar="COMMAND",
+        ),
+    ] = ""
+    tests: Annotated[
+        str, Option("--test", "Command that runs the tests, run in a sandbox.", PATCH, metavar="COMMAND")
+    ] = ""
     proof_build: str | None = None
-    attempts: int = ATTEMPTS
-    second_look: bool = True
-    gate_seconds: float = 600
-    gate_memory_mb: float = 4096
-    gate_disk_mb: float = 4096
+    attempts: Annotated[
+        int, Option("--attempts", "Most attempts for each finding.", PATCH, metavar="NUMBER", at_least=1, at_most=10)
+    ] = 3
+    second_look: Annotated[
+        bool, Option("--second-look/--no-second-look", "Ask what is still wrong in a patched function.", PATCH)
+    ] = True
+    gate_seconds: Annotated[float, Option(setting="code.gate_seconds")] = 600
+    gate_memory_mb: Annotated[float, Option(setting="code.gate_memory_mb")] = 4096
+    gate_disk_mb: Annotated[float, Option(setting="code.gate_disk_mb")] = 4096
     min_confidence: float = 0.0
     rules: RuleFacts = field(default=RuleFacts(), metadata={"read": RuleFacts.decode})
     build_flags: str | None = None
     author: Sequence[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixRequest:
+    """The findings to fix: those with the `ids`, or the `top` ones, or all confirmed ones of a run, and how."""
+
+    run: Annotated[str, Option("RUN", 'Run of sec agent: id, id prefix, or "last".', completion="runs")]
+    ids: Annotated[Sequence[str], Option("ID", "Findings to fix; default: all confirmed ones.")] = ()
+    top: Annotated[
+        int | None, Option("--top", "Fix only the N worst root causes.", PATCH, metavar="NUMBER", at_least=1)
+    ] = None
+    options: FixOptions = FixOptions()
+    with_changes: Annotated[
+        bool, Option("--with-changes", "Start from the uncommitted changes, not from HEAD.", PATCH)
+    ] = False
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ This module avoids slow imports, since reports use it.
 from collections.abc import Iterator
 
 from jarvis_workers.pipeline.history import read_result
-from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding, FixPlan
 from jarvis_workers.sec.fix.result import NOT_DONE, FixResult
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload
 from jarvis_workers.store.values import StageJob
 
 # The stage of the jobs, the name of their blobs, and that of the artifact of the combined results.

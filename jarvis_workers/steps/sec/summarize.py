@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.dataflow import summarize
-from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
+from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow import FileAnalysis, FlowHit, FlowResult
+from jarvis_workers.dataflow.calls.taint_rules import TaintRule, taint_rule
 from jarvis_workers.dataflow.file_analysis import FunctionGap
-from jarvis_workers.dataflow.taint_rules import TaintRule, taint_rule
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import from_shown, shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of

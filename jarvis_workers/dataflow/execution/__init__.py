@@ -1,0 +1,1 @@
+"""Execute statements, and the functions that they call."""

@@ -1,0 +1,1 @@
+"""Evaluate expressions on a path: names, lvalues, assignments, arithmetic and conditions."""

@@ -1,0 +1,105 @@
+"""Evaluate expressions on a path, with their side effects.
+
+Each kind of expression has its own function, registered with @evaluates; `function_analysis` imports all modules that
+register such functions.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.memory.outside import cast_byte, cast_number
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import is_exact
+from jarvis_workers.dataflow.state.sizes import NUMBERS_WITH_FRACTIONS
+from jarvis_workers.dataflow.state.types import fitted
+from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, NULL, Object, Value, number
+
+Act = Callable[[PathState, Any], Value]
+ACTS: dict[type, Act] = {}
+# Limit of evaluations per function; an unreasonably large expression ends the analysis of its function.
+EVALUATIONS = 60_000
+
+
+class StepLimitReached(Exception):
+    """A limit of the analysis of a function is reached, named by the message; this is not an error."""
+
+
+def evaluates(*kinds: type) -> Callable[[Act], Act]:
+    """Return a decorator that registers an evaluator for kinds of expressions."""
+
+    def keep(act: Act) -> Act:
+        ACTS.update(dict.fromkeys(kinds, act))
+        return act
+
+    return keep
+
+
+def evaluate(path: PathState, e: ir.Expression | None) -> Value:
+    """Return the value of an expression and apply its side effects to the path."""
+    act = ACTS.get(type(e))
+    if act is None:
+        return ANY
+    machine = path.machine
+    machine.evaluated += 1
+    if machine.evaluated > EVALUATIONS:
+        raise StepLimitReached(f"it takes more than {EVALUATIONS:,} evaluations")
+    return act(path, e)
+
+
+def evaluate_all(path: PathState, parts: tuple[ir.Expression, ...]) -> list[Value]:
+    return [evaluate(path, part) for part in parts]
+
+
+@evaluates(ir.NumberExpr)
+def _number(path: PathState, e: ir.NumberExpr) -> Value:
+    return number(e.value)
+
+
+@evaluates(ir.NullExpr)
+def _null(path: PathState, e: ir.NullExpr) -> Value:
+    return NULL
+
+
+@evaluates(*ir.STRINGS)
+def _text(path: PathState, e: ir.StringExpr | ir.LongStringExpr) -> Value:
+    element = 4 if e.wide else 1
+    key = f"t:{element}:{e.text}"
+    if key not in path.objects:
+        length = e.length
+        size = (length + 1) * element
+        path.objects[key] = Object("text", "", (size, size), element, (length, length), filled=length)
+    return Value(target=key, null=NOT_NULL)
+
+
+@evaluates(ir.CommaExpr)
+def _comma(path: PathState, e: ir.CommaExpr) -> Value:
+    value = ANY
+    for part in e.parts:
+        value = evaluate(path, part)
+    return value
+
+
+@evaluates(ir.UnaryExpr)
+def _unary(path: PathState, e: ir.UnaryExpr) -> Value:
+    value = evaluate(path, e.operand)
+    low, high = value.range
+    if e.op == "-":
+        return Value((None if high is None else -high, None if low is None else -low), taint=value.taint)
+    if e.op != "!":
+        return ANY
+    return number(int(low == 0)) if is_exact(value.range) else number(0, 1)
+
+
+@evaluates(ir.CastExpr)
+def _cast(path: PathState, e: ir.CastExpr) -> Value:
+    value, kind = evaluate(path, e.operand), e.type
+    if value.range == (0, 0) and kind.endswith("*") and not value.target:
+        return value._replace(null=NULL.null)
+    if kind in NUMBERS_WITH_FRACTIONS:
+        return ANY
+    if value is ANY:
+        return cast_byte(path, e)
+    if value.taint is not None and kind.endswith("*"):
+        value = cast_number(path, e, value)
+    return fitted(path, value, kind, cast=True)

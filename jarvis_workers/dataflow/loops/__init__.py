@@ -1,0 +1,1 @@
+"""Loops: how they count, what they change, and their execution."""

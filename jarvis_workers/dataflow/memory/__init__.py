@@ -1,0 +1,1 @@
+"""Objects in memory: contents, ownership, sizes, and data from outside."""

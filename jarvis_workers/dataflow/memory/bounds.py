@@ -1,0 +1,151 @@
+"""Bounds checks of memory accesses."""
+
+from jarvis_workers.dataflow.ir.expr import Expression, NameExpr, UpdateExpr
+from jarvis_workers.dataflow.memory.contents import Access, is_counted
+from jarvis_workers.dataflow.memory.extents import excess, extent_of
+from jarvis_workers.dataflow.queries.ast_queries import variables_in
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import is_exact, plus
+from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, shown_size
+from jarvis_workers.dataflow.state.values import MEMORY, LinearExtent, Object, Place, Range, Value
+
+# The kinds of objects whose size is declared.
+DECLARED = ("stack", "static", "field")
+SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS, BY_EXTENT, UNTESTED = 0.88, 0.8, 0.82, 0.6, 0.82, 0.48
+
+
+def is_declared(target: Object) -> bool:
+    """Return whether memory has the size of a declaration, which no path changes."""
+    return target.kind in DECLARED and not target.family and is_exact(target.size)
+
+
+def room(value: Value, target: Object) -> int | None:
+    """Return the number of bytes from a pointer to the end of its object; None if it is unknown."""
+    size, (low, high) = target.size, value.at
+    if size[0] is None or size[0] != size[1] or low is None or target.kind not in MEMORY:
+        return None
+    return size[0] - (high if high is not None and high == low else low)
+
+
+def check_bounds(path: PathState, access: Access, target: Object, start: Range, width: int) -> None:
+    """Report an access that begins before its object or ends past it."""
+    _check_start(path, access, target, start)
+    size = target.size[1]
+    if target.extent is not None:
+        _check_extent(path, access, target, width)
+    if path.machine.execution.open_moves and size is not None and _leaves_openly(path, access, target):
+        return
+    index, (low, high) = access.subscript, start
+    if size is None or not comparable(width, size) or (high and not comparable(high, size)):
+        return
+    reach = width if access.place is not None else 1
+    what = "written" if access.writing else "read"
+    name = text_of(access.pointer)
+    informative = index.range[1] not in TYPE_ENDS or (index.taint is not None and not index.checked)
+    if high is not None and high + reach > size and target.size[0] == size and informative:
+        sure = _sure_of(path, access, exact=low == high)
+        if sure is None:
+            return
+        text = f"{name} is {what} {shown_size(high + reach - size)} past its end ({shown_size(size)})"
+        _past_end(path, access, text, sure, target)
+    elif index.taint and high is None and not index.checked:
+        text = f"{name} ({shown_size(size)}) is {what} at an untrusted index without an upper bound"
+        _past_end(path, access, text, UNBOUNDED, target)
+
+
+def _check_extent(path: PathState, access: Access, target: Object, width: int) -> None:
+    """Report an access behind memory whose size is a multiple of a variable."""
+    if (
+        access.place is None
+        or access.value.at != (0, 0)
+        or target.extent is None
+        or not comparable(width, target.extent.unit)
+    ):
+        return
+    last = extent_of(path, access.place)
+    if last is None:
+        return
+    reached = path.machine.mode.reaches.get(last.variable)
+    if reached is not None and last.unit == 1:
+        last = reached._replace(extra=reached.extra + last.extra)
+    more = excess(target.extent, LinearExtent(last.variable, last.unit * width, last.extra * width + width))
+    if more is not None:
+        what = "written" if access.writing else "read"
+        text = f"{text_of(access.pointer)} is {what} at least {more} bytes past its end (a multiple of a variable)"
+        _past_end(path, access, text, BY_EXTENT, target)
+
+
+def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
+    """Report an access through a variable that a loop moves without a bound, if the size of the memory is fixed."""
+    if not access.writing or not is_declared(target):
+        return False
+    for e in (access.pointer, access.place):
+        place = _variable(path, e.operand if isinstance(e, UpdateExpr) else e)
+        move = path.machine.execution.open_moves.get(place) if place is not None else None
+        if move is not None:
+            name, most = text_of(access.pointer), target.size[1] or 0
+            # An array sized by an unknown type has no known number of elements.
+            is_counted = comparable(most, target.element)
+            size = f" ({most // target.element} elements)" if is_counted else ""
+            text = f"{name}{size} is written in a loop that its size does not limit"
+            pattern = "flow_buffer_overflow" if move.step > 0 else "flow_buffer_underwrite"
+            report(path, pattern, path.machine.execution.line, text, since=move.event, sure=UNBOUNDED)
+            path.machine.execution.open_moves = {
+                key: one for key, one in path.machine.execution.open_moves.items() if key != place
+            }
+            return True
+    return False
+
+
+def _variable(path: PathState, e: Expression | None) -> Place | None:
+    local = path.frame.types.get(e.name) if isinstance(e, NameExpr) else None
+    return local.place if local is not None else None
+
+
+def check_counted(path: PathState, access: Access) -> None:
+    """Report a read of a buffer at a fixed offset before the function looks at the length that comes with it."""
+    if not access.writing and not path.machine.mode.addressing:
+        start = plus(access.value.at, access.subscript.range)
+        check_untested(path, access.key, access.pointer, start)
+
+
+def check_untested(path: PathState, key: str, pointer: Expression, start: Range, width: int = 1) -> None:
+    """Report a read of `width` bytes of a buffer whose length the function has not yet compared, once a buffer."""
+    machine = path.machine
+    buffer = machine.execution.counted.get(key)
+    if buffer is None or machine.mode.quiet or path.frame.depth or not is_exact(start):
+        return
+    is_first = start == (0, 0) and width == 1
+    if machine.execution.line >= buffer.compared or (machine.execution.line >= buffer.tested and is_first):
+        return
+    text = f"{text_of(pointer)} is read before {buffer.length} is compared with the bytes that this needs"
+    report(path, "flow_buffer_overread", machine.execution.line, text, sure=UNTESTED)
+    del machine.execution.counted[key]
+
+
+def _sure_of(path: PathState, access: Access, *, exact: bool) -> float | None:
+    """Return the confidence that the index takes the extreme of its range; None if its parts may exclude that."""
+    if exact or access.subscript.taint or is_counted(path, access):
+        return SURE
+    return PERHAPS if access.place is None or len(variables_in((access.place,))) <= 1 else None
+
+
+def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:
+    pattern = "flow_buffer_overflow" if access.writing else "flow_buffer_overread"
+    report(path, pattern, path.machine.execution.line, text, since=access.subscript.taint or target.made, sure=sure)
+
+
+def _check_start(path: PathState, access: Access, target: Object, start: Range) -> None:
+    index, (low, high) = access.subscript, start
+    pattern = "flow_buffer_underwrite" if access.writing else "flow_buffer_underread"
+    what = "written" if access.writing else "read"
+    if low is not None and low < 0:
+        text = f"{text_of(access.pointer)} is {what} {shown_size(-low)} before its start"
+        sure = _sure_of(path, access, exact=is_exact(start))
+        if sure is not None:
+            report(path, pattern, path.machine.execution.line, text, since=index.taint or target.made, sure=sure)
+    elif index.taint and low is None and high is not None and index.checked:
+        text = f"{text_of(access.pointer)} is {what} at an untrusted index that may be negative"
+        report(path, pattern, path.machine.execution.line, text, since=index.taint, sure=MAYBE_NEGATIVE)

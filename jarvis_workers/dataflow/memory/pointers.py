@@ -1,0 +1,157 @@
+"""State changes of pointers that are dereferenced, tested or passed on: NULL, released or escaped."""
+
+from jarvis_workers.dataflow.execution.exits import SINGLE_FROM
+from jarvis_workers.dataflow.ir.expr import Expression, IndexExpr
+from jarvis_workers.dataflow.queries.ast_queries import walk
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.reports import report
+from jarvis_workers.dataflow.state.values import (
+    ANY,
+    IS_NULL,
+    MAYBE_NULL,
+    NOT_NULL,
+    OWNED_DESCRIPTOR,
+    UNKNOWN,
+    PathEvent,
+    Range,
+    Value,
+)
+
+NULL_ARGUMENT = 0.76
+NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
+USED_AFTER_FREE = 0.9
+# The released element of an array may be another one than the element that is used.
+OTHER_ELEMENT = 0.3
+# The callee returns NULL on one of its paths, which its callers may know to be impossible.
+RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
+
+
+def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
+    """Report a possible null dereference; return whether the path continues."""
+    name = text_of(pointer)
+    if value.null == IS_NULL and (path.machine.execution.steps > SINGLE_FROM or _is_handed_on(path, value.why)):
+        # Of the paths that would tell which pointers are still NULL, only one is left.
+        return True
+    if value.null == IS_NULL:
+        text = f"{name} is NULL here and is dereferenced"
+        report(path, "flow_null_dereference", line, text, since=value.why, sure=_sure_of_null(path, value))
+        path.ended = True
+        return False
+    text = f"{name} is used without a NULL check"
+    report(path, "flow_unchecked_null", line, text, since=value.why, sure=UNTESTED)
+    if value.target is not None:
+        assume_not_null(path, value)
+    return True
+
+
+def _is_handed_on(path: PathState, why: PathEvent | None) -> bool:
+    """Return whether a function got the NULL that another one returned: its caller knows when that happens."""
+    if why is None or why.note != RETURNS_NULL:
+        return False
+    frame = path.frame
+    return why.file != frame.file or not frame.function.line <= why.line <= frame.function.end
+
+
+def _sure_of_null(path: PathState, value: Value) -> float:
+    """Return the confidence in a null dereference; it is lower if only a test of the pointer implies NULL."""
+    why = value.why
+    if why is None and path.frame.depth:
+        return NULL_ARGUMENT
+    if why is not None and why.note == RETURNS_NULL:
+        return RETURNED_NULL
+    if why is None or why.about is None or not why.note.endswith(("true", "false")):
+        return NULL_USED
+    return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER
+
+
+def used_after_free(
+    path: PathState, pointer: Expression, value: Value, line: int, sure: float = USED_AFTER_FREE
+) -> None:
+    """Report a use after free, once per object."""
+    key = value.target or ""
+    target = path.objects[key]
+    sure -= doubt_of_element(target.freed, pointer)
+    text = f"{text_of(pointer)} is used after it was released"
+    report(path, "flow_use_after_free", line, text, since=target.freed, sure=sure)
+    path.objects[key] = target._replace(freed=None, lost=True)
+
+
+def doubt_of_element(freed: PathEvent | None, pointer: Expression) -> float:
+    """Return the doubt about a use of a released object: it may be another element if the subscripts differ."""
+    before = _subscripts(freed.about) if freed is not None and freed.about is not None else []
+    after = _subscripts(pointer)
+    return OTHER_ELEMENT if before and after and before != after else 0.0
+
+
+def _subscripts(e: Expression) -> list[Expression]:
+    return [part.subscript for part in walk(e) if isinstance(part, IndexExpr)]
+
+
+def escape(path: PathState, value: Value) -> None:
+    """Mark an object as escaped: other code may own it."""
+    made = path.object_of(value)
+    if made is not None and not made.lost:
+        path.objects[value.target or ""] = made._replace(lost=True)
+
+
+def escape_inside(path: PathState, key: str) -> None:
+    """Mark the objects that an object points to as escaped."""
+    for (name, _), current in path.cells.items():
+        if name == key and current.target:
+            escape(path, current)
+
+
+def forget_inside(path: PathState, key: str) -> None:
+    """Drop the contents of the objects that an object points to."""
+    for inner in {current.target for (name, _), current in path.cells.items() if name == key}:
+        if inner is not None and inner != key:
+            forget_contents(path, inner, keep=False)
+
+
+def assume_null(path: PathState, value: Value) -> None:
+    """Record that a pointer is NULL: its allocation failed on this path."""
+    made = path.object_of(value)
+    if made is not None and made.freed is None:
+        path.objects[value.target or ""] = made._replace(lost=True)
+    for cell, current in path.cells.items():
+        if current.target == value.target and current.null == MAYBE_NULL:
+            path.cells[cell] = current._replace(range=(0, 0), target=None, null=IS_NULL)
+
+
+def assume_not_null(path: PathState, value: Value) -> None:
+    """Record that a pointer is not NULL, and with it all pointers to the same object; a stream owns its descriptor."""
+    escape(path, path.cells.get((value.target or "", OWNED_DESCRIPTOR), ANY))
+    for cell, current in path.cells.items():
+        if current.target == value.target and current.null == MAYBE_NULL:
+            path.cells[cell] = current._replace(null=NOT_NULL)
+
+
+def narrowed(path: PathState, value: Value, reach: Range) -> None:
+    """Record that a descriptor below 0 is not open."""
+    made = path.object_of(value)
+    if made is not None and made.kind == "descriptor" and reach[1] is not None and reach[1] < 0:
+        path.objects[value.target or ""] = made._replace(lost=True)
+
+
+def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
+    """Drop the contents of an object that a callee may modify; with `keep`, drop only plain values and `unset_from`."""
+    for inner in path.machine.inner_arrays.get(key, ()):
+        if inner in path.objects and not keep:
+            del path.objects[inner]
+    target = path.objects.get(key)
+    if target is not None and target.kind == "text":
+        # Nobody changes a literal.
+        return
+    if target is not None:
+        text_known = not keep and (target.length != UNKNOWN or target.filled or target.full)
+        if text_known or target.unset_from is not None:
+            target = target._replace(unset_from=None)
+            path.objects[key] = target if keep else target._replace(length=UNKNOWN, filled=0, full=None)
+        if keep:
+            return
+    for cell in path.cells_of(key):
+        # A function that only reads a struct keeps its fields, but a variable by itself may be its out-parameter.
+        if cell[1] != "&" and not (keep and cell[1]):
+            # The callee may release what the cell points to, or replace it.
+            escape(path, path.cells.pop(cell))

@@ -1,0 +1,1 @@
+"""Questions about code that do not depend on a path."""

@@ -1,0 +1,294 @@
+"""Syntactic queries on code: its calls, assigned places, conditions and size."""
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.queries.name_heuristics import never_returns
+from jarvis_workers.dataflow.queries.pretty import text_of
+
+# The fields of each kind of statement that are expressions.
+OWN_PARTS: dict[Any, Callable[[Any], Any]] = {
+    ir.ExprStmt: attrgetter("value"),
+    ir.DeclStmt: attrgetter("dims", "init"),
+    ir.IfStmt: attrgetter("condition"),
+    ir.SwitchStmt: attrgetter("subject"),
+    ir.ReturnStmt: attrgetter("value"),
+    ir.RangeForStmt: attrgetter("container"),
+    ir.ThrowStmt: attrgetter("value"),
+}
+# The bodies nested in each kind of statement that has any.
+BODIES: dict[Any, Callable[[Any], Sequence[Sequence[ir.Statement]]]] = {
+    ir.IfStmt: attrgetter("then", "otherwise"),
+    **dict.fromkeys((ir.LoopStmt, ir.RangeForStmt, ir.BlockStmt), lambda one: (one.body,)),
+    ir.SwitchStmt: lambda one: [group.body for group in one.groups],
+    ir.TryStmt: lambda one: (one.body, *one.handlers),
+}
+CONDITIONAL = frozenset((ir.AndExpr, ir.OrExpr, ir.ConditionalExpr))
+# The types of values that contain no nodes.
+HOLLOW = ir.LEAVES | {str, int, bool, float, type(None)}
+CALLS = frozenset((ir.CallExpr, ir.ConstructExpr, *ir.NEWS))
+OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+ORDERED = frozenset(("<", "<=", ">", ">="))
+JUMPS = (ir.ReturnStmt, ir.GotoStmt, ir.BreakStmt, ir.ContinueStmt, ir.ThrowStmt)
+SMALL = 3
+GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
+
+
+def walk(code: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield every node in statements and expressions except leaves; the input may be a tuple of nodes."""
+    stack = [code] if isinstance(code, tuple) else []
+    push = stack.append
+    while stack:
+        node = stack.pop()
+        if type(node) is not tuple:
+            yield node
+        for part in node:
+            if type(part) not in HOLLOW:
+                push(part)
+
+
+def leaves(code: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the names, constants and unknown parts in statements and expressions, in any order."""
+    stack = [(code,)]
+    while stack:
+        for part in stack.pop():
+            kind = type(part)
+            if kind in ir.LEAVES:
+                yield part
+            elif kind not in HOLLOW:
+                stack.append(part)
+
+
+def calls_in(statement: ir.Statement) -> list[ir.Expression]:
+    """Return the calls in a statement's own expressions, inner calls first."""
+    result: list[ir.Expression] = []
+    parts = OWN_PARTS.get(type(statement))
+    if parts is not None:
+        _calls(parts(statement), result)
+    return result
+
+
+def _calls(code: Any, calls: list[ir.Expression]) -> None:
+    """Collect calls, except in operands that short-circuit evaluation may skip: these must not be followed early."""
+    kind = type(code)
+    if kind in HOLLOW:
+        return
+    if kind in CONDITIONAL:
+        _calls(code.condition if kind is ir.ConditionalExpr else code.left, calls)
+        return
+    for part in code:
+        if type(part) not in HOLLOW:
+            _calls(part, calls)
+    if kind in CALLS:
+        calls.append(code)
+
+
+def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
+    """Return the lvalues assigned in a piece of code, without duplicates."""
+    result: dict[ir.Expression, None] = {}
+    for node in walk(code):
+        if isinstance(node, ir.AssignExpr):
+            result.setdefault(node.target)
+        elif isinstance(node, ir.UpdateExpr):
+            result.setdefault(node.operand)
+    return list(result)
+
+
+def moves_subscript(function: ir.LoweredFunction, e: ir.Expression) -> bool:
+    """Return whether a subscript in an expression contains a variable that a loop of the function assigns."""
+    names = variables_in(tuple([node.subscript for node in walk(e) if isinstance(node, ir.IndexExpr)]))
+    return bool(names) and any(
+        isinstance(target, ir.NameExpr) and target.name in names
+        for loop in walk(function.body)
+        if isinstance(loop, ir.LoopStmt)
+        for target in assigned((loop.condition, loop.step, loop.body))
+    )
+
+
+def variables_in(code: tuple[Any, ...]) -> frozenset[str]:
+    """Return the names of the variables in a piece of code."""
+    return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
+
+
+def alias_of(macro: Any) -> str | None:
+    """Return the function that a macro without parameters names, or calls after other effects: `(*(g(), f))`."""
+    match macro:
+        case ir.NameExpr(name=name) | ir.DerefExpr(pointer=ir.CommaExpr(parts=(*_, ir.NameExpr(name=name)))):
+            return name
+    return None
+
+
+def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:
+    """Return the texts of the conditions that a function tests more than once."""
+    once: set[str] = set()
+    again: set[str] = set()
+    for node in walk(function.body):
+        if isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr)) and node.condition is not None:
+            for leaf in atomic_conditions(node.condition):
+                text = fact_of(leaf)[0]
+                (again if text in once else once).add(text)
+    return frozenset(again)
+
+
+def limits_in(function: ir.LoweredFunction) -> dict[str, int]:
+    """Return the variables that a function compares, but not with 0 or in the head of a loop, and the first line."""
+    first: dict[str, int] = {}
+    for statement in walk(function.body):
+        parts = OWN_PARTS.get(type(statement))
+        for node in walk((parts(statement),)) if parts is not None else ():
+            if isinstance(node, ir.BinaryExpr) and node.op in ORDERED and ir.ZERO not in (node.left, node.right):
+                for name in variables_in((node.left, node.right)):
+                    first[name] = min(first.get(name, statement.line), statement.line)  # type: ignore[attr-defined]
+    return first
+
+
+def atomic_conditions(condition: ir.Expression) -> Iterator[ir.Expression]:
+    """Yield the atomic conditions of a condition built with &&, || and !."""
+    if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
+        yield from atomic_conditions(condition.left)
+        yield from atomic_conditions(condition.right)
+    elif isinstance(condition, ir.UnaryExpr) and condition.op == "!":
+        yield from atomic_conditions(condition.operand)
+    else:
+        yield condition
+
+
+def fact_of(condition: ir.Expression) -> tuple[str, bool]:
+    """Return the text of a condition in its positive form, and whether the condition was positive."""
+    match condition:
+        case ir.BinaryExpr(op="==" | "!=" as op, left=left, right=right) if right == ir.ZERO:
+            return text_of(left), op == "!="
+        case ir.BinaryExpr(op="!=" | ">=" | ">" as op):
+            return text_of(condition._replace(op=OPPOSITE[op])), False
+    return text_of(condition), True
+
+
+def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
+    """Return whether a call is informative for any argument, and the variables that the function names.
+
+    It is if the function allocates, reads input or bytes, may return NULL, or exits.
+    """
+    body = function.body
+    constant = len(body) <= SMALL and all(
+        isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
+    )
+    ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
+    gives = any(_gives(node) or _reads_bytes(node) or _returns_null(node) for node in walk(body))
+    return constant or ends or gives, variables_in(body)
+
+
+def _never_returns(e: ir.Expression) -> bool:
+    return isinstance(e, ir.CallExpr) and isinstance(e.callee, ir.NameExpr) and never_returns(e.callee.name)
+
+
+def _gives(node: tuple[Any, ...]) -> bool:
+    match node:
+        case ir.CallExpr(callee=ir.NameExpr(name=name)):
+            low = name.lower()
+            return any(word in low for word in GIVERS)
+    return isinstance(node, ir.NEWS)
+
+
+def _returns_null(node: tuple[Any, ...]) -> bool:
+    return isinstance(node, ir.ReturnStmt) and isinstance(node.value, ir.NullExpr)
+
+
+def _reads_bytes(node: tuple[Any, ...]) -> bool:
+    """Return whether a node returns an element at a cursor that moves, or shifts an element to join it with others."""
+    match node:
+        case ir.ReturnStmt(value=ir.DerefExpr(pointer=ir.UpdateExpr())):
+            return True
+        case ir.ReturnStmt(value=ir.IndexExpr(subscript=ir.UpdateExpr())):
+            return True
+        case ir.BinaryExpr(op="<<" | "*", left=left):
+            return isinstance(without_casts(left), (ir.IndexExpr, ir.DerefExpr))
+    return False
+
+
+def without_casts(e: ir.Expression) -> ir.Expression:
+    """Return the operand of casts and the target of assignments."""
+    while True:
+        if type(e) is ir.CastExpr:
+            e = e.operand
+        elif type(e) is ir.AssignExpr:
+            e = e.target
+        else:
+            return e
+
+
+def terms_of(e: ir.Expression) -> Iterator[ir.Expression]:
+    """Yield the terms of a sum."""
+    if isinstance(e, ir.BinaryExpr) and e.op == "+":
+        yield from terms_of(e.left)
+        yield from terms_of(e.right)
+    else:
+        yield e
+
+
+def wrap_checks(function: ir.LoweredFunction) -> frozenset[frozenset[ir.Expression]]:
+    """Return the sums, by their terms, that a function compares with one of the terms, which a wrapped sum is below."""
+    sums = set()
+    for node in walk(function.body):
+        if isinstance(node, ir.BinaryExpr) and node.op in ORDERED:
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                terms = frozenset(terms_of(without_casts(one)))
+                if len(terms) > 1 and without_casts(other) in terms:
+                    sums.add(terms)
+    return frozenset(sums)
+
+
+def rejections(function: ir.LoweredFunction) -> frozenset[int]:
+    """Return the ids of the conditions that jump away if they hold, without a use of their variables."""
+    return frozenset(
+        id(condition)
+        for node in walk(function.body)
+        if isinstance(node, ir.IfStmt) and node.then and isinstance(node.then[-1], JUMPS)
+        for condition in _alternatives(node.condition)
+        if not variables_in((condition,)) & variables_in(node.then)
+    )
+
+
+def _alternatives(condition: ir.Expression) -> Iterator[ir.Expression]:
+    """Yield the parts of a condition with && and || that are not negated."""
+    if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
+        yield from _alternatives(condition.left)
+        yield from _alternatives(condition.right)
+    else:
+        yield condition
+
+
+def size_of_function(function: ir.LoweredFunction, most: int) -> int:
+    """Return the number of statements of a function; any number above `most` if there are more than `most`."""
+    size = 0
+    blocks: list[Sequence[ir.Statement]] = [function.body]
+    while blocks and size <= most:
+        statements = blocks.pop()
+        size += len(statements)
+        for one in statements:
+            blocks.extend(bodies(one))
+    return size
+
+
+def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
+    """Return the bodies nested directly in a statement."""
+    nested = BODIES.get(type(statement))
+    return nested(statement) if nested is not None else ()
+
+
+def items_in(init: ir.InitListExpr) -> int | None:
+    """Return the number of elements that an initializer gives an array; None where it names them, or a macro may."""
+    items = init.items
+    if any(isinstance(item, (ir.DesignatedExpr, ir.UnknownExpr, ir.CallExpr)) for item in items):
+        return None
+    return None if len(items) == 1 and isinstance(items[0], ir.NameExpr) else len(items)
+
+
+def holds_label(statement: ir.Statement, labels: dict[str, Any]) -> bool:
+    """Return whether a statement contains one of the labels."""
+    return any(
+        (isinstance(one, ir.LabelStmt) and one.label in labels) or holds_label(one, labels)
+        for body in bodies(statement)
+        for one in body
+    )

@@ -1,0 +1,186 @@
+"""State of the analysis of one file: definitions, findings, evaluation flags and limits.
+
+The context does not interpret code; functions that take a path do.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, TypeVar
+
+from jarvis_workers.dataflow.calls.taint_rules import Effect, TaintRule
+from jarvis_workers.dataflow.ir.expr import AddressExpr, AssignExpr, CallExpr, Expression, NameExpr
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
+from jarvis_workers.dataflow.loops.induction import LoopFacts
+from jarvis_workers.dataflow.queries.ast_queries import (
+    limits_in,
+    nature,
+    rejections,
+    repeated_conditions,
+    size_of_function,
+    walk,
+    wrap_checks,
+)
+from jarvis_workers.dataflow.state.definitions import Callee, Definitions, Lookup, RecentResults
+from jarvis_workers.dataflow.state.mode import Execution, Mode
+from jarvis_workers.dataflow.state.sizes import limits_of
+from jarvis_workers.dataflow.state.values import PendingCheck, Range
+
+T = TypeVar("T")
+# Calls of functions with at most this many statements are followed.
+SMALL = 25
+# Confidence and trace: steps of (file, None for the analyzed file; line; event).
+Finding = tuple[float, list[tuple[str | None, int, str]]]
+
+
+class FunctionFacts:
+    """Cached properties of a function; the function itself is immutable.
+
+    `pointers`, `references` and `structs` are the numbers of its parameters of these kinds.
+    """
+
+    def __init__(self, function: LoweredFunction) -> None:
+        self.function = function
+        self.is_small = size_of_function(function, SMALL) <= SMALL
+        kinds = [parameter.type for parameter in function.params]
+        self.pointers = tuple(at for at, kind in enumerate(kinds) if kind.endswith("*"))
+        self.references = tuple(at for at, kind in enumerate(kinds) if kind.endswith("&"))
+        # Parameters that may be structs or containers, which are copied by part.
+        self.structs = tuple(
+            at for at, kind in enumerate(kinds) if not kind.endswith(("*", "&")) and not limits_of(kind)
+        )
+
+    @cached_property
+    def nature(self) -> tuple[bool, frozenset[str]]:
+        return nature(self.function)
+
+    @cached_property
+    def limits(self) -> dict[str, int]:
+        return limits_in(self.function)
+
+    @cached_property
+    def added_up(self) -> frozenset[str]:
+        """The variables that the function adds to."""
+        return frozenset(
+            node.target.name
+            for node in walk(self.function.body)
+            if isinstance(node, AssignExpr) and node.op and isinstance(node.target, NameExpr)
+        )
+
+    @cached_property
+    def set_by_calls(self) -> frozenset[str]:
+        """The variables whose address calls get."""
+        return frozenset(
+            part.operand.name
+            for node in walk(self.function.body)
+            if isinstance(node, CallExpr)
+            for part in node.args
+            if isinstance(part, AddressExpr) and isinstance(part.operand, NameExpr)
+        )
+
+    @cached_property
+    def repeated_conditions(self) -> frozenset[str]:
+        return repeated_conditions(self.function)
+
+    @cached_property
+    def wrap_checks(self) -> frozenset[frozenset[Expression]]:
+        return wrap_checks(self.function)
+
+    @cached_property
+    def rejections(self) -> frozenset[int]:
+        return rejections(self.function)
+
+
+facts_of = RecentResults[LoweredFunction, FunctionFacts](FunctionFacts)
+
+
+class AnalysisContext(Definitions):
+    """State of the analysis of one file.
+
+    `mode` is replaced as a whole, `execution` is that of the function that is analyzed, or of code apart from it.
+    With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
+    are those of the calls of functions, and `checks` the arguments that conditions on results of calls decide about.
+    """
+
+    evaluated: int
+    frames: int
+    mode: Mode
+    execution: Execution
+
+    def __init__(self, model: dict[str, Any], lookup: Lookup, rule: TaintRule | None = None) -> None:
+        super().__init__(model, lookup)
+        self.rule = rule
+        self.effects: Mapping[str, tuple[Effect, ...]] = rule.effects if rule is not None else {}
+        self.checks: dict[str, dict[tuple[str, int], PendingCheck]] = {}
+        self.findings: dict[tuple[str, int], Finding] = {}
+        self.proved: dict[tuple[str, int], bool] = {}
+        self.begin()
+        self.made_at: dict[str, int] = {}
+        self.facts: dict[int, tuple[str, bool, bool]] = {}
+        self.calls: dict[int, list[Expression]] = {}
+        self.callees: dict[int, Callee | None] = {}
+        self.loops: dict[int, LoopFacts] = {}
+        self.fields: dict[int, str] = {}
+        self.field_arrays: dict[int, tuple[int, Range] | None] = {}
+        self.function_macros: dict[str, FunctionMacro | None] = {}
+        self.ending_macros: dict[str, bool] = {}
+        self.ending_names: dict[str, bool] = {}
+        self.call_variables: dict[int, frozenset[str]] = {}
+        # Properties of functions; each entry holds its function, whose identity is the key.
+        self._properties: dict[tuple[str, int], tuple[LoweredFunction, bool]] = {}
+        self._named = 0
+        self._made_up: dict[tuple[int, str], tuple[tuple[Any, ...], Any]] = {}
+
+    def begin(self) -> None:
+        """Reset the state for the next function."""
+        self.evaluated = self.frames = 0
+        # By the names of objects, which other functions use again; grids are the arrays of arrays.
+        self.statics: set[str] = set()
+        self.grids: set[str] = set()
+        self.inner_arrays: dict[str, set[str]] = {}
+        self.mode, self.execution = Mode(), Execution()
+
+    @contextmanager
+    def aside(self, steps_max: int) -> Iterator[None]:
+        """Execute code apart from the current path, without findings; afterwards, its analysis continues."""
+        before = self.mode, self.execution
+        self.mode, self.execution = Mode(quiet=True), Execution(steps_max)
+        try:
+            yield
+        finally:
+            self.mode, self.execution = before
+
+    def prove(self, what: str, line: int, *, holds: bool) -> None:
+        """Record whether a line is harmless on this path; it counts as harmless only if it is on every path."""
+        self.proved[what, line] = holds and self.proved.get((what, line), True)
+
+    def doubt_proofs(self, first: int, last: int) -> None:
+        """Withdraw the proofs for a range of lines, because not every path was followed."""
+        for what, line in self.proved:
+            if first <= line <= last:
+                self.proved[what, line] = False
+
+    def name(self, prefix: str) -> str:
+        """Return a new, unique name for an object."""
+        self._named += 1
+        return f"{prefix}:{self._named}"
+
+    def property_of(self, name: str, function: LoweredFunction, compute: Callable[[], bool]) -> bool:
+        """Return whether a function has a property, computed once; it has none while it is computed, by recursion."""
+        key = name, id(function)
+        if key not in self._properties:
+            self._properties[key] = function, False
+            self._properties[key] = function, compute()
+        return self._properties[key][1]
+
+    def once(self, node: tuple[Any, ...], make: Callable[[], T], question: str = "") -> T:
+        """Return the result of `make` for a node, cached: caches keyed by node identity need one object.
+
+        Callers that ask different questions about the same node name them.
+        """
+        key = id(node), question
+        made = self._made_up.get(key)
+        if made is None:
+            made = self._made_up[key] = (node, make())
+        _, result = made
+        return result
