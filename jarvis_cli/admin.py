@@ -60,7 +60,7 @@ def roles(
 
     Run it as a superuser, before the first migration or after a later one.
     """
-    from jarvis_workers.service.wiring import role_statements  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.store.roles import role_statements  # noqa: PLC0415  (the store is slow to import)
 
     typer.echo(role_statements(owner, worker), nl=False)
     return 0

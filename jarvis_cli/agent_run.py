@@ -15,18 +15,22 @@ from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_
 from jarvis_cli.status_output import no_line, notices, write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import wiring
 from jarvis_workers.service.assistant.methodology_files import methodologies_for
 from jarvis_workers.service.assistant.team_file import read_team
-from jarvis_workers.service.budgets import RunBudget, budget_of
+from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.configured_tools import check_search_key
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run, resume
+from jarvis_workers.service.scan_request import blobs_of, options_of, request_for
 from jarvis_workers.service.sources import SourceTree, is_address, open_source, project_name
-from jarvis_workers.service.submit import RunInput, RunRequest, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.steps.assistant.team_options import TeamOptions
@@ -92,15 +96,15 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     facts: dict[str, Any] = {
         "task": read_task(options.task),
         "model_group": model_name(settings, options.group),
-        "agent_limits": wiring.agent_limits_of(settings),
+        "agent_limits": agent_limits_of(settings),
     }
     if team:
-        return wiring.options_of(settings, TeamOptions, team=team, **facts)
+        return options_of(settings, TeamOptions, team=team, **facts)
     root = None if is_address(options.path) else Path(options.path)
     tell = no_line if options.quiet else write_line
     # Recorded answers are found by the whole request, which must not depend on what was learned since.
     recorded = bool(options.record or options.replay)
-    return wiring.options_of(
+    return options_of(
         settings,
         TaskOptions,
         plan=options.plan,
@@ -141,7 +145,7 @@ def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: 
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
-        return deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), delivery, screen)
+        return deliver(StoredRun(settings, store, blobs_of(settings), run), delivery, screen)
 
 
 def _check_folder(answers: Path, *, offline: bool) -> None:
@@ -157,6 +161,7 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
 
 
 def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery | None) -> int:
+    from jarvis_workers.dispatch.sender import EXECUTOR  # noqa: PLC0415
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
@@ -165,7 +170,7 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, deli
 
             def begin() -> str:
                 with open_source(options.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                    request = _request(settings, source, task, remote.EXECUTOR, options)
+                    request = _request(settings, source, task, EXECUTOR, options)
                     return remote.submit_to_workers(store, blobs, request, screen.packing)
 
             def go_on(earlier: Run) -> str:
@@ -181,7 +186,7 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, deli
 def _request(
     settings: Settings, source: SourceTree, task: AgentTask, executor: str, options: AgentOptions
 ) -> RunRequest[RunInput]:
-    request = wiring.request_for(settings, source, options.kind, executor, RunInput(task), labels=options.labels)
+    request = request_for(settings, source, options.kind, executor, RunInput(task), labels=options.labels)
     return replace(
         request,
         selection=replace(request.selection, suffixes=None),

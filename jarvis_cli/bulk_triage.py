@@ -10,12 +10,12 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.sec.triage_record import TriageState
-from jarvis_workers.service.handles import Store
+from jarvis_workers.sec.triage import TriageState
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.filter import Filter, matching
 from jarvis_workers.service.triage.queue import WORDS
 from jarvis_workers.service.triage.records import Named, stored_judgements
+from jarvis_workers.store.engine import Store
 
 UNDO = "undo with: jarvis sec triage --undo"
 EXAMPLES_SHOWN = 3

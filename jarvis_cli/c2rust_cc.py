@@ -16,7 +16,8 @@ def cc(
     ] = None,
 ) -> int:
     """Run $JARVIS_C2RUST_CC and record the call in $JARVIS_C2RUST_RECORD/compile_commands.json, or add slots."""
-    from jarvis_workers.service.c2rust.compiler_calls import compile_with_slots, record_and_compile  # noqa: PLC0415
+    from jarvis_workers.bench.slot_compiler import compile_with_slots  # noqa: PLC0415
+    from jarvis_workers.service.c2rust.compiler_calls import record_and_compile  # noqa: PLC0415
 
     if "JARVIS_C2RUST_RECORD" in os.environ:
         return record_and_compile(arguments or [], os.environ, Path.cwd())

@@ -20,6 +20,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.run_estimate import RunEstimate, dry_request, estimate_run, open_dry_executor
 from jarvis_workers.service.health.needed_extras import require_extras
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import open_source
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
@@ -51,7 +52,7 @@ def print_estimate(settings: Settings, command: RunCommand, *, as_json: bool) ->
     ):
         with open_source(command.path, bounds=wiring.tree_bounds_of(settings)) as source:
             request = command.request(source, dry.local.executor, screen)
-            run_id = submit(dry.store, wiring.blobs_of(settings), dry_request(request), screen.packing)
+            run_id = submit(dry.store, blobs_of(settings), dry_request(request), screen.packing)
         run = run_locally(dry.local, run_id, screen, resumable=False)
         found = estimate_run(settings, store, dry, run, request)
     typer.echo(estimate_json(found) if as_json else "\n".join(estimate_lines(found)))

@@ -21,14 +21,15 @@ from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.c2rust.project_files import read_lines
 from jarvis_workers.service.c2rust.risk_report import read_risky_files
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import name_over_source
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.run_options import MoveOptions
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

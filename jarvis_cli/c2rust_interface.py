@@ -11,19 +11,14 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.option import options_in
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import ConversionRequest, require_model, require_tools
-from jarvis_workers.service.c2rust.interface_run import (
-    INTERFACE,
-    InterfaceInput,
-    crate_digest,
-    interface_request,
-    read_interface,
-)
+from jarvis_workers.service.c2rust.interface_run import InterfaceInput, crate_digest, interface_request, read_interface
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import name_over_source
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.steps.c2rust.options import ParseOptions
+from jarvis_workers.steps.c2rust.pipelines import INTERFACE
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 # Options that say how C is compiled and compared with Rust, which an interface with its own tests does not need.

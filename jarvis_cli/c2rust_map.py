@@ -72,8 +72,9 @@ def _list(listed: "list[FunctionResult]", total: int, origin: str, language: Lan
         _print_json([function_row(one) for one in listed])
         return exits.DONE
     from jarvis_cli import conversion_map_view as view  # noqa: PLC0415
+    from jarvis_cli.explain import words_in  # noqa: PLC0415
 
-    say = view.words_in(language)
+    say = words_in(language)
     if listed:
         typer.echo(view.table(listed, say))
     typer.echo(view.total_line(len(listed), total, origin, say), err=True)

@@ -22,9 +22,9 @@ from jarvis_workers.service.c2rust.optimize_run import (
     optimize_request,
 )
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 
 
 def optimize_crate(command: CrateOptimization) -> int:

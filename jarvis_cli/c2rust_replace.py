@@ -12,9 +12,9 @@ from jarvis_workers.service.c2rust.fast_run import require_model
 from jarvis_workers.service.c2rust.replacement_run import ReplaceInput, names_in, replace_request
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 

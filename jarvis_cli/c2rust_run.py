@@ -23,10 +23,11 @@ from jarvis_workers.service.c2rust.fast_run import (
 )
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.c2rust.scan_results import words_of_run
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.runs import stages_of
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 ROOTS_NEEDED = (

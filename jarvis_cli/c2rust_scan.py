@@ -9,10 +9,12 @@ from jarvis_cli.project_run import RunCommand, execute_run, project_settings, wi
 from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_scan
 from jarvis_cli.status_output import Display
 from jarvis_cli.symbol_output import deliver_symbols
-from jarvis_workers.service.c2rust.symbol_scan import SCAN, CompileOptions, scan_request
+from jarvis_workers.service.c2rust.compile_sources import CompileOptions
+from jarvis_workers.service.c2rust.symbol_scan import scan_request
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import name_over_source
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.steps.c2rust.pipelines import SCAN
 
 
 def scan_project(scan: ProjectScan) -> int:

@@ -14,11 +14,12 @@ from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
 from jarvis_cli.run_local import interruptible
 from jarvis_cli.task_text import read_task
 from jarvis_cli.terminal_text import for_stdout
+from jarvis_workers.assistant.definition_file import DefinitionFile
+from jarvis_workers.assistant.input_handlers import PersonText
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
 from jarvis_workers.service.assistant.chat_inputs import Inputs
-from jarvis_workers.service.assistant.chat_inputs import PersonText as PersonText
-from jarvis_workers.service.assistant.definitions import DefinitionFile, built_in_definitions, load_definition
+from jarvis_workers.service.assistant.definitions import built_in_definitions, load_definition
 from jarvis_workers.service.assistant.session_store import remove_or_tell
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings, load_settings

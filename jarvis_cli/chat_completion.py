@@ -24,7 +24,7 @@ def completions(text: str, root: Path) -> Iterator[tuple[str, str]]:
 
 def completer(root: Path) -> Any:
     """Return a completer of prompt_toolkit."""
-    from prompt_toolkit.completion import Completer, Completion  # noqa: PLC0415  (slow to import)
+    from prompt_toolkit.completion import Completer, Completion
 
     class InputCompleter(Completer):
         def get_completions(self, document: Any, complete_event: Any) -> Iterator[Completion]:

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from jarvis_cli.colour import use_colour
 from jarvis_cli.terminal_text import harmless
-from jarvis_workers.service.assistant.chat_driver import ToolOutcome as ToolOutcome
+from jarvis_workers.tools.tool import ToolOutcome
 from jarvis_workers.words import ENGLISH
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"

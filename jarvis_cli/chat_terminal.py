@@ -71,8 +71,8 @@ class EditingPerson:
     has_keys = True
 
     def __init__(self, history: Path, root: Path) -> None:
-        from prompt_toolkit import PromptSession  # noqa: PLC0415  (slow to import)
-        from prompt_toolkit.history import FileHistory  # noqa: PLC0415
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.history import FileHistory
 
         from jarvis_cli.chat_completion import completer  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def _decision(answer: str, base: str | None) -> Decision:
 
 
 def _keys() -> Any:
-    from prompt_toolkit.key_binding import KeyBindings  # noqa: PLC0415
+    from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
 

@@ -23,6 +23,7 @@ from jarvis_workers.service.assistant.code_branches import (
 )
 from jarvis_workers.service.assistant.code_request import find_code_repository
 from jarvis_workers.service.assistant.repository_lock import lock_repository
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings, load_settings
 
 COMMIT_LETTERS = 12
@@ -32,7 +33,7 @@ def accept(named: str, *, force: bool) -> int:
     """Bring the change of a run into the current branch."""
     settings, top = _here()
     with wiring.store_of(settings, tell=write_line, create=False) as store:
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         run = find_code_run(store, named, top)
         with lock_repository(require_change(store, blobs, run).repository().top, settings.data_dir):
             says = accept_change(store, blobs, run, settings.data_dir, force=force)
@@ -44,7 +45,7 @@ def reject(named: str, *, force: bool) -> int:
     """Drop the change of a run."""
     settings, top = _here()
     with wiring.store_of(settings, tell=write_line, create=False) as store:
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         run = find_code_run(store, named, top)
         with lock_repository(require_change(store, blobs, run).repository().top, settings.data_dir):
             reject_change(store, blobs, run, settings.data_dir, force=force)
@@ -56,7 +57,7 @@ def diff(named: str, *, full: bool) -> int:
     """Print the change of a run."""
     settings, top = _here()
     with wiring.store_of(settings, tell=write_line, create=False) as store:
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         change = require_change(store, blobs, find_code_run(store, named, top))
         if full:
             text = change_diff(store, change, settings.data_dir).decode("utf-8", "backslashreplace")
@@ -72,7 +73,7 @@ def list_changes(*, as_json: bool) -> int:
     if top is None:
         raise UsageError(f"{plain(str(Path.cwd()))} is not in a git repository")
     with wiring.store_of(settings, tell=write_line, create=False) as store:
-        rows = code_rows(store, wiring.blobs_of(settings), top)
+        rows = code_rows(store, blobs_of(settings), top)
     if as_json:
         document = [{**row._asdict(), "run": row.run.id, "created_at": row.run.created_at} for row in rows]
         typer.echo(json.dumps(document, indent=2))

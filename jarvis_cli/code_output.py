@@ -21,9 +21,9 @@ from jarvis_workers.service.assistant.code_branches import (
     read_change,
 )
 from jarvis_workers.service.budgets import resume_flags
-from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
 

@@ -30,7 +30,6 @@ from jarvis_workers.service.assistant.code_branches import (
 )
 from jarvis_workers.service.assistant.code_request import (
     CodeInput,
-    LocalRepository,
     code_request,
     create_code_repository,
     find_code_repository,
@@ -39,12 +38,14 @@ from jarvis_workers.service.assistant.code_tools import check_tools, tool_names
 from jarvis_workers.service.assistant.repository_lock import lock_repository
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.assistant.code_options import CodeRequest
 from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 ENTERED = "the task"
 PROMPT = "task (end with a blank line; nothing ends the session)> "
@@ -151,7 +152,7 @@ class _Session:
     def _confirm(self) -> None:
         """Ask a person whether to accept the last change, if it changed anything."""
         with wiring.store_of(self._settings, tell=write_line) as store:
-            blobs, run = wiring.blobs_of(self._settings), self._last
+            blobs, run = blobs_of(self._settings), self._last
             change = read_change(store, blobs, run) if run else None
             if run and change and change.files and typer.confirm("accept this change?", err=True):
                 write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
@@ -169,7 +170,7 @@ class _Session:
         if self._last is None:
             return request
         with wiring.store_of(self._settings, tell=write_line) as store:
-            change = read_change(store, wiring.blobs_of(self._settings), self._last)
+            change = read_change(store, blobs_of(self._settings), self._last)
             if change is None or decision_of(store, change.run):
                 return replace(request, start=None, copied="")
             published = publish_change(change, self._settings.data_dir)

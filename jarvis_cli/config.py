@@ -127,7 +127,7 @@ def init(
 @app.command(uses="none", examples="EDITOR=nano jarvis config edit")
 def edit() -> None:
     """Open jarvis.yaml of this directory in $VISUAL or $EDITOR, and check it afterwards."""
-    from jarvis_workers.service.editors import editor_command, open_editor  # noqa: PLC0415
+    from jarvis_workers.toolchain.editors import editor_command, open_editor  # noqa: PLC0415
 
     path = Path(YAML_FILE)
     if not path.exists():

@@ -14,6 +14,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_diff import compare_runs
 from jarvis_workers.service.c2rust.scan_results import words_of_run
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import load_settings
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def compare(before: "Run", after: "Run", *, form: str, file: Path | None, fail_o
         raise UsageError(f"--fail-on {fail_on} is for findings; for two conversions use --fail-on {WORSE}")
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, create=False) as store:
-        sides = compare_runs(store, wiring.blobs_of(settings), before, after)
+        sides = compare_runs(store, blobs_of(settings), before, after)
     write_report(CONVERSION_DIFFERENCE_FORMS[form](sides, words_of_run(after)), file)
     return exits.DONE if fail_on is None else _judged(sides, after.state)
 

@@ -20,12 +20,11 @@ from jarvis_cli.language import LanguageCode
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report.i18n import ENGLISH, Words
+from jarvis_workers.words import ENGLISH, Words
 
 if TYPE_CHECKING:
     from jarvis_workers.service.c2rust.conversion_map import MappedFunction
 
-__all__ = ["page", "table", "total_line", "words_in"]
 
 SIDE_BY_SIDE, NARROW, WIDTH_MAX = 100, 60, 240
 TEXT_MAX, TAB = 20_000, 4

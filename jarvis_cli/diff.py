@@ -130,10 +130,11 @@ def _report(named: str) -> "ReportSide":
     """Return the report of a run, or of a file if there is no run of that name."""
     from jarvis_workers.service import scan_runs, wiring  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import report_of_file, report_of_run  # noqa: PLC0415
+    from jarvis_workers.service.scan_request import blobs_of  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     if not RUN_NAME.fullmatch(named):
         return report_of_file(named)
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, create=False) as store:
-        return report_of_run(store, wiring.blobs_of(settings), scan_runs.find_scan(store, named))
+        return report_of_run(store, blobs_of(settings), scan_runs.find_scan(store, named))

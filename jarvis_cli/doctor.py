@@ -16,19 +16,12 @@ from jarvis_cli.program_trust import approve_programs
 from jarvis_workers.errors import BrokerRefused, JarvisError
 from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.c_reading import examine_c_reading
-from jarvis_workers.service.health.doctor import (
-    REFUSED_REMEDY,
-    REVISIONS,
-    Check,
-    engines,
-    examine,
-    examine_blobs,
-    fit,
-    this_machine,
-)
+from jarvis_workers.service.health.doctor import REFUSED_REMEDY, Check, examine, examine_blobs, fit, this_machine
 from jarvis_workers.service.health.needed_extras import OBJECT_STORES, missing_extras
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.source.match import engines
+from jarvis_workers.store.revisions import REVISIONS
 
 app = App()
 
@@ -80,7 +73,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
 
 
 def _sandbox_refusals() -> dict[str, str | None]:
-    from jarvis_workers.service.sandboxes import RUNNING, refusal  # noqa: PLC0415  (slow to import)
+    from jarvis_workers.sandbox.sandbox import RUNNING, refusal  # noqa: PLC0415  (slow to import)
 
     return {str(tier): refusal(tier) for tier in RUNNING}
 

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from jarvis_cli.colour import use_colour
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.rule_docs import LANGUAGES, weakness_link
 from jarvis_workers.sec.rules import Rule
+from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.words import ENGLISH, Words
 from jarvis_workers.words import words_in as words_of_package
 

@@ -23,11 +23,11 @@ from jarvis_workers.service.fixes.fix_results import (
     report_lines,
     write_patches,
 )
-from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.run_files import directory_for, export_directory
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.scan_runs import find_scan
+from jarvis_workers.store.engine import Store
 from jarvis_workers.words import cost_text
 
 COMMIT_LETTERS = 12

@@ -9,9 +9,11 @@ from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.service.handles import Store
-from jarvis_workers.service.reports.export import Growing, export_directory
-from jarvis_workers.service.reports.live import Follower, Updates, has_verdicts
+from jarvis_workers.service.reports.export import Growing
+from jarvis_workers.service.reports.live import Follower, Updates
+from jarvis_workers.service.reports.run_files import export_directory
+from jarvis_workers.steps.sec.verdicts import has_verdicts
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, StageProgress
 
 LINES_AT_ONCE = 5

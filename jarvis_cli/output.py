@@ -88,7 +88,7 @@ def retry_with_notice(do: Callable[[], T], screen: Display) -> T:
     try:
         return do()
     except StoreUnavailable as problem:
-        from jarvis_workers.service.wiring import retry_store  # noqa: PLC0415  (slow to import, and rarely needed)
+        from jarvis_workers.pipeline.store_retry import retry_store  # noqa: PLC0415  (slow to import, and rarely needed)
 
         screen.tell(f"{problem}; waiting")
         return retry_store(do)

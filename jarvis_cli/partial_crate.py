@@ -8,8 +8,8 @@ from jarvis_cli.run_local import interruptible
 from jarvis_cli.status_output import Display
 from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.c2rust.partial_crate import remove_partial_crate, submit_partial_crate
-from jarvis_workers.service.handles import Store
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

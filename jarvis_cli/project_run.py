@@ -11,16 +11,18 @@ from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_
 from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePlan, ParseInput, plan_of
-from jarvis_workers.service.handles import Store
+from jarvis_workers.service.c2rust.compile_sources import CompileOptions, CompilePlan
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
-from jarvis_workers.service.request import InputT
+from jarvis_workers.service.request import FollowUpRequest, InputT, RunInput, RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run, resume
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree, open_source
-from jarvis_workers.service.submit import FollowUpRequest, RunInput, RunRequest, submit, submit_over
+from jarvis_workers.service.submit import submit, submit_over
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 
@@ -47,7 +49,7 @@ class RunCommand:
             request = self.request(source, executor, screen)
             request = replace(request, name=self.name, labels={**request.labels, **self.labels})
             if executor.startswith("local:"):
-                return submit(store, wiring.blobs_of(settings), request, screen.packing)
+                return submit(store, blobs_of(settings), request, screen.packing)
             from jarvis_workers.service import remote  # noqa: PLC0415
 
             return remote.submit_to_workers(store, wiring.shared_blobs_of(settings), request, screen.packing)
@@ -129,10 +131,11 @@ def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished)
-        return command.deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), screen)
+        return command.deliver(StoredRun(settings, store, blobs_of(settings), run), screen)
 
 
 def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
+    from jarvis_workers.dispatch.sender import EXECUTOR  # noqa: PLC0415
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
@@ -140,7 +143,7 @@ def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> in
         with display(command.quiet) as screen:
 
             def begin() -> str:
-                return command.submit(settings, store, remote.EXECUTOR, screen)
+                return command.submit(settings, store, EXECUTOR, screen)
 
             def go_on(earlier: Run) -> str:
                 return resume_on_cluster(store, earlier, settings, None)

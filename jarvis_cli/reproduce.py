@@ -53,12 +53,13 @@ CODES = {
 def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json: AsJson = False) -> int:
     """Run the proof of a finding again: build the tree as it is now, run the input or harness, say whether it fires."""
     from jarvis_workers.service import proofs, wiring  # noqa: PLC0415  (slow to import)
+    from jarvis_workers.service.scan_request import blobs_of  # noqa: PLC0415  (slow to import)
     from jarvis_workers.service.triage.discussions import find_issue  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line, create=False) as store:
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         found, issue = find_issue(store, blobs, identifier, run, with_proof=True)
         root = Path(path) if path is not None else Path(os.fsdecode(found.root_raw))
         if not root.is_dir():

@@ -7,7 +7,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY
-from jarvis_workers.service.rules.rulebook import Chosen, Rulebook, choose, open_rulebook, select
+from jarvis_workers.service.rules.rulebook import Rulebook, choose, open_rulebook, select
+from jarvis_workers.service.scan_input import Chosen
 from jarvis_workers.settings import FLAG, RulesSettings, Settings, origins
 
 FLAGS = {"rules.enable_only": "--rules", "rules.categories": "--category"}

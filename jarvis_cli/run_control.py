@@ -18,6 +18,7 @@ from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.health.delays import showing_delays
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings
 
 
@@ -25,7 +26,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
     """Wait for a run to end, at most `timeout` seconds; return the exit code of the run."""
     with wiring.store_of(settings, tell=write_line, create=False) as store:
         target_run = runs.find_run(store, run)
-        stored = StoredRun(settings, store, wiring.blobs_of(settings), target_run)
+        stored = StoredRun(settings, store, blobs_of(settings), target_run)
         _check_broker(stored)
         with display(quiet) as screen, follow(screen, store) as show_all:
             waiting = runs.Waiting(
@@ -92,7 +93,7 @@ def _go_on(
 ) -> int:
     with wiring.store_of(settings, tell=write_line, create=False) as store:
         target_run = runs.find_run(store, run)
-        stored = StoredRun(settings, store, wiring.blobs_of(settings), target_run)
+        stored = StoredRun(settings, store, blobs_of(settings), target_run)
         delivery = _as_started(stored, delivery)
         with display(quiet) as screen:
             if runs.is_local(target_run):

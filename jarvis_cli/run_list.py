@@ -11,8 +11,9 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain
-from jarvis_workers.service.run_list import ListedRun, list_runs, shown_state
+from jarvis_workers.service.run_list import list_runs, shown_state
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.run_list import ListedRun
 
 COMMIT_DIGITS = 9
 KIND_WIDTH, REVISION_WIDTH, LABEL_WIDTH = 10, 24, 16

@@ -11,7 +11,7 @@ from jarvis_workers.errors import StoreError
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.wiring import LocalExecutor
+    from jarvis_workers.local.executor import LocalExecutor
 
 
 def run_locally(local: "LocalExecutor", run_id: str, screen: Display, *, resumable: bool = True) -> Run:

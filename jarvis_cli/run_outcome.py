@@ -12,12 +12,12 @@ from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
 from jarvis_workers.sec.report.fired_rules import finding_name
-from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.verdicts import lines_share, listed_findings, urgency
 from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import ENGLISH
 
 STATUS_WORDS = {"review": "to review"}
 REASON_WIDTH = 160

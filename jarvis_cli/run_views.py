@@ -14,9 +14,10 @@ from jarvis_cli.run_list import revision
 from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service import conversations, runs, wiring
+from jarvis_workers.service import conversations, runs, scan_request, wiring
 from jarvis_workers.service.run_kinds import StoredRun, units_of
 from jarvis_workers.service.run_status import RunStatus, status_of
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.words import commit_mark, cost_text
 
@@ -40,7 +41,7 @@ SHOWN = (
 def show(settings: Settings, run: str, *, as_json: bool) -> int:
     """Print the state of a run, its stages, and the suggested next command."""
     with wiring.store_of(settings, create=False) as store:
-        status = status_of(StoredRun(settings, store, wiring.blobs_of(settings), runs.find_run(store, run)))
+        status = status_of(StoredRun(settings, store, scan_request.blobs_of(settings), runs.find_run(store, run)))
     part = status.part
     if as_json:
         typer.echo(json.dumps(part | {"delays": status.delays}, indent=2))
@@ -93,14 +94,14 @@ def _show_conversations(status: RunStatus) -> None:
 def report(settings: Settings, run: str, delivery: Delivery) -> int:
     """Write the report of a run, or the answer of an agent."""
     with wiring.store_of(settings, create=False) as store:
-        stored = StoredRun(settings, store, wiring.blobs_of(settings), runs.find_run(store, run))
+        stored = StoredRun(settings, store, scan_request.blobs_of(settings), runs.find_run(store, run))
         return run_results.report(stored, delivery)
 
 
 def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> int:
     """Print a conversation."""
     with wiring.store_of(settings, create=False) as store:
-        records = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
+        records = conversations.read_transcript(store, blobs_of(settings), conversations.find_job(store, job))
     if as_json:
         typer.echo(json.dumps(records, indent=2))
         return exits.DONE
@@ -116,7 +117,7 @@ def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> in
 def export(settings: Settings, run: str, directory: Path | None) -> int:
     """Write the files of a run."""
     with wiring.store_of(settings, create=False) as store:
-        stored = StoredRun(settings, store, wiring.blobs_of(settings), runs.find_run(store, run))
+        stored = StoredRun(settings, store, scan_request.blobs_of(settings), runs.find_run(store, run))
         return run_results.export(stored, directory)
 
 
@@ -132,7 +133,7 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
                 raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
         ids = [one.id for one in target_run] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids) + runs.remove_abandoned(store, settings.lease_seconds)
-        pruned = runs.prune_unused(store, wiring.blobs_of(settings), time.time())
+        pruned = runs.prune_unused(store, scan_request.blobs_of(settings), time.time())
         forgotten = runs.forget_answers(store, age) if answers else 0
     deleted = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:

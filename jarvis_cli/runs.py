@@ -137,40 +137,35 @@ def cancel(run: RunId) -> int:
     return run_control.cancel(_settings(), run)
 
 
-@app.command(uses="agents", examples=RESUME)
-def resume(
-    run: RunId,
-    output: Output = None,
-    form: Form = None,
-    as_json: FormJson = False,
-    fail_on: FailOn = None,
-    relative_to: RelativeTo = None,
-    budget: Budget = None,
-    quiet: Quiet = False,
-) -> int:
-    """Continue a run that was interrupted or has spent its budget, then report as its first command was told to."""
-    from jarvis_cli import run_control  # noqa: PLC0415
+def _going_on(name: str, summary: str, examples: str) -> None:
+    """Add a command that lets jobs of a run go on, then reports as its first command was told to."""
 
-    delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
-    return run_control.resume(_settings(), run, delivery, budget, quiet=quiet)
+    def command(
+        run: RunId,
+        output: Output = None,
+        form: Form = None,
+        as_json: FormJson = False,
+        fail_on: FailOn = None,
+        relative_to: RelativeTo = None,
+        budget: Budget = None,
+        quiet: Quiet = False,
+    ) -> int:
+        from jarvis_cli import run_control  # noqa: PLC0415
+
+        act = run_control.resume if name == "resume" else run_control.retry
+        delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
+        return act(_settings(), run, delivery, budget, quiet=quiet)
+
+    command.__doc__ = summary
+    app.command(name, uses="agents", examples=examples)(command)
 
 
-@app.command(uses="agents", examples="jarvis runs retry last -o report.html")
-def retry(
-    run: RunId,
-    output: Output = None,
-    form: Form = None,
-    as_json: FormJson = False,
-    fail_on: FailOn = None,
-    relative_to: RelativeTo = None,
-    budget: Budget = None,
-    quiet: Quiet = False,
-) -> int:
-    """Run the failed jobs of an ended run again, then report."""
-    from jarvis_cli import run_control  # noqa: PLC0415
-
-    delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
-    return run_control.retry(_settings(), run, delivery, budget, quiet=quiet)
+_going_on(
+    "resume",
+    "Continue a run that was interrupted or has spent its budget, then report as its first command was told to.",
+    RESUME,
+)
+_going_on("retry", "Run the failed jobs of an ended run again, then report.", "jarvis runs retry last -o report.html")
 
 
 @app.command(examples=REPORT)

@@ -14,10 +14,11 @@ from jarvis_cli.app import App
 from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.sandboxes import CommandOutcome, SandboxLimits, Tier, open_sandbox, refusal
+from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
+from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.attacks import AttackResult
+    from jarvis_workers.probe.selftest import AttackResult
 
 TIMED_OUT, NOT_CONFINED, BY_SIGNAL = 124, 125, 128
 LAYERS = {
@@ -70,17 +71,17 @@ def run(
 @app.command(uses="none", examples="jarvis sandbox selftest")
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
-    from jarvis_workers.service import attacks  # noqa: PLC0415  (only needed here)
+    from jarvis_workers.probe.selftest import groups, judge, unconfined  # noqa: PLC0415  (only needed here)
 
-    names = attacks.groups()
-    counting = attacks.unconfined([name for some in names.values() for name in some])
+    names = groups()
+    counting = unconfined([name for some in names.values() for name in some])
     _write_row("tier", "layers", "attacks", "outcome")
     escaped, tried = 0, 0
     for tier, layers in LAYERS.items():
         if why := refusal(tier):
             _write_row(tier, layers, "all", f"not run: {why}")
             continue
-        verdicts = attacks.judge(tier, names, counting)
+        verdicts = judge(tier, names, counting)
         for group, outcome in _summary(verdicts):
             _write_row(tier, layers, group, outcome)
         escaped += sum(verdict.counts and verdict.escaped for verdict in verdicts)

@@ -19,26 +19,31 @@ from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable, UsageError
+from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.paths import plain
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import wiring
-from jarvis_workers.service.budgets import RunBudget
-from jarvis_workers.service.handles import Store, TreeBounds, Unchanged
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.labels import baseline_labels
 from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
-from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
+from jarvis_workers.service.reports.baselines import is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import discard_run, find_run, resume
-from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_input import Baseline, ScanInput
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import scan_of
 from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.service.targets import older_selection, prefix_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.unchanged_since import Unchanged
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.gittree import TreeBounds
 
 if TYPE_CHECKING:
     from jarvis_workers.dispatch.broker import Notifier
@@ -89,7 +94,7 @@ def _scan_here(request: ScanRequest) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         with display(request.delivery.quiet) as screen:
             run = scan_here(store, request, screen, resumable=request.delivery.is_stored)
-        return deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), request.delivery, screen)
+        return deliver(StoredRun(settings, store, blobs_of(settings), run), request.delivery, screen)
 
 
 def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable: bool = True) -> Run:
@@ -125,7 +130,7 @@ def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable:
 
 
 @contextmanager
-def _executor(settings: Settings, store: Store, screen: Display) -> Iterator[wiring.LocalExecutor]:
+def _executor(settings: Settings, store: Store, screen: Display) -> Iterator[LocalExecutor]:
     with (
         follow(screen, store, grows=True) as show,
         wiring.executor_of(settings, store, tell=screen.tell, show=show) as local,
@@ -138,6 +143,7 @@ def _scan_on_cluster(request: ScanRequest) -> int:
 
     The command always waits for the scan of a baseline revision.
     """
+    from jarvis_workers.dispatch.sender import EXECUTOR  # noqa: PLC0415
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     settings = request.settings
@@ -147,7 +153,7 @@ def _scan_on_cluster(request: ScanRequest) -> int:
 
             def begin(part: Part, request: ScanRequest) -> str:
                 with part.opened as source:
-                    run_request = part.of(request.of(source, remote.EXECUTOR))
+                    run_request = part.of(request.of(source, EXECUTOR))
                     return remote.submit_to_workers(store, blobs, run_request, screen.packing)
 
             def scan(part: Part) -> Run:

@@ -30,7 +30,7 @@ from jarvis_workers.settings import TOML_FILE, TOML_PLACE, YAML_FILE, Settings, 
 from jarvis_workers.steps.sec.options import SecOptions
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.budgets import RunBudget
+    from jarvis_workers.ratelimit.budget import RunBudget
     from jarvis_workers.service.named_runs import RunName
     from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
@@ -75,7 +75,7 @@ class ScanRequest:
     def kind(self) -> str:
         """The kind of the run."""
         if self.ranks and not self.agents:
-            from jarvis_workers.service.reading import RANKED  # noqa: PLC0415  (slow to import)
+            from jarvis_workers.steps.sec.pipelines import RANKED  # noqa: PLC0415  (slow to import)
 
             return RANKED
         return "sec.agent" if self.agents else "sec.fast"

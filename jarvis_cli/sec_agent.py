@@ -13,14 +13,16 @@ from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.estimate import Plan
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_group, model_name, models_are_set, untrusted_groups
 from jarvis_workers.service.proofs import can_compile
 from jarvis_workers.service.reading import with_reader
 from jarvis_workers.service.runs import discard_run
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.sec.dry_run import Plan
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
 NO_MODEL = (
@@ -65,7 +67,7 @@ def print_estimate(request: ScanRequest, agents: JudgeOptions, *, as_json: bool)
             if run.state not in ("done", "incomplete"):
                 raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")
             unpacked = settings.data_dir / "cache" / "sources"
-            found = estimated(store, wiring.blobs_of(settings), run, plan, unpacked=unpacked, escalation=escalation)
+            found = estimated(store, blobs_of(settings), run, plan, unpacked=unpacked, escalation=escalation)
         finally:
             discard_run(store, run.id, settings.lease_seconds)
     typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))
@@ -108,7 +110,7 @@ def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
         model_group=group,
         second_group=name_of(agents.second_group),
         escalate=name_of(agents.escalate),
-        agent_limits=wiring.agent_limits_of(settings),
+        agent_limits=agent_limits_of(settings),
         notes=read_notes(settings),
     )
     return with_reader(settings, chosen, group)

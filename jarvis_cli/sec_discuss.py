@@ -67,13 +67,14 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     from jarvis_cli.report_target import delivery as delivery_of  # noqa: PLC0415
     from jarvis_cli.status_output import write_line  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
+    from jarvis_workers.service.scan_request import blobs_of  # noqa: PLC0415
     from jarvis_workers.service.triage.discussions import discussion_request, find_issue  # noqa: PLC0415
 
     settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=False)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     with wiring.store_of(settings, tell=write_line, create=False) as store:
-        found = find_issue(store, wiring.blobs_of(settings), named, options.run)
+        found = find_issue(store, blobs_of(settings), named, options.run)
     request = discussion_request(settings, kind, found, text, options.group, language_of(options.lang))
     run_options = replace(request.options, **target.run_options)
     command = FollowUpCommand(

@@ -10,13 +10,14 @@ from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.service import wiring
 from jarvis_workers.service.fixes.fix_request import FixInput, find_judged_run, fix_request, root_of
-from jarvis_workers.service.handles import Blobs
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
 
 
 def fix_findings(options: FixCommandOptions) -> int:
@@ -44,7 +45,7 @@ def fix_findings(options: FixCommandOptions) -> int:
 
 
 def _blobs(settings: Settings) -> Blobs:
-    return wiring.blobs_of(settings) if settings.place == "local" else wiring.shared_blobs_of(settings)
+    return blobs_of(settings) if settings.place == "local" else wiring.shared_blobs_of(settings)
 
 
 def _no_line(_: str) -> None:

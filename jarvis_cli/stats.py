@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from jarvis_workers.sec.rules import Rule
-from jarvis_workers.sec.triage_record import PRIOR_WEIGHT
+from jarvis_workers.sec.triage import PRIOR_WEIGHT
 from jarvis_workers.service import wiring
 from jarvis_workers.service.triage.records import JUDGED_MIN, RuleRecord, records_of
 from jarvis_workers.settings import Settings

@@ -9,9 +9,10 @@ from jarvis_cli import exits
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_results import print_paths, write_rendered
 from jarvis_cli.status_output import Display, write_line
+from jarvis_workers.c2rust.report.body import ScanBody
+from jarvis_workers.c2rust.report.text import incomplete_line, not_checked_line, summary_line
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust import scan_results
-from jarvis_workers.service.c2rust.scan_results import ScanBody
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import Words
@@ -73,13 +74,13 @@ def _outcome(run: Run, body: ScanBody) -> str:
 
 
 def _summary(body: ScanBody, say: Words) -> list[str]:
-    lines = [scan_results.summary_line(body, say)]
+    lines = [summary_line(body, say)]
     if body.not_checked:
-        lines.append(scan_results.not_checked_line(body, say))
+        lines.append(not_checked_line(body, say))
         lines += [f"  {unit.file}: {unit.reason}" for unit in body.not_checked[:NAMES_MAX]]
         if len(body.not_checked) > NAMES_MAX:
             number = f"{len(body.not_checked) - NAMES_MAX:,}"
             lines.append("  " + say("and {number} more", number=number))
     if body.incomplete:
-        lines.append(scan_results.incomplete_line(body, say))
+        lines.append(incomplete_line(body, say))
     return lines

@@ -161,7 +161,7 @@ def _mark(place: "TriageContext", criteria: "Filter", marks: Sequence["Marked"],
 def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:
     """Pair each mark with its reason; a mark without an id applies to all findings that match the filters."""
     from jarvis_cli import triage_actions  # noqa: PLC0415
-    from jarvis_workers.sec.triage_record import TriageState  # noqa: PLC0415
+    from jarvis_workers.sec.triage import TriageState  # noqa: PLC0415
 
     if len(reasons) not in (0, 1, len(marks)):
         raise UsageError(f"{len(reasons)} reasons for {len(marks)} marks; give one for all, or one for each")

@@ -23,14 +23,14 @@ from jarvis_cli.triage_session import KEYS, AskQuestion, EditFinding, SaveVerdic
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service import wiring
-from jarvis_workers.service.editors import editor_command, open_editor
-from jarvis_workers.service.handles import Blobs, Store
-from jarvis_workers.service.reports.export import write_whole
+from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.scan_input import Triage
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import ScanRun, find_scan, is_complete
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
@@ -38,7 +38,10 @@ from jarvis_workers.service.triage.filter import OPEN, Filter, matching
 from jarvis_workers.service.triage.queue import WORDS, Excerpts, Sheet
 from jarvis_workers.service.triage.records import Named, stored_judgements
 from jarvis_workers.settings import load_settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.editors import editor_command, open_editor
 
 PROBLEMS_SHOWN = 20
 LISTED = ("id", "fingerprint", "status", "severity", "score", "file", "line", "pattern")
@@ -75,7 +78,7 @@ def open_context(run: str | None, *, create: bool) -> Iterator[TriageContext]:
     """Open the store of this directory's settings, which a command may `create`, and find the run."""
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line, create=create) as store:
-        yield TriageContext(store, wiring.blobs_of(settings), None if run is None else find_scan(store, run))
+        yield TriageContext(store, blobs_of(settings), None if run is None else find_scan(store, run))
 
 
 def triage_of_options(named: str | None, *, nobody: bool, learned: bool) -> Triage:

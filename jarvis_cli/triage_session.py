@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.triage.queue import judgement
 
 KEYS = "t true   f false   w won't fix   l later   s skip   b back   ? help   q quit"

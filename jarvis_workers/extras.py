@@ -19,7 +19,7 @@ MODULES = {
     "postgres": ("psycopg",),
     "flower": ("flower",),
     "s3": ("s3fs",),
-    "gcs": ("gcsfs",),
+    "gcs": ("gcsfs", "fsspec"),
     "metrics": ("prometheus_client",),
     "traces": ("opentelemetry",),
     "web": ("flask", "flask_wtf", "flask_openapi3", "waitress"),

@@ -14,6 +14,19 @@ from jarvis_workers.escape import visible, visible_lines
 
 # Without these, no tag, comment or entity can begin, and a script element cannot end.
 TAGS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+HEAD = """\
+<!doctype html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>"""
 
 
 class Html(str):
@@ -53,7 +66,13 @@ def script_data(value: object) -> Html:
     return Html(text)
 
 
-def content_policy(style: str, script: str | None) -> str:
+def page_head(title: str, style: str, script: str | None = None, *, language: str = "en") -> str:
+    """Return the beginning of a page, up to its body; the page loads nothing, and runs this script alone."""
+    policy = _content_policy(style, script)
+    return HEAD.format(language=language, policy=policy, title=written(title), style=style)
+
+
+def _content_policy(style: str, script: str | None) -> str:
     """Return the Content-Security-Policy of a page that has this style and script and loads nothing."""
     scripts = "'none'" if script is None else _hash(script)
     return (

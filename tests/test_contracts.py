@@ -115,6 +115,17 @@ def test_every_library_is_kept_by_a_contract() -> None:
     assert libraries - KEPT == FREE
 
 
+def test_the_tables_are_known_to_the_store_alone_as_types_too() -> None:
+    graph = _graph(types=True)
+    importers = {
+        name
+        for module in ("sqlalchemy", "sqlmodel", "alembic")
+        for name in graph.find_modules_that_directly_import(module)
+    }
+
+    assert {name for name in importers if not name.startswith("jarvis_workers.store.")} == set()
+
+
 def test_environment_processes_and_connections_are_reached_where_they_may_be() -> None:
     places = defaultdict[str, set[str]](set)
     for file in (file for package in PACKAGES for file in (ROOT / package).rglob("*.py")):

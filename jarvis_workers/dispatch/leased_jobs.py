@@ -15,7 +15,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 T = TypeVar("T")
 

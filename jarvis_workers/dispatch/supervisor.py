@@ -24,7 +24,7 @@ from jarvis_workers.pipeline.controller import Controller
 from jarvis_workers.snapshots.resources import storage_environment
 from jarvis_workers.store import crash_attribution, events, jobs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 from jarvis_workers.toolchain.children import Child, ChildDied
 from jarvis_workers.toolchain.die_with_parent import is_running
 

@@ -7,8 +7,7 @@ from typing import IO, TYPE_CHECKING
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import Run, StageProgress
 
 BUILD_QUEUE = "build"
 

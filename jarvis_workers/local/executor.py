@@ -18,7 +18,7 @@ from jarvis_workers.pipeline.controller import Controller, advance
 from jarvis_workers.pipeline.outage import Outage, OutageLimits
 from jarvis_workers.pipeline.stages import has_conversation_stage
 from jarvis_workers.store import jobs, runs, stages, workers
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run, WorkerFacts
 
 SHORTEST_WAIT_SECONDS = 0.01
 # A limit of a user's shell does not pass by itself, unlike an outage of a server.
@@ -28,7 +28,7 @@ HOST_PATIENCE_SECONDS = 60.0
 class LocalExecutor:
     """Executes the runs of one worker id, one at a time; `executed` are their ids."""
 
-    def __init__(self, world: ExecutorContext, limits: RunLimits, worker: workers.WorkerFacts) -> None:
+    def __init__(self, world: ExecutorContext, limits: RunLimits, worker: WorkerFacts) -> None:
         self.world, self.limits, self.worker = world, limits, worker
         self.store = world.store
         self.controller = Controller(

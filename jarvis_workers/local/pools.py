@@ -26,7 +26,7 @@ from jarvis_workers.store.values import Claimed
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 CHILD_QUEUES = ("scan", BUILD_QUEUE)
 LEASE_MARGIN_SECONDS = 10

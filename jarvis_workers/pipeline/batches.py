@@ -16,7 +16,7 @@ from jarvis_workers.pipeline.options import RunOptions, read_limits
 from jarvis_workers.store.values import Claimed, NewJob
 
 if TYPE_CHECKING:
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 LABEL_LENGTH = 120
 

@@ -22,14 +22,13 @@ from jarvis_workers.pipeline.stages import (
 )
 from jarvis_workers.store import clock_steps, crash_attribution, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.sql import stop_clock
-from jarvis_workers.store.values import NewJob
+from jarvis_workers.store.values import NewJob, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlmodel import Session
-
     from jarvis_workers.store.engine import Store
+    from jarvis_workers.store.session import Session
 
 ELECTION = "controller"
 # A difference between two clocks that is not a step: they are disciplined, at most 500 ppm.
@@ -70,7 +69,7 @@ def _end_cancelled(session: Session, run_id: str) -> None:
         runs.finish(session, run_id, "cancelled")
 
 
-def _go_on(session: Session, run: runs.Run, stage: str) -> None:
+def _go_on(session: Session, run: Run, stage: str) -> None:
     events.record(session, run.id, "closed", stage)
     following = stages.following(session, run.id, stage)
     if following is None:
@@ -82,7 +81,7 @@ def _go_on(session: Session, run: runs.Run, stage: str) -> None:
         _open(session, run, following)
 
 
-def _open(session: Session, run: runs.Run, stage: str) -> None:
+def _open(session: Session, run: Run, stage: str) -> None:
     if hook := stage_of(run.kind, stage).on_open:
         hook_of(hook)(session, run)
     for name in opened_with(run.kind, stage):
@@ -90,7 +89,7 @@ def _open(session: Session, run: runs.Run, stage: str) -> None:
     jobs.insert_jobs(session, run.id, stage, [plan_job(stage)])
 
 
-def _end_state(session: Session, run: runs.Run) -> tuple[str, str | None]:
+def _end_state(session: Session, run: Run) -> tuple[str, str | None]:
     progress = stages.progress(session, run.id)
     last = progress[-1].name
     if progress[-1].failed:

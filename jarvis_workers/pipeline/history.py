@@ -12,7 +12,7 @@ from jarvis_workers.store.values import Commit, StageJob
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The reason for a partly scanned file contains these words.
 PARTLY = "checked only"

@@ -16,10 +16,10 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import artifacts, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import has_conversations
-from jarvis_workers.store.values import Claimed, Commit, Finished, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Finished, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 PLAN_CHUNK = 5000
 # Jobs per save, since their transcripts are in memory meanwhile.
@@ -48,7 +48,7 @@ class Loading:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._runs: dict[str, runs.Run | None] = {}
+        self._runs: dict[str, Run | None] = {}
 
     def load(self, job: Claimed) -> tuple[str, Any]:
         """Return the module of the job's step, and the work that its `load` returns."""
@@ -99,7 +99,7 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
     return Commit()
 
 
-def history_of(store: Store, blobs: Blobs, run: runs.Run) -> StageHistory:
+def history_of(store: Store, blobs: Blobs, run: Run) -> StageHistory:
     """Return the history for a plan; no session stays open while the plan computes."""
 
     def outcomes(stage: str) -> list[StageJob]:
@@ -157,7 +157,7 @@ def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:
     return blobs.put(content)
 
 
-def _run(run: runs.Run | None, job: Claimed) -> runs.Run:
+def _run(run: Run | None, job: Claimed) -> Run:
     if run is None:
         raise StepFailed(f"job {job.id}: its run {job.run_id} was removed")
     return run

@@ -7,7 +7,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import NewJob
 
 if TYPE_CHECKING:
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 
 def single_job(step: str, queue: str, label: str) -> "Callable[[Run, Blobs], Iterator[NewJob]]":

@@ -18,14 +18,12 @@ from jarvis_workers.pipeline.run_state import NOT_CHECKED, GapWords
 from jarvis_workers.store.queues import QUEUES, has_conversations
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
     from jarvis_workers.conversations.runtime import AgentRuntime
     from jarvis_workers.pipeline.history import StageHistory
     from jarvis_workers.snapshots.blobs import Blobs
     from jarvis_workers.snapshots.resources import Resources
-    from jarvis_workers.store.runs import Run
-    from jarvis_workers.store.values import Claimed, Commit, NewJob
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 
 class Stage(NamedTuple):

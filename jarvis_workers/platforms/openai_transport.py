@@ -1,4 +1,4 @@
-"""The openai library as a `Wire`; no other module uses it, and only its transport and errors are used.
+"""The openai library as a `Wire`; no other module uses it, and only its documented transport and errors are used.
 
 The library is imported with the first client, in the process that uses it. There is one client per process and address,
 since each takes 56 ms and 0.8 MB; keys and timeouts are options of a request. Its own retries are disabled, since
@@ -65,7 +65,9 @@ class Sdk:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
                 how = self._how(body, seconds)
-                async with aclosing(await client.post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
+                kind = openai.AsyncStream[object]
+                stream = await client.post(self._url, cast_to=object, stream=True, stream_cls=kind, **how)
+                async with aclosing(stream.response) as answer:
                     async for piece in answer.aiter_bytes():
                         response.add(piece)
             return self._cleared(response.end())
@@ -82,7 +84,7 @@ class Sdk:
         timeout = http.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
         # without a value the library sends a key of its own
         headers = {"Authorization": openai.omit, **self._headers}
-        return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
+        return {"content": body, "options": {"headers": headers, "timeout": timeout}}
 
     def _cleared(self, body: bytes) -> bytes:
         """Return an answer with the API key removed."""

@@ -52,7 +52,7 @@ class SyscallRequest(NamedTuple):
         return f"/proc/{self.process}/fd/{self.number_at(place)}"
 
 
-class Custodian:
+class NotificationListener:
     """The notification handler of one command, for its scratch directory and its processes."""
 
     def __init__(

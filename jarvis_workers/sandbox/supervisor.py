@@ -18,7 +18,7 @@ from jarvis_workers.sandbox import confine, kernel, process_tree
 from jarvis_workers.sandbox.bwrap import PRIVATE_TEMPORARY
 from jarvis_workers.sandbox.confine import Cell
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome
-from jarvis_workers.sandbox.notify_handler import Custodian
+from jarvis_workers.sandbox.notify_handler import NotificationListener
 from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.bounded_output import Output
@@ -88,7 +88,7 @@ class _ZygoteSupervisor:
         self._free = self._free_at_start = self._free_bytes()
         self._size_at_start = scratch.size_of(request.scratch)
         self._own = (request.scratch, PRIVATE_TEMPORARY)
-        self._custodian: Custodian | None = None
+        self._notifications: NotificationListener | None = None
         self._hidden = frozenset[int]()
 
     def to_the_end(self) -> bytes:
@@ -114,7 +114,7 @@ class _ZygoteSupervisor:
                 cpu_seconds=round(used.ru_utime + used.ru_stime, 4),
                 cut=sum(output.cut for output in self._outputs),
                 reason=self._reason or _reason_of(number),
-                exits=tuple(sorted(self._custodian.exits)) if self._custodian else (),
+                exits=tuple(sorted(self._notifications.exits)) if self._notifications else (),
             )
         )
 
@@ -174,7 +174,7 @@ class _ZygoteSupervisor:
         usage, free = usage_of(everyone, self._own), self._free_bytes()
         # A fork by root also hides its files until it has executed the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
-        shared = self._custodian.shared_bytes if self._custodian else 0
+        shared = self._notifications.shared_bytes if self._notifications else 0
         shared += queued_bytes() if self._request.loopback else 0
         if len(everyone) > UNCOUNTED * limits.processes:
             self._reason = "processes"
@@ -228,8 +228,10 @@ class _ZygoteSupervisor:
             return False
         if message[:1] == confine.LISTENS:
             assert self._cell.machine is not None
-            self._custodian = Custodian(descriptors[0], self._request, self._cell.machine, process_tree.descendants)
-            self._on(descriptors[0], self._custodian.answer)
+            self._notifications = NotificationListener(
+                descriptors[0], self._request, self._cell.machine, process_tree.descendants
+            )
+            self._on(descriptors[0], self._notifications.answer)
         elif message[:1] == confine.FAILED:
             self._refused = message[1:].decode()
         else:

@@ -6,32 +6,6 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.severity import CATEGORY_ORDER as CATEGORY_ORDER
-from jarvis_workers.sec.severity import SEVERITIES as SEVERITIES
-from jarvis_workers.sec.severity import is_at_least as is_at_least
-from jarvis_workers.sec.severity import score_of as score_of
-from jarvis_workers.sec.severity import severity_of as severity_of
-
-__all__ = [
-    "CATEGORY_ORDER",
-    "DISCOVERED",
-    "FOUND_BY_MODEL",
-    "FUZZ_CRASH",
-    "HIT_FIELDS",
-    "RULE_FIELDS",
-    "SEEN_BY_MODEL",
-    "SEVERITIES",
-    "SUPERSEDES",
-    "WITHOUT_RULE",
-    "Candidate",
-    "Numbered",
-    "fingerprint_of",
-    "is_at_least",
-    "pattern_of",
-    "rule_id",
-    "score_of",
-    "severity_of",
-]
 
 # The rules whose findings are redundant on a line where this rule has fired.
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS

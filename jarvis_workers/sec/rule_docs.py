@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from jarvis_workers.sec.finding import CATEGORY_ORDER, severity_of
-from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.rules import Rule
+from jarvis_workers.sec.severity import CATEGORY_ORDER, severity_of
+from jarvis_workers.words import ENGLISH, Words
 
 LANGUAGES = {"c/cpp": "C and C++", "rust": "Rust"}
 HEAD = """\

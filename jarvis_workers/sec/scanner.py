@@ -16,8 +16,7 @@ from jarvis_workers.sec.rules.analysis.examined import unexamined
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
-from jarvis_workers.source.encoding import BYTE_ORDER_MARKS, HEAD_BYTES
-from jarvis_workers.source.encoding import as_utf8 as as_utf8
+from jarvis_workers.source.encoding import BYTE_ORDER_MARKS, HEAD_BYTES, as_utf8
 from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import compiler_newlines, mask

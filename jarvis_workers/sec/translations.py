@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from jarvis_workers.sec import rules
-from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, Rule
+from jarvis_workers.words import TRANSLATED
 
 CANDIDATE_TEXTS = ("description", "suggestion")
 RULE_TEXTS = ("title", *CANDIDATE_TEXTS, "verification")

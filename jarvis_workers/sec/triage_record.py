@@ -4,24 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jarvis_workers.sec.triage import NOTHING_JUDGED as NOTHING_JUDGED
-from jarvis_workers.sec.triage import PRIOR_WEIGHT as PRIOR_WEIGHT
-from jarvis_workers.sec.triage import TriageState as TriageState
-from jarvis_workers.sec.triage import TriageVerdict as TriageVerdict
-from jarvis_workers.sec.triage import learned_confidence as learned_confidence
-from jarvis_workers.sec.triage import moved_by as moved_by
-from jarvis_workers.sec.triage import unadjusted_minimum as unadjusted_minimum
-
-__all__ = [
-    "NOTHING_JUDGED",
-    "PRIOR_WEIGHT",
-    "Judgement",
-    "TriageState",
-    "TriageVerdict",
-    "learned_confidence",
-    "moved_by",
-    "unadjusted_minimum",
-]
+from jarvis_workers.sec.triage import TriageState
 
 
 class Judgement(BaseModel):

@@ -12,7 +12,7 @@ from jarvis_workers.errors import JarvisError, ScanCancelled, UsageError
 from jarvis_workers.service import runs, wiring
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 STOP_SECONDS = 20.0
 

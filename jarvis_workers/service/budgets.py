@@ -5,12 +5,11 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.ratelimit.budget import RunBudget as RunBudget
-from jarvis_workers.ratelimit.budget import read_budget
+from jarvis_workers.ratelimit.budget import RunBudget, read_budget
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import budgets
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 
 def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None:

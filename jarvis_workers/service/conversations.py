@@ -16,7 +16,7 @@ from jarvis_workers.steps.sec.write_report import list_issues
 from jarvis_workers.store import artifacts, events, jobs, transcripts, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 FINDING_ID = re.compile(r"[CR][0-9a-f]{6,40}")
 RUNS_SEARCHED = 20

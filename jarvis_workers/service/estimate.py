@@ -24,10 +24,9 @@ from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store import clusters, transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import RECENT_JOBS
+from jarvis_workers.store.values import Run
 
-__all__ = ["Estimate", "Plan", "estimate"]
 NO_BOUNDS: Mapping[str, StageShare] = {}
 
 

@@ -24,7 +24,7 @@ from jarvis_workers.steps.sec.proof_selection import places_to_prove
 from jarvis_workers.steps.sec.read_files import plan_reading
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 TYPICAL = FirstRequest(6_000)
 

@@ -23,8 +23,6 @@ from jarvis_workers.store.values import Run
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
 
-__all__ = ["OF_DELIVERY", "NameTaken", "RunName", "check_name", "find_named", "name_over_source", "request_hash"]
-
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 SHOWN_MAX = 80
 OF_THE_MACHINE = frozenset({"batch_bytes", "batch_files", "methodologies", "processes", "remark"})

@@ -28,7 +28,7 @@ from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.proof_runner import PROOFS, BenchRunner
 from jarvis_workers.store import proofs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 
 def can_compile() -> bool:

@@ -14,7 +14,6 @@ from jarvis_workers.service.models import model_group
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import READ_ROOM, JudgeOptions
-from jarvis_workers.steps.sec.pipelines import RANKED as RANKED
 
 # The share of the context window of a model that a group of files takes.
 WINDOW_PARTS = 3

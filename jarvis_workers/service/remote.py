@@ -8,7 +8,7 @@ from secrets import token_hex
 
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.outages import Outages
-from jarvis_workers.dispatch.sender import EXECUTOR, Sender
+from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.dispatch.traces import traced_submit
 from jarvis_workers.errors import StoreError, UsageError
 from jarvis_workers.pipeline.controller import Controller
@@ -17,27 +17,17 @@ from jarvis_workers.service.health.cluster import examine_cluster, own_blobs
 from jarvis_workers.service.health.delays import DelayNotice
 from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.service.health.unserved_queues import NOBODY_SECONDS, Absence, unserved
-from jarvis_workers.service.submit import RunInput, RunRequest, submit
+from jarvis_workers.service.request import RunInput, RunRequest
+from jarvis_workers.service.submit import submit
 from jarvis_workers.service.wiring import Show
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import runs, stages
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import Run, StageProgress
 
 # Poll interval as a fraction of the time elapsed, and its bounds.
 LOOK_SHARE, LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.05, 0.02, 0.2
-__all__ = [
-    "EXECUTOR",
-    "broker_url",
-    "carry_out",
-    "check_broker",
-    "examine",
-    "notifier_of",
-    "notify_workers",
-    "submit_to_workers",
-]
 
 
 def broker_url(settings: Settings) -> str:

@@ -11,7 +11,6 @@ from jarvis_workers.paths import plain
 if TYPE_CHECKING:
     pass
 
-__all__ = ["ReportObject", "is_object_url"]
 
 URL = re.compile(r"[a-z][a-z0-9]*://.")
 

@@ -17,11 +17,10 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
     from jarvis_workers.ratelimit.budget import RunBudget
     from jarvis_workers.service.named_runs import RunName
     from jarvis_workers.store.engine import Store
+    from jarvis_workers.store.session import Session
 
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20

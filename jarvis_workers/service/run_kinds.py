@@ -7,8 +7,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.stages import find_kind, kind_of, optional_function
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.handles import Blobs, Store
     from jarvis_workers.settings import Settings
+    from jarvis_workers.snapshots.blobs import Blobs
+    from jarvis_workers.store.engine import Store
     from jarvis_workers.store.values import Run
 
 Panel = Mapping[str, Any]

@@ -5,8 +5,7 @@ from typing import Any
 
 from jarvis_workers.service.health.process_identity import has_ended
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.run_list import Filters, newest_listed
-from jarvis_workers.store.run_list import ListedRun as ListedRun
+from jarvis_workers.store.run_list import Filters, ListedRun, newest_listed
 from jarvis_workers.store.sqlite_reader import open_direct
 
 LOCAL = "local:"

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from jarvis_workers.store import model_usage, run_pages, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.model_usage import RunUsage
-from jarvis_workers.store.run_pages import RunFilter as RunFilter
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.run_pages import RunFilter
+from jarvis_workers.store.values import Run
 
 ROOTS_MAX = 200
 

@@ -19,12 +19,10 @@ from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
 from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, stages, transcripts, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.store.values import PARTIAL_KINDS
+from jarvis_workers.store.values import PARTIAL_KINDS, Run, StageProgress
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")

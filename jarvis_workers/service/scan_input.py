@@ -13,10 +13,9 @@ from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, IGNORE_FILE
 from jarvis_workers.steps.sec.options import RuleFacts, SecOptions
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
     from jarvis_workers.sec.triage_record import Judgement
     from jarvis_workers.store.engine import Store
+    from jarvis_workers.store.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from jarvis_workers.option import check_values, values_of_settings
-from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.labels import automatic_labels

@@ -13,7 +13,7 @@ from jarvis_workers.sec.report_document import Summary
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 # A run whose kind has findings.
 ScanRun = NewType("ScanRun", Run)

@@ -12,7 +12,7 @@ from jarvis_workers.sec.judge.cost_model import ConversationProfile, Conversatio
 from jarvis_workers.store import transcripts
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 @dataclass(frozen=True)

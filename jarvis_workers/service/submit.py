@@ -10,18 +10,14 @@ from jarvis_workers.pipeline.stages import stages_without
 from jarvis_workers.service.checkouts import committed_files
 from jarvis_workers.service.labels import marked_labels
 from jarvis_workers.service.named_runs import NameTaken
-from jarvis_workers.service.request import FollowUpRequest as FollowUpRequest
-from jarvis_workers.service.request import RunInput as RunInput
-from jarvis_workers.service.request import RunRequest as RunRequest
-from jarvis_workers.service.request import check_path, check_snapshot, run_of
+from jarvis_workers.service.request import FollowUpRequest, RunInput, RunRequest, check_path, check_snapshot, run_of
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.store import artifacts, budgets, jobs, run_labels, run_names, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.run_names import NamedRun
-from jarvis_workers.store.runs import SnapshotFacts
-from jarvis_workers.store.values import Run
+from jarvis_workers.store.values import Run, SnapshotFacts
 
 
 def submit(

@@ -35,7 +35,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import leases, notifications
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 LEASE = "webhook"
 LEASE_SECONDS = 90.0

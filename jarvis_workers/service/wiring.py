@@ -14,22 +14,14 @@ from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.context import ExecutorContext, RunLimits
-from jarvis_workers.local.executor import LocalExecutor as LocalExecutor
-from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
-from jarvis_workers.pipeline.store_retry import retry_store as retry_store
+from jarvis_workers.local.executor import LocalExecutor
+from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS, retry_store
 from jarvis_workers.platforms.answer_cache import AnswerFolder
 from jarvis_workers.service.assistant.central_repository import tool_directories
 from jarvis_workers.service.configured_tools import configured_tools
-from jarvis_workers.service.conversation_limits import agent_limits_of as agent_limits_of
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
-from jarvis_workers.service.scan_request import blobs_of as blobs_of
-from jarvis_workers.service.scan_request import file_limits_of as file_limits_of
-from jarvis_workers.service.scan_request import options_of as options_of
-from jarvis_workers.service.scan_request import request_for as request_for
-from jarvis_workers.service.scan_request import resources_of as resources_of
-from jarvis_workers.service.scan_request import scan_options_of as scan_options_of
-from jarvis_workers.service.scan_request import selection_of as selection_of
+from jarvis_workers.service.scan_request import blobs_of, resources_of
 from jarvis_workers.service.scan_request import with_scan_settings as with_scan_settings
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import default_data_dir
@@ -38,11 +30,8 @@ from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.lockwait import LockWait
-from jarvis_workers.store.roles import role_statements as role_statements
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.schema_status import SchemaStatus, schema_status
-from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Run, StageProgress, WorkerFacts
 from jarvis_workers.toolchain.gittree import TreeBounds
 
 Show = Callable[[Run, list[StageProgress]], None]

@@ -32,8 +32,7 @@ from jarvis_workers.service.webhook import notify_forever, webhook_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import QUEUES, has_conversations
-from jarvis_workers.store.values import AGENT_QUEUE
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import AGENT_QUEUE, WorkerFacts
 
 PARENT_CONNECTIONS = 1
 STOP_SECONDS = 24.0

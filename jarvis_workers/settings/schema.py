@@ -41,7 +41,7 @@ from jarvis_workers.telemetry import LogLevel
 
 def default_data_dir() -> Path:
     """Return the data directory of a user who has set none."""
-    import platformdirs  # noqa: PLC0415  (slow to import, and not needed if JARVIS_DATA_DIR is set)
+    import platformdirs
 
     return Path(platformdirs.user_data_dir("jarvis-workers"))
 

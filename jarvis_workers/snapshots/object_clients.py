@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-import fsspec
-
 # In object stores directories need not be created; the clients would create a missing bucket instead.
 OBJECT_STORES = ("s3", "s3a", "gs", "gcs")
 PARAMETERS = ("endpoint_url", "region", "addressing_style")
@@ -44,6 +42,8 @@ def connect(
         raise ValueError(f"not an object store; expected s3://BUCKET/PREFIX, or s3://…?endpoint_url={scheme}://HOST")
     if not scheme:
         raise ValueError("it has no scheme; expected s3://BUCKET/PREFIX or gs://BUCKET/PREFIX")
+    import fsspec
+
     try:
         files, root = fsspec.core.url_to_fs(url)
     except OSError as error:
@@ -100,7 +100,7 @@ def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
 
 
 def _check_endpoint(endpoint: str) -> None:
-    from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url  # noqa: PLC0415  (with s3fs)
+    from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url
 
     parts = urlsplit(endpoint)
     wrong = parts.scheme not in ("http", "https") or "@" in parts.netloc or parts.query

@@ -9,8 +9,6 @@ from jarvis_workers.redact import redact
 from jarvis_workers.snapshots.object_clients import OBJECT_STORES, connect
 from jarvis_workers.snapshots.object_store import access_errors, error_message, missing_package
 
-__all__ = ["ObjectFile"]
-
 
 class ObjectFile:
     """An object to write. Nothing is sent before `write`."""

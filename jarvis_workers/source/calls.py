@@ -6,8 +6,8 @@ This is not a parser. Every lookaround is limited in bytes and in brackets, so t
 import re
 from typing import NamedTuple
 
+from jarvis_workers.source.c_tokens import SPLICE
 from jarvis_workers.source.lazy_regex import lazy
-from jarvis_workers.source.lex import SPLICE
 
 REACH = 4_096
 BRACKETS_MAX = 64

@@ -6,8 +6,9 @@ named by the macro.
 
 import re
 
+from jarvis_workers.source.c_tokens import BLANK
 from jarvis_workers.source.lazy_regex import lazy
-from jarvis_workers.source.lex import BLANK, LOGICAL_LINE, is_spliced
+from jarvis_workers.source.lex import LOGICAL_LINE, is_spliced
 
 # The length of the longest head that is read, and of a name.
 HEAD_MAX = 1_024

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
+from jarvis_workers.source.c_tokens import SPLICE
 from jarvis_workers.source.function_heads import EDGES, GROUPS_MAX, HEAD_MAX, NAME_MAX, Head, function_head, split_head
 from jarvis_workers.source.grammar_files import ACTION_NAME, GRAMMARS, actions, body_of
 from jarvis_workers.source.lazy_regex import lazy
-from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
+from jarvis_workers.source.lex import LOGICAL_LINE
 from jarvis_workers.source.macro_heads import ParameterMacros
 
 BLOCK_MAX = 131_072

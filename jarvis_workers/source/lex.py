@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from jarvis_workers.source.c_tokens import BLANK as BLANK
-from jarvis_workers.source.c_tokens import C_TOKEN
-from jarvis_workers.source.c_tokens import SPLICE as SPLICE
+from jarvis_workers.source.c_tokens import BLANK, C_TOKEN, SPLICE
 from jarvis_workers.source.grammar_files import c_text
 from jarvis_workers.source.lazy_regex import lazy
 

@@ -6,9 +6,9 @@ capitals, it follows a type and a name, and the braces contain statements.
 
 from functools import cached_property
 
+from jarvis_workers.source.c_tokens import SPLICE
 from jarvis_workers.source.function_heads import Head
 from jarvis_workers.source.lazy_regex import lazy
-from jarvis_workers.source.lex import SPLICE
 
 DEFINED = lazy(rb"#[ \t]*+define[ \t]++(\w++)(?>[ \t]|" + SPLICE + rb")++\((?=\s*+[A-Za-z_).])")
 LINKAGE = lazy(rb"\s*+extern\s*+\"[^\"]*+\"")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sqlalchemy import delete, insert, select, text, update
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, chunked, insert_missing, now
 from jarvis_workers.store.tables import ARTIFACT, BLOB_USE, RUN
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from sqlalchemy import insert, select
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.tables import BASELINE
 
 INSERT_ROWS = 5_000

@@ -9,15 +9,15 @@ import json
 from typing import NamedTuple
 
 from sqlalchemy import Float, Select, cast, func, select
-from sqlmodel import Session
 
 from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit
 from jarvis_workers.store import runs
 from jarvis_workers.store.clock_steps import STEPPED
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import insert_or_lock, present
-from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, ENDED_RUNS, EVENT, JOB, MODEL_CALL, RUN
-from jarvis_workers.store.values import Claimed
+from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, EVENT, JOB, MODEL_CALL, RUN
+from jarvis_workers.store.values import ENDED_RUNS, Claimed
 
 # The reason of a paused run; an explanation follows if the budget is too small for one answer.
 REASON = "budget"

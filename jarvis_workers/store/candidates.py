@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlmodel import Session
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import (
@@ -23,7 +22,8 @@ from jarvis_workers.sec.finding import (
 )
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.triage_record import unadjusted_minimum
+from jarvis_workers.sec.triage import unadjusted_minimum
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import CANDIDATE, JOB
 from jarvis_workers.store.values import Meaning, Spot

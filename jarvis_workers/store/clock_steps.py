@@ -6,9 +6,9 @@ cannot be told from a suspension, by which the controller extends all leases.
 """
 
 from sqlalchemy import ColumnElement, func, select, update
-from sqlmodel import Session
 
 from jarvis_workers.store import events
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, is_future, is_void, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, JOB, LEASE, RUN, WORKER
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy import insert as insert_into
-from sqlmodel import Session
 
 from jarvis_workers.paths import shown
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import storable
 from jarvis_workers.store.tables import CLUSTER, JOB, MODEL_CALL
 from jarvis_workers.store.values import NewCluster

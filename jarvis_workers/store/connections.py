@@ -1,7 +1,8 @@
 """The number of connections to a PostgreSQL server, across all its databases."""
 
 from sqlalchemy import text
-from sqlmodel import Session
+
+from jarvis_workers.store.session import Session
 
 IN_USE = "SELECT count(*) FROM pg_stat_activity WHERE usesysid IS NOT NULL"
 AT_MOST = "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select, update
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import is_void, now
 from jarvis_workers.store.tables import IDLE, JOB, WORKER
 from jarvis_workers.store.values import RecoveredJob

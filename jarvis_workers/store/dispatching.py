@@ -9,11 +9,11 @@ from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
-from sqlmodel import Session
 
 from jarvis_workers.store import workers
 from jarvis_workers.store.crash_attribution import room_for_suspects
 from jarvis_workers.store.jobs import is_due, take
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import is_recent, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS, WORKER
 from jarvis_workers.store.values import Claimed

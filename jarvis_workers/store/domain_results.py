@@ -13,7 +13,7 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import DomainResult
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 Writer = Callable[["Session", str, int, Any], None]
 

@@ -30,7 +30,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlmodel import Session
 
 from jarvis_workers.constraints import percent_error
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
@@ -41,6 +40,7 @@ from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.driver_errors import TEMPORARY, store_error
 from jarvis_workers.store.lockwait import LockWait
 from jarvis_workers.store.schema import KEEP_IDLE, check_schema
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import present
 from jarvis_workers.store.sqlite_file import check_store_file
 from jarvis_workers.toolchain.filesystem import network_file_system

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from sqlalchemy import insert, select
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import EVENT
 

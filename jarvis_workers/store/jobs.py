@@ -8,12 +8,12 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, bindparam, case, func, or_, select, update
-from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, transcripts
 from jarvis_workers.store.crash_attribution import room_for_suspects
 from jarvis_workers.store.domain_results import write_results
 from jarvis_workers.store.queues import has_conversations
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
 from jarvis_workers.store.values import Claimed, Finished, NewJob, RecoveredJob, StageJob

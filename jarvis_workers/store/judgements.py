@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, case, delete, func, insert, literal, select
-from sqlmodel import Session
 
-from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
+from jarvis_workers.sec.triage import TriageState, TriageVerdict
+from jarvis_workers.sec.triage_record import Judgement
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked, insert_or_replace, now, storable
 from jarvis_workers.store.triage_tables import JUDGED, JUDGEMENT
 

@@ -1,8 +1,8 @@
 """Leases for exclusive roles, such as the controller."""
 
 from sqlalchemy import ColumnElement, or_, select, update
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, insert_missing, is_void, now
 from jarvis_workers.store.tables import LEASE
 

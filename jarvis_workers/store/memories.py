@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from sqlalchemy import delete, select, tuple_
-from sqlmodel import Session
 
 from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, entry_of
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, chunked, insert_missing, now
 from jarvis_workers.store.tables import MEMORY
 

@@ -8,16 +8,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sqlalchemy import and_, case, func, or_, select
-from sqlmodel import Session
 
 from jarvis_workers.store.budgets import REASON as BUDGET_REASON
 from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.queues import QUEUES
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import is_recent, is_void, now
 from jarvis_workers.store.tables import (
     ACTIVE_RUNS,
     CANDIDATE,
-    ENDED_RUNS,
     JOB,
     LEASE,
     LOST,
@@ -28,6 +27,7 @@ from jarvis_workers.store.tables import (
     WAITING_JOBS,
     WORKER,
 )
+from jarvis_workers.store.values import ENDED_RUNS
 
 CLUSTER = "cluster"
 LOCAL_QUEUE = "local"

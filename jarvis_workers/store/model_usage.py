@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, case, cast, func, select
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import JOB, MODEL_CALL
 

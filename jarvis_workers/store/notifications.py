@@ -4,12 +4,12 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 from sqlalchemy.orm import aliased
-from sqlmodel import Session
 
 from jarvis_workers.store import events, runs
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import now
-from jarvis_workers.store.tables import ENDED_RUNS, EVENT, RUN
-from jarvis_workers.store.values import PARTIAL_KINDS, Run
+from jarvis_workers.store.tables import EVENT, RUN
+from jarvis_workers.store.values import ENDED_RUNS, PARTIAL_KINDS, Run
 
 NOTIFIED = "notified"
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import delete, insert, select
-from sqlmodel import Session
 
-from jarvis_workers.store.runs import Run, from_row
+from jarvis_workers.store.runs import from_row
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.tables import RUN, RUN_LABEL
+from jarvis_workers.store.values import Run
 
 MOST_PARAMETERS = 500
 

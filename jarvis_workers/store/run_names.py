@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from sqlalchemy import select
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import insert_missing
 from jarvis_workers.store.tables import RUN_NAME
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, func, select
-from sqlmodel import Session
 
 from jarvis_workers.store.runs import from_row
-from jarvis_workers.store.tables import ENDED_RUNS, RUN, RUN_LABEL
-from jarvis_workers.store.values import BASELINE_OF, Run
+from jarvis_workers.store.session import Session
+from jarvis_workers.store.tables import RUN, RUN_LABEL
+from jarvis_workers.store.values import BASELINE_OF, ENDED_RUNS, Run
 
 
 class RunFilter(NamedTuple):

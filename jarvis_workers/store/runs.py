@@ -8,14 +8,12 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, text, update
-from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, clock_steps, events, stages
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, insert_or_lock, now
-from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, EVENT, JOB, RUN, SNAPSHOT, WAITING_JOBS
-from jarvis_workers.store.values import PARTIAL_KINDS
-from jarvis_workers.store.values import Run as Run
-from jarvis_workers.store.values import SnapshotFacts as SnapshotFacts
+from jarvis_workers.store.tables import ACTIVE_RUNS, EVENT, JOB, RUN, SNAPSHOT, WAITING_JOBS
+from jarvis_workers.store.values import ENDED_RUNS, PARTIAL_KINDS, Run, SnapshotFacts
 
 
 def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:

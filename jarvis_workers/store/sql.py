@@ -5,7 +5,8 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, CursorResult, Executable, Float, Table, and_, literal, not_, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlmodel import Session
+
+from jarvis_workers.store.session import Session
 
 PIECE = 500
 T = TypeVar("T", int, str)

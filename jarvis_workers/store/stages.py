@@ -4,14 +4,14 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, case, delete, distinct, func, insert, select, update
-from sqlmodel import Session
 
 from jarvis_workers.store import translated_functions
 from jarvis_workers.store.model_usage import cost_sum
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, now
 from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE, WAITING_JOBS
-from jarvis_workers.store.values import StageProgress as StageProgress
+from jarvis_workers.store.values import StageProgress
 
 
 def add(session: Session, run_id: str, names: Sequence[str]) -> None:

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import sqlalchemy as sa
-from sqlmodel import Session
 
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.source.clang.unit import CParameter, Extent
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import storable
 from jarvis_workers.store.symbol_tables import EDGE, SYMBOL
 

@@ -24,7 +24,6 @@ from sqlmodel import Field, SQLModel
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.store.record_columns import record_columns
-from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
 ACTIVE_RUNS = ("planning", "running")
 OPEN_JOBS = ("pending", "sent", "running")

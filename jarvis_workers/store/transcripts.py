@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Float, cast, delete, func, insert, select
-from sqlmodel import Session
 
 from jarvis_workers.store.model_usage import cost_sum
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, chunked, insert_missing, now
 from jarvis_workers.store.tables import ANSWER, JOB, MODEL_CALL, RECORD, SECRET
 

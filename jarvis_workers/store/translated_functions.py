@@ -1,8 +1,8 @@
 """The proofs of functions that a model translated, by the jobs of their conversations."""
 
 import sqlalchemy as sa
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.symbol_tables import TRANSLATION
 from jarvis_workers.store.tables import JOB
 

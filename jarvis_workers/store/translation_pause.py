@@ -1,11 +1,11 @@
 """Pause a run in which too many functions step down, because no answer of the model was accepted."""
 
 import sqlalchemy as sa
-from sqlmodel import Session
 
 from jarvis_workers.store import runs, stages
 from jarvis_workers.store.budgets import BEGINNINGS
 from jarvis_workers.store.clock_steps import STEPPED
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.symbol_tables import TRANSLATION
 from jarvis_workers.store.tables import EVENT, JOB
 from jarvis_workers.store.values import NO_PROOF

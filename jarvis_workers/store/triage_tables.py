@@ -3,7 +3,8 @@
 from sqlalchemy import String, Text
 from sqlmodel import Field, SQLModel
 
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store.tables import table
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 from sqlalchemy import insert as insert_into
-from sqlmodel import Session
 
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.store.record_columns import record_row
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import VERDICT
 

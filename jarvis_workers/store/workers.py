@@ -3,13 +3,11 @@
 from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, Label, case, delete, exists, insert, select, update
-from sqlmodel import Session
 
+from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, is_recent, now
 from jarvis_workers.store.tables import WORKER
 from jarvis_workers.store.values import WorkerFacts
-
-__all__ = ["WorkerFacts"]
 
 
 def touch(session: Session, worker: WorkerFacts) -> None:

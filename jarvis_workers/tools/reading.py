@@ -12,7 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from jarvis_workers.source.lex import BLANK, comments, compiler_newlines
+from jarvis_workers.source.c_tokens import BLANK
+from jarvis_workers.source.lex import comments, compiler_newlines
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.tools.tree import Tree
 

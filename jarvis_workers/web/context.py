@@ -9,12 +9,13 @@ from jarvis_workers import telemetry
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.background_runs import BackgroundRuns
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.body_cache import BodyCache
 from jarvis_workers.service.reports.totals import TotalsCache
 from jarvis_workers.service.runs import get_run, newest_runs
 from jarvis_workers.service.scan_runs import ScanRun, newest_scans, scan_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.identity import Identity
 from jarvis_workers.web.access.sign_in import ApiTokens, SignIn

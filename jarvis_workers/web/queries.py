@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from jarvis_workers.paths import plain
 from jarvis_workers.service.labels import parse_label_filters
-from jarvis_workers.service.run_pages import RunFilter
+from jarvis_workers.store.run_pages import RunFilter
 
 PAGES_MAX = 100_000
 NAME_SHOWN = 64

@@ -17,10 +17,11 @@ from jarvis_workers import telemetry
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.background_runs import BackgroundRuns
-from jarvis_workers.service.handles import Store
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.store_keys import store_key
 from jarvis_workers.service.triage.queue import current_user
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
 from jarvis_workers.web.access.sign_in import TokenSignIn, sign_in_of
 from jarvis_workers.web.app import create_app
 from jarvis_workers.web.context import WebContext
@@ -43,7 +44,7 @@ def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Ca
         world = WebContext(
             settings=settings,
             store=store,
-            blobs=wiring.blobs_of(settings),
+            blobs=blobs_of(settings),
             background=background,
             sign_in=sign_in,
             api_tokens=api_tokens,

@@ -24,7 +24,7 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.agent import converse
 from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run, SnapshotFacts
+from jarvis_workers.store.values import Run, SnapshotFacts
 from tests.bench.modelserver import FILES, LINES
 from tests.chaos.commands import until
 from tests.servers import free_port

@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.tables import ENDED_RUNS, JOB, RUN
+from jarvis_workers.store.tables import JOB, RUN
+from jarvis_workers.store.values import ENDED_RUNS
 from tests.bench import rounds
 from tests.chaos.commands import PAUSE
 from tests.dispatch.sleeping import sleeper

@@ -18,17 +18,16 @@ from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
-from jarvis_workers.service.wiring import selection_of
+from jarvis_workers.service.scan_request import selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import ScanSettings, load_settings
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Commit, Finished
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Commit, Finished, Run, WorkerFacts
 from tests.bench import dozing
 from tests.bench.trees import make_tree
 from tests.chaos.commands import PAUSE

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from jarvis_workers.dataflow import analyze, summarize
-from jarvis_workers.sec.scanner import as_utf8, is_header, is_test, language_of
+from jarvis_workers.sec.scanner import is_header, is_test, language_of
+from jarvis_workers.source.encoding import as_utf8
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 

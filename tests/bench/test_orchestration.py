@@ -17,7 +17,7 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.scanner import Scanner
-from jarvis_workers.service.wiring import selection_of
+from jarvis_workers.service.scan_request import selection_of
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.resources import open_blobs

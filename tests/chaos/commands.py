@@ -17,7 +17,8 @@ import psutil
 from jarvis_workers.local.children import CHILD_MODULE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
-from jarvis_workers.store.stages import StageProgress, progress
+from jarvis_workers.store.stages import progress
+from jarvis_workers.store.values import StageProgress
 
 PATIENCE_SECONDS = 60.0
 PAUSE = threading.Event()

@@ -8,7 +8,8 @@ import pytest
 from jarvis_workers.service.conversations import read_answer
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run, newest
+from jarvis_workers.store.runs import newest
+from jarvis_workers.store.values import Run
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls, says
 from tests.chaos.conversations import ANSWER, ROUNDS, TASK, asked_again, make_sources, rounds, set_model

@@ -12,7 +12,8 @@ import pytest
 from jarvis_workers.service.conversations import read_answer, read_transcript
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run, newest
+from jarvis_workers.store.runs import newest
+from jarvis_workers.store.values import Run
 from tests.agents.server import ModelServer
 from tests.chaos.commands import until
 from tests.chaos.conversations import (

@@ -16,8 +16,10 @@ import pytest
 from jarvis_cli.main import Frame, run
 from jarvis_workers.service import wiring
 from jarvis_workers.service.health.process_identity import this_worker
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.scan_request import blobs_of, selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import runs, workers
@@ -115,13 +117,13 @@ class Jarvis:
                 run_id=os.urandom(4).hex(),
                 kind="sec.fast",
                 path=tree,
-                selection=wiring.selection_of(settings),
+                selection=selection_of(settings),
                 executor=f"local:{worker.id}" if alive else "local:gone-1-0",
                 run_input=ScanInput(
                     SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1, **options)
                 ),
             )
-            run_id = submit(store, wiring.blobs_of(settings), request)
+            run_id = submit(store, blobs_of(settings), request)
             with store.write() as session:
                 if alive:
                     workers.touch(session, worker)

@@ -7,15 +7,21 @@ from pathlib import Path
 from jarvis_workers.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, encode_conversion
 from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.fast_run import OPTIONS, FastInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.c2rust.fast_run import FastInput
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_request import blobs_of, selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
-from jarvis_workers.steps.c2rust.pipelines import TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import PREPARE, RUN, TRANSPILE
+from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
+from jarvis_workers.steps.c2rust.run_options import MoveOptions
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store import artifacts, runs
 from tests.cli.commands import Jarvis
 
 NO_FILES: Mapping[str, str] = {}
+OPTIONS: Mapping[str, type[FastOptions]] = {TRANSPILE: TranslateOptions, PREPARE: PrepareOptions, RUN: MoveOptions}
 
 
 def function(name: str, line: int = 1, **fields: object) -> FunctionResult:
@@ -39,12 +45,12 @@ def store_conversion(
     """Store a run of a kind over a tree with its results; return its id."""
     settings = jarvis.settings
     with wiring.store_of(settings) as store:
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         request = RunRequest(
             run_id=os.urandom(4).hex(),
             kind=kind,
             path=tree,
-            selection=wiring.selection_of(settings),
+            selection=selection_of(settings),
             executor=executor,
             run_input=FastInput(OPTIONS.get(kind, FastOptions)(**options), b"[]"),  # type: ignore[arg-type]
         )

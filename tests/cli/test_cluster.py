@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.conversion import Conversion
-from jarvis_workers.service.remote import EXECUTOR
+from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.steps.c2rust.pipelines import PARTIAL_FAST, TRANSPILE
 from jarvis_workers.store import runs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 from tests.chaos.commands import until
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.stored_conversions import store_conversion

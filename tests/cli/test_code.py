@@ -245,10 +245,11 @@ def commit_again(repository: Repository, data: Path, branch: str) -> str:
     """Write the branch of a change again, as another process would, and return its commit."""
     from jarvis_workers.service import wiring
     from jarvis_workers.service.assistant.code_branches import find_code_run, publish_change, require_change
+    from jarvis_workers.service.scan_request import blobs_of
 
     settings = repository.jarvis.settings
     with wiring.store_of(settings) as store:
-        change = require_change(store, wiring.blobs_of(settings), find_code_run(store, "last"))
+        change = require_change(store, blobs_of(settings), find_code_run(store, "last"))
         published = publish_change(change, data)
     assert published is not None
     assert published.branch == branch

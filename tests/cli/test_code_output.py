@@ -5,6 +5,7 @@ import json
 import pytest
 
 from jarvis_workers.service import wiring
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.store import artifacts
 from tests.agents.server import ModelServer, says
 from tests.cli.code_repository import Repository, git, patch, repository_of
@@ -66,7 +67,7 @@ def test_a_list_does_not_read_the_changed_files(repository: Repository) -> None:
     settings = repository.jarvis.settings
     with wiring.store_of(settings) as store, store.read() as session:
         (changes,) = artifacts.blobs_named(session, [repository.run()], "changes").values()
-    wiring.blobs_of(settings).delete(changes)
+    blobs_of(settings).delete(changes)
     listed = json.loads(repository.jarvis("code", "list", "--json").out)
 
     (row,) = listed

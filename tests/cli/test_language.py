@@ -10,8 +10,8 @@ import jarvis_cli
 from jarvis_cli import conversion_map_view, explain
 from jarvis_cli.language import language_of
 from jarvis_workers.sec import rule_docs
-from jarvis_workers.sec.finding import SEVERITIES
 from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.severity import SEVERITIES
 from tests.cli.commands import COPY, SYSTEM
 from tests.texts import said
 

@@ -16,11 +16,13 @@ from jarvis_workers.errors import BrokerUnavailable, StoreFull, UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import export_conversion
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, write_files
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.pipelines import PARTIAL
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from tests.cli.commands import Jarvis
 from tests.cli.stored_conversions import function, store_conversion
@@ -58,7 +60,7 @@ def found(jarvis: Jarvis) -> Iterator[PausedRun]:
     paused = store_conversion(jarvis, tree, CONVERSION, state="paused", reason="budget")
     run = store_conversion(jarvis, tree, CONVERSION, {"src/lib.rs": PART}, kind=PARTIAL)
     with wiring.store_of(jarvis.settings) as store:
-        blobs = wiring.blobs_of(jarvis.settings)
+        blobs = blobs_of(jarvis.settings)
         yield PausedRun(jarvis.settings, store, blobs, find_run(store, paused), find_run(store, run))
 
 

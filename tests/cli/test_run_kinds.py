@@ -12,8 +12,10 @@ from sqlmodel import update
 from jarvis_cli.run_results import RunOutput
 from jarvis_workers.pipeline.stages import kinds, optional_function
 from jarvis_workers.service import wiring
+from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.run_kinds import RunResult
-from jarvis_workers.service.submit import RunInput, RunRequest, submit
+from jarvis_workers.service.scan_request import blobs_of, selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.store.tables import RUN
 from tests.cli.commands import Jarvis
 from tests.toy import KIND, LINES, ToyOptions
@@ -31,11 +33,11 @@ def submit_toy(jarvis: Jarvis) -> Callable[[], str]:
         settings = jarvis.settings
         with wiring.store_of(settings) as store:
             LINES.create(store.engine)
-            selection = wiring.selection_of(settings)
+            selection = selection_of(settings)
             options = RunInput(ToyOptions(batch_files=2, batch_bytes=1 << 20))
             return submit(
                 store,
-                wiring.blobs_of(settings),
+                blobs_of(settings),
                 RunRequest("toy", KIND, tree, selection, "local:gone-1-0", options),
             )
 
@@ -66,7 +68,7 @@ def test_a_kind_of_another_package_prints_reports_and_exports(jarvis: Jarvis, co
 
 def test_a_kind_of_another_package_shows_itself_in_the_page(jarvis: Jarvis, counted: str) -> None:
     with wiring.store_of(jarvis.settings) as store:
-        client = signed_in(application(store, wiring.blobs_of(jarvis.settings)))  # type: ignore[arg-type]
+        client = signed_in(application(store, blobs_of(jarvis.settings)))  # type: ignore[arg-type]
         page = client.get(f"/runs/{counted}").get_data(as_text=True)
         graph = client.get(f"/runs/{counted}/graph").get_data(as_text=True)
         gate = client.get(f"/api/v1/runs/{counted}/gate")
@@ -95,7 +97,7 @@ def test_a_kind_that_is_not_installed_is_an_error_and_no_scan(jarvis: Jarvis, un
         )
     assert "kind          gone.kind" in jarvis("runs", "show", unknown).out
     with wiring.store_of(jarvis.settings) as store:
-        client = signed_in(application(store, wiring.blobs_of(jarvis.settings)))  # type: ignore[arg-type]
+        client = signed_in(application(store, blobs_of(jarvis.settings)))  # type: ignore[arg-type]
         page = client.get(f"/runs/{unknown}")
         gate = client.get(f"/api/v1/runs/{unknown}/gate")
     assert page.status_code == 200

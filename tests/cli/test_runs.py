@@ -17,6 +17,7 @@ from jarvis_cli.run_local import run_locally
 from jarvis_cli.status_output import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import wiring
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.steps.sec.payloads import DiscoverPayload
 from jarvis_workers.store import jobs, transcripts
 from jarvis_workers.store.tables import RUN, STAGE
@@ -481,9 +482,7 @@ def test_a_wrong_label_is_refused_before_anything_runs(jarvis, tree, command):
 @pytest.mark.parametrize("state", ["paused", "incomplete"])
 def test_a_run_of_an_earlier_version_with_a_stage_that_is_gone_is_shown_and_not_continued(jarvis, tree, paused, state):
     with wiring.store_of(jarvis.settings) as store:
-        ranking = wiring.blobs_of(jarvis.settings).put(
-            json.dumps([["a.c", "f", 1, 2.0], ["b.c", "f", 1, 1.0]]).encode()
-        )
+        ranking = blobs_of(jarvis.settings).put(json.dumps([["a.c", "f", 1, 2.0], ["b.c", "f", 1, 1.0]]).encode())
         payload = DiscoverPayload(ranking, 0, "a.c", functions=9, chosen=2).to_json()
         with store.write() as session:
             session.execute(STAGE.update().values(ordinal=STAGE.c.ordinal + 2).where(STAGE.c.name == "report"))

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_cli.progress import MEGABYTE, Lines, describe, rate_of
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import Run, StageProgress
 from tests.cli.commands import COPY, SYSTEM, UNSAFE
 
 ISSUE = {

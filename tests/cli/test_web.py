@@ -18,6 +18,7 @@ from flask.testing import FlaskClient
 
 from jarvis_workers.service import wiring
 from jarvis_workers.service.background_runs import BackgroundRuns
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.triage.queue import current_user
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.settings import load_settings
@@ -40,7 +41,7 @@ def page(jarvis: Jarvis) -> Iterator[tuple[FlaskClient, Store]]:
     with wiring.store_of(settings) as store:
         sign_in, api_tokens = sign_in_of(settings.web, TOKEN, current_user())
         background = BackgroundRuns(settings, store)
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         world = WebContext(settings, store, blobs, background, sign_in, api_tokens, hosts=("localhost",))
         yield signed_in(create_app(world)), store
 

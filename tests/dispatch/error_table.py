@@ -35,8 +35,7 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.tables import JOB, RUN
-from jarvis_workers.store.values import Claimed, Commit
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Claimed, Commit, WorkerFacts
 
 STORE_PLACES = ("tick", "claim", "load", "save", "renew")
 FILE_PLACES = ("heartbeat", "blob read", "one blob", "blob write", "cache read", "cache write")

@@ -19,8 +19,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

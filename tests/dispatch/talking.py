@@ -19,10 +19,8 @@ from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import JOB
-from jarvis_workers.store.values import Commit, Finished
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Commit, Finished, Run, WorkerFacts
 from jarvis_workers.toolchain.children import Child
 from tests.chaos.commands import until
 from tests.dispatch import sleeping

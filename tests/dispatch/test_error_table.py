@@ -6,9 +6,10 @@ import pytest
 
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
-from jarvis_workers.service.wiring import blobs_of, selection_of
+from jarvis_workers.service.scan_request import blobs_of, selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources

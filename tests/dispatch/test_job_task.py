@@ -11,9 +11,10 @@ from jarvis_workers.dispatch.prefork_task import PreforkRunner, release_lost_job
 from jarvis_workers.errors import BrokerUnavailable, StoreFull
 from jarvis_workers.pipeline.outage import Outage, OutageLimits
 from jarvis_workers.service import runs as requests
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
-from jarvis_workers.service.wiring import blobs_of, selection_of
+from jarvis_workers.service.scan_request import blobs_of, selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from jarvis_workers.snapshots.resources import Resources, open_blobs

@@ -20,9 +20,8 @@ from jarvis_workers.errors import JarvisError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import WORKER
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Run, WorkerFacts
 from tests.chaos.commands import until
 from tests.dispatch import stuck
 from tests.plugins import PYTHONPATH

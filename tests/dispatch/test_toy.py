@@ -15,14 +15,15 @@ import pytest
 from jarvis_cli.progress import describe
 from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.service import wiring
+from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.run_kinds import units_of
-from jarvis_workers.service.submit import RunInput, RunRequest, submit
+from jarvis_workers.service.scan_request import blobs_of, selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import artifacts, stages
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import Run, StageProgress
 from tests.chaos.commands import until
 from tests.plugins import PYTHONPATH
 from tests.servers import Redis
@@ -49,7 +50,7 @@ def start(store: Store, blobs: Blobs, tree: Path, executor: str, skipped: tuple[
         run_id="toy",
         kind=KIND,
         path=tree,
-        selection=wiring.selection_of(Settings()),
+        selection=selection_of(Settings()),
         executor=executor,
         run_input=RunInput(ToyOptions(batch_files=2, batch_bytes=1 << 20, least=2)),
         skipped_stages=skipped,
@@ -100,7 +101,7 @@ def test_a_stage_that_is_left_out_is_not_in_the_run(settings: Settings, tmp_path
 def test_a_toy_domain_runs_on_workers(
     settings: Settings, tmp_path: Path, redis_here: Redis, sqlite_url: str, open_stores: Callable[..., Store]
 ) -> None:
-    store, blobs = open_stores(sqlite_url), wiring.blobs_of(settings)
+    store, blobs = open_stores(sqlite_url), blobs_of(settings)
     run = start(store, blobs, tmp_path / "tree", EXECUTOR)
     with worker(settings, redis_here, sqlite_url, tmp_path):
         until(lambda: run_now(store, run).ended)

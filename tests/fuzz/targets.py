@@ -7,7 +7,8 @@ from typing import Any
 
 from jarvis_workers.dataflow import analyze, summarize
 from jarvis_workers.dataflow.frontend import model
-from jarvis_workers.sec.scanner import Scanner, as_utf8
+from jarvis_workers.sec.scanner import Scanner
+from jarvis_workers.source.encoding import as_utf8
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import comments, compiler_newlines, mask
 

@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_workers.dataflow import summarize
 from jarvis_workers.dataflow.frontend import model
-from jarvis_workers.sec.scanner import as_utf8
+from jarvis_workers.source.encoding import as_utf8
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from tests.fuzz.targets import CORPUS, SCANNER, TARGETS

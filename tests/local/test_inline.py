@@ -9,8 +9,10 @@ import psutil
 import pytest
 
 from jarvis_workers.service import wiring
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.scan_request import selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
@@ -38,7 +40,7 @@ def run_inline(store: Store, place: Path, kind: str, state: str = "done") -> str
             run_id="inline",
             kind=kind,
             path=place / "tree",
-            selection=wiring.selection_of(settings),
+            selection=selection_of(settings),
             executor=local.executor,
             run_input=ScanInput(SecOptions()),
         )

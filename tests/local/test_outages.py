@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.service import wiring
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.scan_request import selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
@@ -30,7 +32,7 @@ def test_a_run_waits_for_blobs_that_are_away(store: Store, tmp_path: Path, proce
             run_id="outage",
             kind="sec.fast",
             path=tmp_path / "tree",
-            selection=wiring.selection_of(settings),
+            selection=selection_of(settings),
             executor=local.executor,
             run_input=ScanInput(SecOptions()),
         )

@@ -1,7 +1,9 @@
 """The openai library as a wire: one client a process and address, keys by request, no tries of its own."""
 
+import ast
 import asyncio
 import importlib.util
+import inspect
 import time
 import traceback
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
+from jarvis_workers.platforms import openai_transport
 from jarvis_workers.platforms.apis import decode
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
@@ -51,6 +54,29 @@ def test_keys_go_with_the_request_and_the_client_is_shared(clients: Clients) -> 
             send(sdk(clients, server, key), BODY, 30)
 
         assert [headers["authorization"] for headers in server.headers] == ["Bearer one", "Bearer two", "Bearer three"]
+
+
+@pytest.mark.parametrize(("api", "sent"), [("chat", "Bearer one"), ("messages", None)])
+def test_keys_of_the_environment_are_not_sent(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch, api: str, sent: str | None
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "another")
+    with ModelServer(says("a")) as server:
+        send(Sdk(clients, server.url, key="one", max_connections=10, api=api), BODY, 30)
+
+        assert server.headers[0].get("authorization") == sent
+
+
+def test_names_of_the_library_are_public() -> None:
+    tree = ast.parse(inspect.getsource(openai_transport))
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    used = {node.attr for node in attributes if ast.unparse(node.value) == "openai"}
+
+    assert used <= set(importlib.import_module("openai").__all__)
+    foreign = (node.attr for node in attributes if ast.unparse(node.value) != "self")
+    assert [name for name in foreign if name.startswith("_") and not name.endswith("__")] == []
+    assert "DefaultAioHttpClient" in used
 
 
 def test_each_loop_has_its_own_client(clients: Clients) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Scanner
+from jarvis_workers.sec.severity import severity_of
 
 
 def severity(pattern: str, code: str, language: str = "c/cpp", *, test: bool = False) -> str:

@@ -3,17 +3,9 @@
 import pytest
 
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import (
-    CATEGORY_ORDER,
-    HIT_FIELDS,
-    RULE_FIELDS,
-    SEVERITIES,
-    Candidate,
-    is_at_least,
-    score_of,
-    severity_of,
-)
+from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, Candidate
 from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, is_at_least, score_of, severity_of
 from jarvis_workers.store.values import Meaning, Spot
 
 HIT = Hit("unsafe_api", 7, 0.8, "strcpy(a, b);")

@@ -7,10 +7,10 @@ from importlib.resources import files
 import pytest
 
 from jarvis_workers.sec import rules
-from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.custom import custom_rule
 from jarvis_workers.sec.translations import report_in, rule_in
+from jarvis_workers.words import TRANSLATED
 from tests.sec.verdicts import COPY, EVERY, RISK, judged_body
 
 TEXTS = {"title", "description", "suggestion", "verification"}

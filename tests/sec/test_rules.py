@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec import rules
-from jarvis_workers.sec.finding import CATEGORY_ORDER
 from jarvis_workers.sec.rules import CODE, RULES, RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scanner, language_of
+from jarvis_workers.sec.severity import CATEGORY_ORDER
 from jarvis_workers.source.identity import code_files
 from jarvis_workers.source.match import engines
 

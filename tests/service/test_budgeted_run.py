@@ -11,8 +11,9 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import RunBudget
-from jarvis_workers.service.estimate import Plan, estimate
+from jarvis_workers.service.estimate import estimate
 from jarvis_workers.snapshots.resources import open_blobs
+from jarvis_workers.steps.sec.dry_run import Plan
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.store import budgets, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store

@@ -4,7 +4,7 @@ from jarvis_workers.service.health.cluster import examine_cluster
 from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 from tests.store.arrange import enrol
 
 REDIS = {"version": "7", "memory": "1M", "share": "0.5", "eviction": "noeviction", "persistence": "none"}

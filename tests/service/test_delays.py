@@ -13,8 +13,7 @@ from jarvis_workers.service.runs import check_clocks
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.store.values import Commit
+from jarvis_workers.store.values import Commit, StageProgress
 from tests.service.test_cluster_health import REDIS
 from tests.steps.test_streaming import add_run, child, finish, take, verdict
 from tests.store.arrange import add_planned_run, claim, enrol, run_now

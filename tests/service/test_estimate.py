@@ -17,13 +17,14 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.cost_model import ASSUMED, assumed_proof, reading_usage
-from jarvis_workers.sec.triage_record import Judgement, TriageState
-from jarvis_workers.service.estimate import Estimate, Plan, estimate
-from jarvis_workers.service.rules.rulebook import Chosen
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
+from jarvis_workers.service.estimate import Estimate, estimate
+from jarvis_workers.service.scan_input import Chosen
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.sec.candidates import all_of, reasons_by_cluster, reasons_for
-from jarvis_workers.steps.sec.dry_run import SAMPLE
+from jarvis_workers.steps.sec.dry_run import SAMPLE, Plan
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import RuleFacts
 from jarvis_workers.steps.sec.pipelines import RANKED

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.reports.export import export, export_directory, write_whole
+from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.reports.export import export
+from jarvis_workers.service.reports.run_files import export_directory
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.store import artifacts, candidates, events, runs

@@ -13,8 +13,9 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import runs as requests
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs, Stored
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.prune import prune
@@ -23,7 +24,7 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import SnapshotFacts
+from jarvis_workers.store.values import SnapshotFacts
 from tests.store.arrange import (
     add_planned_run,
     add_run,

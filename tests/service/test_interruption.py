@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from jarvis_workers.service import runs, wiring
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.scan_request import selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
@@ -70,7 +72,7 @@ def carried_out(settings: Settings, store: Store, tree: Path, place: int) -> str
             run_id=os.urandom(4).hex(),
             kind="sec.fast",
             path=tree,
-            selection=wiring.selection_of(settings),
+            selection=selection_of(settings),
             executor=local.executor,
             run_input=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
         )

@@ -13,10 +13,9 @@ from jarvis_workers.service.labels import automatic_labels, parse_label_filters,
 from jarvis_workers.service.run_list import list_runs
 from jarvis_workers.service.runs import labels_of, runs_with_labels
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import request_for, scan_options_of
+from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.service.submit import submit
-from jarvis_workers.service.wiring import blobs_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store

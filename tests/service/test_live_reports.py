@@ -12,9 +12,7 @@ from jarvis_workers.service.reports.live import Follower
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.store.values import Commit
+from jarvis_workers.store.values import Commit, Run, StageProgress
 from tests.steps.test_streaming import add_run, child, finish, take, verdict
 from tests.store.arrange import run_now
 

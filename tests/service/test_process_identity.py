@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from jarvis_workers.service.health.process_identity import has_ended, this_worker
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 
 THIS = this_worker("ab12", slots=3)
 

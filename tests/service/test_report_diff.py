@@ -8,9 +8,10 @@ import pytest
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.reports.diff import difference
+from jarvis_workers.service.request import RunInput
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scan_runs import NotAScan, scan_of
-from jarvis_workers.service.submit import RunInput, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store import artifacts, runs
 from tests.sec.verdicts import COPY, judged_body, like

@@ -10,9 +10,10 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.health.process_identity import this_worker
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.runs import Waiting, find_run, is_abandoned, stages_of
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -20,8 +21,8 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import artifacts, budgets, runs, transcripts, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import ModelCall
+from jarvis_workers.store.values import Run
 from tests.servers import Postgres
 from tests.store.arrange import (
     SPOT,

@@ -5,9 +5,10 @@ import os
 import pytest
 
 from jarvis_workers.errors import StoreFull, UsageError
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.runs import find_run, newest_runs, prune_unused, stages_of
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.sec.options import SecOptions

@@ -13,13 +13,13 @@ from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.local.child import serve
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
-from jarvis_workers.service.wiring import blobs_of, executor_of
+from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_blobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Commit
+from jarvis_workers.store.values import Commit, Run
 from tests.store.arrange import add_planned_run, add_run, claim, job_rows
 
 AWAY = StoreUnavailable("gone")

@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.triage.file import ENTRIES_MAX, FILE_BYTES, read_triage, triage_text, would_lose
 
 NOISE = Judgement(

@@ -16,7 +16,7 @@ from jarvis_workers.service.triage.queue import AHEAD, Excerpts, current_user, f
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from tests.issues import FACTS, issue_of
 from tests.service.test_submit import asking
 

@@ -11,7 +11,7 @@ from jarvis_workers.service.health.unserved_queues import Absence, describe_miss
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import runs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 from tests.servers import Redis, redis_server
 from tests.store.arrange import add_planned_run, add_run, claim, enrol
 from tests.store.clocks import FakeClock

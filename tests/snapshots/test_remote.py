@@ -140,12 +140,14 @@ def test_a_url_that_nothing_can_open_is_a_setting_to_correct(tmp_path: Path) -> 
     assert "secret" not in str(caught.value)
 
 
-def test_a_missing_client_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "s3fs", None)
-    with pytest.raises(
-        SettingsError, match=r'^blobs URL s3://…: s3fs is not installed; .* extra "s3" of jarvis-workers'
-    ):
-        open_blobs("s3://bucket/blobs", tmp_path)
+@pytest.mark.parametrize(("scheme", "module", "extra"), [("s3", "s3fs", "s3"), ("gs", "fsspec", "gcs")])
+def test_a_missing_client_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, module: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    says = rf'^blobs URL {scheme}://…: {module} is not installed; .* extra "{extra}" of jarvis-workers'
+    with pytest.raises(SettingsError, match=says):
+        open_blobs(f"{scheme}://bucket/blobs", tmp_path)
 
 
 def test_access_is_checked_by_writing_and_leaves_nothing(tmp_path: Path) -> None:

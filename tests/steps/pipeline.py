@@ -15,9 +15,10 @@ from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.pipeline.stages import Step, step_of
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import RunRequest, submit
-from jarvis_workers.service.wiring import selection_of
+from jarvis_workers.service.scan_request import selection_of
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.filecache import FileCache
@@ -26,10 +27,8 @@ from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.tables import JOB
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Run, StageProgress
 from tests.store.arrange import enrol, job_rows, run_now
 
 STAGES = (

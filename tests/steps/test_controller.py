@@ -7,9 +7,8 @@ import pytest
 from jarvis_workers.pipeline.controller import Controller, advance
 from jarvis_workers.store import candidates, jobs, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import SnapshotFacts
 from jarvis_workers.store.tables import RUN, STAGE
-from jarvis_workers.store.values import Commit, Finished, NewJob
+from jarvis_workers.store.values import Commit, Finished, NewJob, SnapshotFacts
 from tests.store.arrange import (
     SPOT,
     add_planned_run,

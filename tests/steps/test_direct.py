@@ -12,8 +12,8 @@ import pytest
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.sec.triage import TriageState, TriageVerdict
-from jarvis_workers.service.reports.baselines import Baseline
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
+from jarvis_workers.service.scan_input import Baseline
 from jarvis_workers.settings import RulesSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.resources import Resources

@@ -9,9 +9,8 @@ from jarvis_workers.steps.sec.results import ClusterResult, VerdictResult
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import CANDIDATE, JOB
-from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewJob
+from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewJob, Run, StageProgress
 from tests.store.arrange import NO_SNAPSHOT, SPOT, batches, claim, commit, job_rows, run_now, states, tick
 
 KIND = "sec.agent"
@@ -90,7 +89,7 @@ def fail(store: Store, run: str) -> None:
     tick(store, run)
 
 
-def stage(store: Store, run: str, name: str) -> stages.StageProgress:
+def stage(store: Store, run: str, name: str) -> StageProgress:
     with store.read() as session:
         return next(found for found in stages.progress(session, run) if found.name == name)
 

@@ -8,8 +8,7 @@ from jarvis_workers.pipeline.stages import kind_of
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.results import VerdictResult
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit
+from jarvis_workers.store.values import Claimed, Commit, Run
 
 if TYPE_CHECKING:
     from sqlmodel import Session

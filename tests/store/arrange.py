@@ -10,10 +10,18 @@ from jarvis_workers.pipeline.controller import advance, plan_job
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.store import crash_attribution, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE, WORKER
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob, Spot
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import (
+    AGENT_QUEUE,
+    Claimed,
+    Commit,
+    Finished,
+    NewJob,
+    Run,
+    SnapshotFacts,
+    Spot,
+    WorkerFacts,
+)
 
 STAGES = ("scan", "report")
 NO_SNAPSHOT = SnapshotFacts("0" * 64, files=1, bytes=1, not_checked=0)

@@ -16,11 +16,10 @@ from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from jarvis_workers.steps.sec.results import CandidateResult, spots_of
-from jarvis_workers.store import crash_attribution, jobs, runs
+from jarvis_workers.store import crash_attribution, jobs, runs, values
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import SnapshotFacts
 from jarvis_workers.store.tables import BLOB_USE, CANDIDATE, EVENT, JOB, RUN, SNAPSHOT
-from jarvis_workers.store.values import Claimed, Commit, NewJob, Spot
+from jarvis_workers.store.values import Claimed, Commit, NewJob, SnapshotFacts, Spot
 from tests.store.clocks import FakeClock
 from tests.store.machine import ACTIVE, ENDED, STAGES, Job, Model, Run, obey, observe
 
@@ -99,7 +98,7 @@ class JobsAndRuns(RuleBasedStateMachine):
         name = f"r{self.submitted}"
         self.model.runs[name] = Run(tuple(f"k{n}" for n in range(scans)), executor)
         self.model.insert(name, "scan", ["plan"])
-        run = runs.Run(name, "sec.fast", "/", b"/", SNAPSHOT_FACTS.id, executor, "0")
+        run = values.Run(name, "sec.fast", "/", b"/", SNAPSHOT_FACTS.id, executor, "0")
         with self._change() as session:
             runs.add(session, run, SNAPSHOT_FACTS, STAGES)
             jobs.insert_jobs(session, name, "scan", [plan_job("scan")])

@@ -26,8 +26,7 @@ from jarvis_workers.store import (
 )
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.sql import stop_clock
-from jarvis_workers.store.values import Claimed
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Claimed, WorkerFacts
 from tests.store.arrange import add_planned_run, add_run, claim, commit, enrol, event_names, job_rows, run_now, states
 from tests.store.clocks import FakeClock, SteppedClock
 from tests.store.conftest import DATABASES

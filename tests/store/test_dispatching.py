@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from jarvis_workers.store import crash_attribution, dispatching, jobs, runs, workers
 from jarvis_workers.store.dispatching import Demand, Sent, newcomers, share
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Claimed
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import Claimed, WorkerFacts
 from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
 from tests.store.clocks import FakeClock
 

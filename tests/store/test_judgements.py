@@ -1,6 +1,7 @@
 """The last word on a finding is kept by its fingerprint; a run keeps those words that it was given."""
 
-from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
+from jarvis_workers.sec.triage import TriageState, TriageVerdict
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store import judgements, runs, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.judgements import Count

@@ -12,7 +12,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.metric_queries import ModelSum, QueueDepth, WorkerCount
 from jarvis_workers.store.queues import QUEUES
 from jarvis_workers.store.tables import JOB, MODEL_CALL
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 from tests.store.arrange import SPOT, add_planned_run, claim, commit, run_to_its_end
 from tests.store.clocks import FakeClock
 

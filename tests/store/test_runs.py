@@ -4,8 +4,8 @@ import pytest
 
 from jarvis_workers.store import artifacts, jobs, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import SnapshotFacts
 from jarvis_workers.store.tables import JOB
+from jarvis_workers.store.values import SnapshotFacts
 from tests.store.arrange import (
     SPOT,
     add_planned_run,

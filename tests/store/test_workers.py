@@ -2,7 +2,7 @@
 
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 
 WORKER = WorkerFacts("w", "host", pid=7, birth="boot/1", queues="scan", slots=2, version="0")
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from tests.web.sample import add_report, application, issue, signed_in, submitted
 
 

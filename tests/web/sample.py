@@ -18,7 +18,7 @@ from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.sign_in import sign_in_of
 from jarvis_workers.web.app import create_app
 from jarvis_workers.web.context import WebContext

@@ -21,7 +21,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.credentials import HASHING_MAX, CredentialFile, Passwords, password_line
 from jarvis_workers.web.access.guess_limits import (
     ADDRESSES_MAX,

@@ -11,7 +11,7 @@ from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.credentials import new_token, token_line
 from tests.web.sample import add_report, application, issue, submitted
 

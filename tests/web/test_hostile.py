@@ -11,7 +11,7 @@ from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from tests.web.sample import TOKEN, add_report, csrf_token, issue, submitted
 
 FINDING = "/runs/one/findings/C000001"

@@ -14,7 +14,7 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from tests.steps.c2rust.symbol_scans import start_symbol_scan
 from tests.steps.pipeline import Pipeline
 from tests.web.sample import add_report, csrf_token, issue, submitted

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import SnapshotFacts
+from jarvis_workers.store.values import SnapshotFacts
 from tests.machine import is_within
 from tests.web.sample import add_report, application, issue, signed_in, submitted
 

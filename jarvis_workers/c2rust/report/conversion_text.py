@@ -16,10 +16,11 @@ from jarvis_workers.c2rust.conversion import (
     state_counts,
 )
 from jarvis_workers.c2rust.report.measures import measure_lines
-from jarvis_workers.c2rust.report.wording import Say, english, with_lines_in
+from jarvis_workers.c2rust.report.wording import english, with_lines_in
 from jarvis_workers.c2rust.rule_counts import SeverityCounts
 from jarvis_workers.c2rust.signatures import RESULT
 from jarvis_workers.paths import plain
+from jarvis_workers.words import Words
 
 ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
 CAUSES = {
@@ -31,7 +32,7 @@ CAUSES = {
 }
 
 
-def summary(conversion: Conversion, say: Say = english) -> str:
+def summary(conversion: Conversion, say: Words = english) -> str:
     """Return the last line of output: the number of functions in Rust, and the numbers of all others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
     accepted = counts[conversion.accepted] + sum(counts[state] for state in BY_MODEL)
@@ -48,7 +49,7 @@ def summary(conversion: Conversion, say: Say = english) -> str:
     return "; ".join(parts)
 
 
-def _pointers(conversion: Conversion, say: Say) -> str:
+def _pointers(conversion: Conversion, say: Words) -> str:
     passed = [given for one in conversion.functions if one.accepted for given in one.mapping if given.name != RESULT]
     forms = [one.form for one in passed if one.form not in ("value", "enum", "flags")]
     return say(
@@ -58,7 +59,7 @@ def _pointers(conversion: Conversion, say: Say) -> str:
     )
 
 
-def unread_units(conversion: Conversion, say: Say = english) -> list[str]:
+def unread_units(conversion: Conversion, say: Words = english) -> list[str]:
     """Return a line with the number of units that could not be read, if there are any."""
     number = len(conversion.not_checked)
     return [say("NOT CHECKED: translation units that could not be read: {number}", number=number)] if number else []
@@ -72,14 +73,14 @@ def advice(conversion: Conversion) -> str:
     return f"{tests}, or accept unproven functions with --proof built"
 
 
-def conversion_text(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
+def conversion_text(conversion: Conversion, run: Mapping[str, Any], say: Words = english) -> Iterator[str]:
     """Yield the lines of the report for a terminal; `run` is the `run` part of other reports."""
     conversion = with_lines_in(say, conversion)
     for line in (*_lines(conversion, say), *measure_lines(conversion, run, say), summary(conversion, say)):
         yield plain(line) + "\n"
 
 
-def _lines(conversion: Conversion, say: Say) -> Iterator[str]:
+def _lines(conversion: Conversion, say: Words) -> Iterator[str]:
     yield from unread_units(conversion, say)
     yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
     yield from (f"{say('warning')}: {warning}" for warning in conversion.warnings)
@@ -124,7 +125,7 @@ def review_lines(conversion: Conversion) -> Iterator[str]:
             yield from (f"{one.file}:{one.line}: {one.name}: {review.topic}, {issue}" for issue in review.issues)
 
 
-def _lines_run(conversion: Conversion, say: Say) -> Iterator[str]:
+def _lines_run(conversion: Conversion, say: Words) -> Iterator[str]:
     """Yield the line coverage of the tests in C, if it was measured."""
     rust = [one for one in conversion.functions if one.state in IN_RUST]
     if lines := sum(one.lines for one in rust):
@@ -133,11 +134,11 @@ def _lines_run(conversion: Conversion, say: Say) -> Iterator[str]:
         yield say(text, run=f"{run:,}", lines=f"{lines:,}")
 
 
-def suite_text(passed: bool, say: Say = english) -> str:
+def suite_text(passed: bool, say: Words = english) -> str:
     return say("passes with Rust") if passed else say("FAILS with Rust")
 
 
-def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
+def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Words = english) -> Iterator[str]:
     """Yield the pieces of the report in Markdown; `run` is the `run` part of other reports."""
     conversion = with_lines_in(say, conversion)
     project = PurePosixPath(str(run.get("scanned_root", ""))).name
@@ -167,7 +168,7 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry.strip())}\n" for entry in entries)
 
 
-def _function_table(conversion: Conversion, say: Say) -> Iterator[str]:
+def _function_table(conversion: Conversion, say: Words) -> Iterator[str]:
     kind = say("state") if conversion.accepted == "mechanical" else say("signature")
     titles = (say("function"), say("location"), kind, say("proof"), say("lines run"), say("answers"), say("reason"))
     yield f"\n## {say('Functions')}\n\n| {' | '.join(titles)} |\n|---|---|---|---|---:|---:|---|\n"
@@ -179,7 +180,7 @@ def _function_table(conversion: Conversion, say: Say) -> Iterator[str]:
         yield f"| `{_cell(one.name)}` | {' | '.join(map(str, cells))} |\n"
 
 
-def _finding_table(conversion: Conversion, say: Say) -> Iterator[str]:
+def _finding_table(conversion: Conversion, say: Words) -> Iterator[str]:
     """Yield the findings by category; each cell has those of high, medium and low severity."""
     if conversion.findings:
         titles = (say("category"), say("C sources"), say("Rust"), say("C in the crate"))

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_counts
 from jarvis_workers.c2rust.conversion_difference import ConversionDifference, FunctionChange, Verdict, new_failures
-from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain
-from jarvis_workers.words import cost_text
+from jarvis_workers.words import Words, cost_text
 
 Part = Mapping[str, Any]
 VERDICTS: Mapping[Verdict, str] = {"worse": "Worse", "better": "Better", "changed": "Neither better nor worse"}
@@ -26,7 +26,7 @@ class ConversionSides(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def write_text(sides: ConversionSides, say: Say = english) -> Iterator[str]:
+def write_text(sides: ConversionSides, say: Words = english) -> Iterator[str]:
     """Yield lines for a terminal, without control sequences."""
     for line in (_head(sides), *_totals(sides, say), *(f"{say('note')}: {note}" for note in sides.notes)):
         yield plain(line) + "\n"
@@ -35,7 +35,7 @@ def write_text(sides: ConversionSides, say: Say = english) -> Iterator[str]:
         yield from (plain(f"  {one.file}:{one.line}: {one.name}: {text}") + "\n" for one, text in rows)
 
 
-def write_markdown(sides: ConversionSides, say: Say = english) -> Iterator[str]:
+def write_markdown(sides: ConversionSides, say: Words = english) -> Iterator[str]:
     """Yield GitHub-flavoured Markdown; text from the project is escaped."""
     yield f"# {say('Two conversions compared')}\n\n{prose(_head(sides))}\n\n"
     yield from (f"- {prose(line)}\n" for line in _totals(sides, say))
@@ -45,7 +45,7 @@ def write_markdown(sides: ConversionSides, say: Say = english) -> Iterator[str]:
         yield from (f"- {code(one.name)}, {code(f'{one.file}:{one.line}')}: {prose(text)}\n" for one, text in rows)
 
 
-def write_json(sides: ConversionSides, say: Say = english) -> Iterator[str]:
+def write_json(sides: ConversionSides, say: Words = english) -> Iterator[str]:
     """Yield one object: both runs, their totals, and the functions of each list."""
     found = sides.difference
     document: dict[str, Any] = {
@@ -67,7 +67,7 @@ def _head(sides: ConversionSides) -> str:
     return f"{before} -> {after}"
 
 
-def _totals(sides: ConversionSides, say: Say) -> Iterator[str]:
+def _totals(sides: ConversionSides, say: Words) -> Iterator[str]:
     """Yield the lines of the summary: functions by verdict, unsafe lines, cost of the model, new failures."""
     found = sides.difference
     numbers = [(say(title), len(found.having(verdict))) for verdict, title in VERDICTS.items()]
@@ -82,7 +82,7 @@ def _totals(sides: ConversionSides, say: Say) -> Iterator[str]:
     yield from new_failures(*sides.conversions, say)
 
 
-def _sections(found: ConversionDifference, say: Say) -> Iterator[tuple[str, list[tuple[FunctionResult, str]]]]:
+def _sections(found: ConversionDifference, say: Words) -> Iterator[tuple[str, list[tuple[FunctionResult, str]]]]:
     """Yield the lists that are not empty: a title, and each function with what is said of it."""
     for verdict, title in VERDICTS.items():
         if changes := found.having(verdict):
@@ -117,7 +117,7 @@ def _changed(one: FunctionChange) -> dict[str, Any]:
     return {**_fields(one.after), **was, "reason": one.after.reason or one.after.not_translated}
 
 
-CONVERSION_DIFFERENCE_FORMS: Mapping[str, Callable[[ConversionSides, Say], Iterator[str]]] = {
+CONVERSION_DIFFERENCE_FORMS: Mapping[str, Callable[[ConversionSides, Words], Iterator[str]]] = {
     "text": write_text,
     "markdown": write_markdown,
     "json": write_json,

@@ -5,8 +5,9 @@ from typing import Any
 
 from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
 from jarvis_workers.c2rust.report.text import incomplete_line, name_list, not_checked_line, summary_line
-from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.escape import code, code_cell, prose
+from jarvis_workers.words import Words
 
 # Rows of a table; the rest is counted.
 ROWS = 50
@@ -14,7 +15,7 @@ CYCLE_MEMBERS = 20
 RUN_ROWS = ("id", "scanned_root", "state", "version", "created_at", "ended_at")
 
 
-def render_markdown(body: ScanBody, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
+def render_markdown(body: ScanBody, run: Mapping[str, Any], say: Words = english) -> Iterator[str]:
     """Yield the report; names and paths from the scanned tree are escaped."""
     yield f"# {say('Symbol graph')}"
     for block in _blocks(body, run, say):
@@ -22,7 +23,7 @@ def render_markdown(body: ScanBody, run: Mapping[str, Any], say: Say = english) 
     yield "\n"
 
 
-def _blocks(body: ScanBody, run: Mapping[str, Any], say: Say) -> Iterator[str]:
+def _blocks(body: ScanBody, run: Mapping[str, Any], say: Words) -> Iterator[str]:
     if body.not_checked:
         yield f"> **{not_checked_line(body, say)}.**"
         yield "\n".join(f"- {code(unit.file)}: {prose(unit.reason)}" for unit in body.not_checked)
@@ -45,7 +46,7 @@ def _blocks(body: ScanBody, run: Mapping[str, Any], say: Say) -> Iterator[str]:
         yield _table((say("Name"), say("Value")), rows)
 
 
-def _symbols(title: str, entries: Sequence[SymbolEntry], say: Say) -> Iterator[str]:
+def _symbols(title: str, entries: Sequence[SymbolEntry], say: Words) -> Iterator[str]:
     if not entries:
         return
     yield f"## {title}"
@@ -57,7 +58,7 @@ def _symbols(title: str, entries: Sequence[SymbolEntry], say: Say) -> Iterator[s
     yield from _more(len(entries), say)
 
 
-def _cycles(cycles: Sequence[Sequence[SymbolEntry]], say: Say) -> Iterator[str]:
+def _cycles(cycles: Sequence[Sequence[SymbolEntry]], say: Words) -> Iterator[str]:
     if not cycles:
         return
     yield f"## {say('Cycles')}"
@@ -66,7 +67,7 @@ def _cycles(cycles: Sequence[Sequence[SymbolEntry]], say: Say) -> Iterator[str]:
     yield from _more(len(cycles), say)
 
 
-def _cycle(cycle: Sequence[SymbolEntry], say: Say) -> str:
+def _cycle(cycle: Sequence[SymbolEntry], say: Words) -> str:
     return f"{say.count(len(cycle), 'symbol')}: {name_list([code(one.name) for one in cycle], CYCLE_MEMBERS, say)}"
 
 
@@ -75,6 +76,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _more(number: int, say: Say) -> Iterator[str]:
+def _more(number: int, say: Words) -> Iterator[str]:
     if number > ROWS:
         yield say("And {number} more.", number=f"{number - ROWS:,}")

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.c2rust.conversion import BY_MODEL, Conversion
-from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.c2rust.rule_counts import CategoryCounts, SeverityCounts
-from jarvis_workers.words import cost_text
+from jarvis_workers.words import Words, cost_text
 
 COSTLIEST = 5
 
 
-def page_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
+def page_lines(conversion: Conversion, say: Words = english) -> Iterator[str]:
     """Yield the lines of `crate_lines` with the sum of the findings of all categories."""
     yield from _unsafe(conversion, say)
     if conversion.findings:
@@ -25,7 +25,7 @@ def page_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
     yield from _no_findings(conversion, say)
 
 
-def crate_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
+def crate_lines(conversion: Conversion, say: Words = english) -> Iterator[str]:
     """Yield lines about unsafe code in the crate, and findings of the rules of `jarvis sec` in C and in the crate."""
     yield from _unsafe(conversion, say)
     yield from (_finding_line(one, say) for one in conversion.findings or ())
@@ -43,7 +43,7 @@ NOUNS = {
 }
 
 
-def _unsafe(conversion: Conversion, say: Say) -> Iterator[str]:
+def _unsafe(conversion: Conversion, say: Words) -> Iterator[str]:
     if found := conversion.metrics:
         numbers = {name: say.count(number, NOUNS[name]) for name, number in found._asdict().items() if name in NOUNS}
         yield say(
@@ -54,12 +54,12 @@ def _unsafe(conversion: Conversion, say: Say) -> Iterator[str]:
         )
 
 
-def _no_findings(conversion: Conversion, say: Say) -> Iterator[str]:
+def _no_findings(conversion: Conversion, say: Words) -> Iterator[str]:
     if conversion.findings == ():
         yield say("findings of jarvis sec: none")
 
 
-def _finding_line(counts: CategoryCounts, say: Say) -> str:
+def _finding_line(counts: CategoryCounts, say: Words) -> str:
     return say(
         "findings of jarvis sec, {category}: C sources {c}, Rust {rust}, C in the crate {rest}",
         category=counts.category,
@@ -69,13 +69,13 @@ def _finding_line(counts: CategoryCounts, say: Say) -> str:
     )
 
 
-def _severities(counts: SeverityCounts, say: Say) -> str:
+def _severities(counts: SeverityCounts, say: Words) -> str:
     total = f"{sum(counts):,}"
     parts = (f"{say(name)} {number:,}" for name, number in counts._asdict().items() if number)
     return f"{total} ({', '.join(parts)})" if sum(counts) else total
 
 
-def measure_lines(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
+def measure_lines(conversion: Conversion, run: Mapping[str, Any], say: Words = english) -> Iterator[str]:
     """Yield all measurements; `run` is the `run` part of reports."""
     yield from crate_lines(conversion, say)
     yield _clippy(conversion, say)
@@ -86,14 +86,14 @@ def measure_lines(conversion: Conversion, run: Mapping[str, Any], say: Say = eng
     yield from _costs(conversion, run, say)
 
 
-def _clippy(conversion: Conversion, say: Say) -> str:
+def _clippy(conversion: Conversion, say: Words) -> str:
     if conversion.clippy is None or conversion.metrics is None:
         return say("warnings of clippy: not measured")
     rate = f"{1000 * conversion.clippy / max(1, conversion.metrics.lines):,.1f}"
     return say("warnings of clippy: {number}, {rate} per 1,000 lines", number=f"{conversion.clippy:,}", rate=rate)
 
 
-def _attempts(conversion: Conversion, say: Say) -> Iterator[str]:
+def _attempts(conversion: Conversion, say: Words) -> Iterator[str]:
     if not (candidates := [one for one in conversion.functions if one.attempts]):
         return
     accepted = Counter(one.attempts == 1 for one in candidates if one.state in BY_MODEL)
@@ -107,7 +107,7 @@ def _attempts(conversion: Conversion, say: Say) -> Iterator[str]:
     )
 
 
-def _costs(conversion: Conversion, run: Mapping[str, Any], say: Say) -> Iterator[str]:
+def _costs(conversion: Conversion, run: Mapping[str, Any], say: Words) -> Iterator[str]:
     if not (model := run.get("model")):
         return
     text = say(

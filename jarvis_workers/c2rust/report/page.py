@@ -17,10 +17,10 @@ from jarvis_workers.c2rust.conversion import BY_MODEL
 from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, scan_body
 from jarvis_workers.c2rust.report.graph_data import graph_data
 from jarvis_workers.c2rust.report.text import not_checked_line
-from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
-from jarvis_workers.markup import Html, content_policy, markup, written
-from jarvis_workers.words import worded
+from jarvis_workers.markup import Html, markup, page_head, written
+from jarvis_workers.words import Words, worded
 
 # Parts of the one script of the page, in their order.
 SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "page.js")
@@ -66,7 +66,7 @@ def render_page(
     roots: Iterable[int],
     facts: PageFacts,
     conversion: Mapping[str, Any] | None = None,
-    say: Say = english,
+    say: Words = english,
 ) -> bytes:
     """Return the page as UTF-8; equal arguments produce equal bytes.
 
@@ -77,11 +77,8 @@ def render_page(
     kind = say("conversion to Rust") if conversion else say("symbol graph")
     style, script = _asset("page.css"), "".join(map(_asset, SCRIPTS))
     page = Template(worded(_asset("page.html"), say)).substitute(
-        lang=say.code,
-        title=written(say("{name}: {kind}", name=facts.title, kind=kind)),
+        head=page_head(say("{name}: {kind}", name=facts.title, kind=kind), style, script, language=say.code),
         kind=written(kind),
-        policy=content_policy(style, script),
-        style=style,
         name=written(facts.title),
         details=written(markup("<li>{detail}</li>", detail=detail) for detail in facts.details if detail),
         notices=written([*_failures(facts), *_notices(body, say)]),
@@ -102,7 +99,7 @@ def _failures(facts: PageFacts) -> Iterator[Html]:
     yield from (markup('<p class="notice bad" role="alert">{line}</p>', line=line) for line in facts.failures)
 
 
-def _notices(body: ScanBody, say: Say) -> Iterator[Html]:
+def _notices(body: ScanBody, say: Words) -> Iterator[Html]:
     if body.not_checked:
         units = (
             markup("<li><code>{file}</code> {reason}</li>", file=unit.file, reason=unit.reason)
@@ -120,7 +117,7 @@ def _notices(body: ScanBody, say: Say) -> Iterator[Html]:
     yield from (markup('<p class="notice">{warning}</p>', warning=warning) for warning in body.warnings)
 
 
-def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None, say: Say) -> Iterator[Html]:
+def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None, say: Words) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
     counts = Counter(one["cause"] or one["state"] for one in conversion["functions"].values()) if conversion else {}
     by_model = {state: ACCEPTED[state] for state in BY_MODEL if counts.get(state)}

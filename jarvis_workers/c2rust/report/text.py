@@ -4,21 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
-from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.paths import plain
+from jarvis_workers.words import Words
 
 # Entries of a list; the rest is counted. The page and the JSON have all.
 LISTED = 10
 CYCLE_MEMBERS = 8
 
 
-def render_text(body: ScanBody, _: Mapping[str, Any], say: Say = english) -> Iterator[str]:
+def render_text(body: ScanBody, _: Mapping[str, Any], say: Words = english) -> Iterator[str]:
     """Yield the lines of the report: first the units that were not checked, then the counts, then the lists."""
     for line in _lines(body, say):
         yield plain(line) + "\n"
 
 
-def summary_line(body: ScanBody, say: Say = english) -> str:
+def summary_line(body: ScanBody, say: Words = english) -> str:
     """Return the counts of the graph in one line."""
     symbols, edges = body.symbols, body.edges
     return say(
@@ -35,7 +36,7 @@ def summary_line(body: ScanBody, say: Say = english) -> str:
     )
 
 
-def not_checked_line(body: ScanBody, say: Say = english) -> str:
+def not_checked_line(body: ScanBody, say: Words = english) -> str:
     """Return a line with the number of units that are missing from the graph, and the consequence."""
     return say(
         "NOT CHECKED: {number} of {units} translation units could not be read; "
@@ -45,7 +46,7 @@ def not_checked_line(body: ScanBody, say: Say = english) -> str:
     )
 
 
-def incomplete_line(body: ScanBody, say: Say = english) -> str:
+def incomplete_line(body: ScanBody, say: Words = english) -> str:
     """Return a line with the number of symbols without a definition that was read without errors (`--allow-errors`)."""
     if body.incomplete == 1:
         return say("1 symbol has no error-free definition: edges may be missing")
@@ -53,13 +54,13 @@ def incomplete_line(body: ScanBody, say: Say = english) -> str:
     return say("{number} symbols have no error-free definition: edges may be missing", number=number)
 
 
-def name_list(names: Sequence[str], most: int, say: Say = english) -> str:
+def name_list(names: Sequence[str], most: int, say: Words = english) -> str:
     """Return the first names separated by commas, and how many more there are."""
     more = " " + say("and {number} more", number=f"{len(names) - most:,}") if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
-def _lines(body: ScanBody, say: Say) -> Iterator[str]:
+def _lines(body: ScanBody, say: Words) -> Iterator[str]:
     if body.not_checked:
         yield not_checked_line(body, say)
         yield from (f"  {unit.file}: {unit.reason}" for unit in body.not_checked)
@@ -81,7 +82,7 @@ def _lines(body: ScanBody, say: Say) -> Iterator[str]:
         yield f"{say('Functions by fact')}: {facts}"
 
 
-def _symbols(title: str, entries: Sequence[SymbolEntry], say: Say) -> Iterator[str]:
+def _symbols(title: str, entries: Sequence[SymbolEntry], say: Words) -> Iterator[str]:
     if entries:
         yield f"{title}:"
         for entry in entries[:LISTED]:
@@ -90,6 +91,6 @@ def _symbols(title: str, entries: Sequence[SymbolEntry], say: Say) -> Iterator[s
         yield from _more(len(entries), say)
 
 
-def _more(number: int, say: Say) -> Iterator[str]:
+def _more(number: int, say: Words) -> Iterator[str]:
     if number > LISTED:
         yield "  " + say("and {number} more", number=f"{number - LISTED:,}")

@@ -3,20 +3,17 @@
 from dataclasses import replace
 
 from jarvis_workers.c2rust.conversion import Conversion
-from jarvis_workers.words import ENGLISH, words_in
-from jarvis_workers.words import Words as Say
-
-__all__ = ["Say", "english", "with_lines_in", "words_in_reports"]
+from jarvis_workers.words import ENGLISH, Words, words_in
 
 english = ENGLISH
 
 
-def words_in_reports(language: str) -> Say:
+def words_in_reports(language: str) -> Words:
     """Return the translator of the reports of c2rust into a language."""
     return words_in(language, __package__)
 
 
-def with_lines_in(say: Say, conversion: Conversion) -> Conversion:
+def with_lines_in(say: Words, conversion: Conversion) -> Conversion:
     """Return a conversion with its lines in the language of a report: warnings, reasons and checks of the crate."""
     functions = (
         replace(one, reason=say.line(one.reason), not_translated=say.line(one.not_translated))

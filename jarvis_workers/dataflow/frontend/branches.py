@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
-from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE, is_spliced
+from jarvis_workers.source.c_tokens import SPLICE
+from jarvis_workers.source.lex import LOGICAL_LINE, is_spliced
 
 DIRECTIVE = re.compile(rb"#(?>[ \t]|" + SPLICE + rb")*+(\w++)(" + LOGICAL_LINE + rb")")
 OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))

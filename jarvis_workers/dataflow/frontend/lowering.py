@@ -13,9 +13,10 @@ from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
 from jarvis_workers.dataflow.frontend.macro_text import with_loops
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
+from jarvis_workers.source.c_tokens import BLANK
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.grammar_files import ACTION_NAME
-from jarvis_workers.source.lex import BLANK, comments
+from jarvis_workers.source.lex import comments
 
 FUNCTION_MAX = 1 << 20
 OUTER_MAX = 8

@@ -34,9 +34,10 @@ from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, severity_of
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.batching import is_plain, kind_of
 from jarvis_workers.sec.root_causes import Place, defect_of
+from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from jarvis_workers.tools.reading import blank_comments

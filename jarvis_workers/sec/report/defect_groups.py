@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.words import ENGLISH, Words
 
 
 class DefectGroup(NamedTuple):

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.verdicts import urgency
 from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.severity import is_at_least
 
 SUPPRESSED = "suppressed"
 ASIDE = ("dismissed", SUPPRESSED)

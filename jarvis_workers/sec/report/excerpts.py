@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jarvis_workers.escape import visible
 from jarvis_workers.sec.report_document import Excerpt, Issue
-from jarvis_workers.sec.scanner import as_utf8
+from jarvis_workers.source.encoding import as_utf8
 
 EXCERPTS_MAX = 5_000
 CHARACTERS_MAX = 4_000_000

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.sec.finding import Candidate, Numbered
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import IssueSuppression, Summary
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
+from jarvis_workers.words import Words
 
 # Maximum number of suppressed findings that are stored; all are counted.
 EXCLUSIONS_MAX = 25_000

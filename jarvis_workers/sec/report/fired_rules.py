@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from jarvis_workers.sec.cwe import weakness_name
-from jarvis_workers.sec.finding import FUZZ_CRASH, WITHOUT_RULE, rule_id, severity_of
-from jarvis_workers.sec.report.i18n import ENGLISH, Words
+from jarvis_workers.sec.finding import FUZZ_CRASH, WITHOUT_RULE, rule_id
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.rule import title_of
+from jarvis_workers.sec.severity import severity_of
+from jarvis_workers.words import ENGLISH, Words
 
 # A sentence of a model is cut here.
 TITLE_MAX = 120

@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.words import ENGLISH as ENGLISH
-from jarvis_workers.words import TRANSLATED as TRANSLATED
-from jarvis_workers.words import Words as Words
-from jarvis_workers.words import words_in
+from jarvis_workers.words import Words, words_in
 
 
 def words_of(run: Mapping[str, Any]) -> Words:

@@ -15,7 +15,7 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import defect_groups, total_text
 from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rule_of, rule_texts
-from jarvis_workers.sec.report.i18n import Words, words_of
+from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.markdown_verdicts import (
     Text,
     dismissed_findings,
@@ -39,6 +39,7 @@ from jarvis_workers.sec.report.verdicts import (
     warnings,
 )
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary, SuppressionRemark
+from jarvis_workers.words import Words
 
 Part = Mapping[str, Any]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from jarvis_workers.escape import code, fenced, lines
 from jarvis_workers.sec.proof.proof import Proof
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES
+from jarvis_workers.words import Words
 
 
 def proof_lines(proof: Proof, say: Words) -> Iterator[str]:

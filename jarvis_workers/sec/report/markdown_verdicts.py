@@ -12,7 +12,6 @@ from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import (
@@ -28,6 +27,7 @@ from jarvis_workers.sec.report.verdicts import (
 )
 from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
 from jarvis_workers.sec.trace import TraceLocation
+from jarvis_workers.words import Words
 
 # Description and suggestion.
 Text = tuple[str, str]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from jarvis_workers.sec.fix.gates import PROOF
 from jarvis_workers.sec.proof.proof import Proof
-from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import ReportPatch
+from jarvis_workers.words import ENGLISH, Words
 
 LINES_MAX = 400
 OLDER = "Its input then triggers an older error, which also occurs without the patch: {error}."

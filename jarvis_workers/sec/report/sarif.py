@@ -14,7 +14,6 @@ from urllib.parse import quote
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.exclusions import set_aside
 from jarvis_workers.sec.report.fired_rules import rules_of
-from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.sarif_results import (
@@ -34,6 +33,7 @@ from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import has_verdicts, missed_canary
 from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
+from jarvis_workers.words import ENGLISH
 
 Part = dict[str, Any]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from jarvis_workers.escape import fenced, prose
-from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.report.fired_rules import RuleText
+from jarvis_workers.sec.severity import severity_of
 
 Part = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.sec.depth import depth_note
-from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.words import Words
 
 NAMES_MAX = 20
 NARROWED = "Settings narrow this scan: {names}."

@@ -16,11 +16,11 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import WITHOUT_RULE, is_at_least
+from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import finding_title
-from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
+from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.patches import patch_summary
 from jarvis_workers.sec.report.proof_inputs import input_text
 from jarvis_workers.sec.report.rebase import below
@@ -45,6 +45,8 @@ from jarvis_workers.sec.report_document import (
     Summary,
     SuppressionRemark,
 )
+from jarvis_workers.sec.severity import is_at_least
+from jarvis_workers.words import ENGLISH, Words
 
 Part = Mapping[str, Any]
 

@@ -10,9 +10,8 @@ from typing import Any
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
-from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, ReadingOutcome, ReportBody, Summary
-from jarvis_workers.words import cost_text
+from jarvis_workers.words import ENGLISH, Words, cost_text
 
 Part = Mapping[str, Any]
 

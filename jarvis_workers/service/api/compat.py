@@ -13,14 +13,16 @@ from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service import wiring
 from jarvis_workers.service.api.silent_run import run_silently
 from jarvis_workers.service.api.user_settings import local_settings
+from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reading import with_intro, with_reader
 from jarvis_workers.service.reports import reports
-from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
 from jarvis_workers.service.scan_runs import ScanRun, find_scan, scan_of
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.service.sources import SourceTree
@@ -34,9 +36,7 @@ def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[s
     """Scan locally with rules only; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
     settings = settings or local_settings()
     with wiring.store_of(settings) as store:
-        return _document(
-            settings, store, _carry_out(settings, store, path, wiring.scan_options_of(settings, SecOptions))
-        )
+        return _document(settings, store, _carry_out(settings, store, path, scan_options_of(settings, SecOptions)))
 
 
 def run_security_analysis_fast(
@@ -47,7 +47,7 @@ def run_security_analysis_fast(
     If given, `report_file` is written as well. Raises JarvisError.
     """
     settings = settings or local_settings()
-    return _reported(settings, path, wiring.scan_options_of(settings, SecOptions), report_file)
+    return _reported(settings, path, scan_options_of(settings, SecOptions), report_file)
 
 
 def run_security_analysis(
@@ -65,11 +65,11 @@ def run_security_analysis(
     """
     settings = settings or local_settings()
     group = model_name(settings, llm_group)
-    agents = wiring.scan_options_of(
+    agents = scan_options_of(
         settings,
         JudgeOptions,
         model_group=group,
-        agent_limits=wiring.agent_limits_of(settings),
+        agent_limits=agent_limits_of(settings),
         cluster_limit=cluster_limit,
         notes=read_notes(settings),
     )
@@ -80,7 +80,7 @@ def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) ->
     """Return the report of a scan as JSON and as Markdown; `run_id` is an id, a prefix of an id, or "last"."""
     settings = settings or local_settings()
     with wiring.store_of(settings, create=False) as store:
-        run, blobs = find_scan(store, run_id), wiring.blobs_of(settings)
+        run, blobs = find_scan(store, run_id), blobs_of(settings)
         return reports.render(store, blobs, run, "json"), reports.render(store, blobs, run, "markdown")
 
 
@@ -91,7 +91,7 @@ def _reported(settings: Settings, path: str | Path, options: SecOptions, report_
         raise UsageError(f"{file}: unknown suffix")
     with wiring.store_of(settings) as store:
         run = _carry_out(settings, store, path, options)
-        text = reports.render(store, wiring.blobs_of(settings), run, form)
+        text = reports.render(store, blobs_of(settings), run, form)
     if file is not None:
         write_whole(file, [text])
     return text
@@ -103,7 +103,7 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
 
     def request(source: SourceTree, executor: str) -> RunRequest[ScanInput]:
         scan_input = with_intro(ScanInput(options, rules=rules), source.path)
-        given = wiring.request_for(settings, source, kind, executor, scan_input)
+        given = request_for(settings, source, kind, executor, scan_input)
         if agents is None:
             return given
         budget = budget_of(settings, *agents.model_groups)
@@ -113,5 +113,5 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
 
 
 def _document(settings: Settings, store: Store, run: ScanRun) -> dict[str, Any]:
-    body = reports.read_body(store, wiring.blobs_of(settings), run)
+    body = reports.read_body(store, blobs_of(settings), run)
     return {"run": reports.run_part(store, run), **body_to_json(body)}

@@ -37,6 +37,7 @@ from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.c2rust.replacement_run import ReplaceInput, replace_request
 from jarvis_workers.service.c2rust.symbol_scan import plan_of
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions, OptimizeRequest
@@ -100,7 +101,7 @@ def apply_library_replacement(  # noqa: PLR0913, PLR0917 - the names and their o
 
     with wiring.store_of(settings) as store:
         run = run_silently(settings, store, root, request)
-        result = ReplacementResult(store, wiring.blobs_of(settings), run)
+        result = ReplacementResult(store, blobs_of(settings), run)
         result.export()
         counts, gaps = result.counts, tuple(result.not_checked)
     symbols, mapping = (directory_of(root) / name for name in (SYMBOLS, REPLACEMENTS))
@@ -153,7 +154,7 @@ def _translated(settings: Settings, root: Path, crate: Path, options: TranslateO
         return fast_request(ConversionRequest(options=options), settings, source, plan, executor)
 
     with wiring.store_of(settings) as store:
-        run, blobs = run_silently(settings, store, root, request), wiring.blobs_of(settings)
+        run, blobs = run_silently(settings, store, root, request), blobs_of(settings)
         write_crate(store, blobs, run, crate)
         export_conversion(store, blobs, run)
         line = outcome(store, blobs, run)
@@ -205,7 +206,7 @@ def _optimized(
 
     with wiring.store_of(settings) as store:
         run = run_silently(settings, store, crate, request)
-        result = OptimizeResult(store, wiring.blobs_of(settings), run)
+        result = OptimizeResult(store, blobs_of(settings), run)
         if not dry_run:
             result.deliver(crate)
         return result.report or OptimizeReport()

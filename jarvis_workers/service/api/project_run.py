@@ -11,10 +11,12 @@ from jarvis_workers.service.c2rust.compile_sources import CompileOptions
 from jarvis_workers.service.c2rust.project_files import SYMBOLS, directory_of
 from jarvis_workers.service.c2rust.scan_graphs import GraphRequest, default_dot, default_subgraphs, write_graphs
 from jarvis_workers.service.c2rust.scan_results import export_symbols, read_body
-from jarvis_workers.service.c2rust.symbol_scan import ParseInput, ParseOptions, plan_of, scan_request
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of, scan_request
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.c2rust.options import ParseOptions
 
 StrPath = str | os.PathLike[str]
 
@@ -67,7 +69,7 @@ def _scan(settings: Settings, root: Path, options: CompileOptions, *, allow_erro
         return scan_request(ParseOptions(allow_errors=allow_errors), settings, source, plan, executor)
 
     with wiring.store_of(settings) as store:
-        run, blobs = run_silently(settings, store, root, request), wiring.blobs_of(settings)
+        run, blobs = run_silently(settings, store, root, request), blobs_of(settings)
         export_symbols(store, blobs, run)
         gaps = read_body(store, blobs, run).not_checked
     return SymbolScan(directory_of(root) / SYMBOLS, run.id, tuple((gap.file, gap.reason) for gap in gaps))

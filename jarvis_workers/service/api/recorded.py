@@ -20,10 +20,12 @@ from jarvis_workers.service.api.silent_run import say_nothing
 from jarvis_workers.service.api.user_settings import user_settings
 from jarvis_workers.service.labels import baseline_labels
 from jarvis_workers.service.reports import reports
-from jarvis_workers.service.reports.export import export, export_directory
+from jarvis_workers.service.reports.export import export
 from jarvis_workers.service.reports.run_baselines import of_run
+from jarvis_workers.service.reports.run_files import export_directory
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, ScanInput
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import ScanRun, scan_of
 from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
@@ -31,8 +33,7 @@ from jarvis_workers.service.targets import ScanTarget, older_selection
 from jarvis_workers.settings import Cache, Settings
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import Run, StageProgress
 
 TICK_SECONDS = 0.4
 Request = RunRequest[ScanInput]
@@ -171,7 +172,7 @@ def _baseline(
 
 
 def _answer(settings: Settings, store: Store, run: ScanRun, options: ScanOptions) -> dict[str, Any]:
-    blobs = wiring.blobs_of(settings)
+    blobs = blobs_of(settings)
     body = reports.read_body(store, blobs, run)
     rules = choose_rules(options).rules
     if options.write_artifacts and (directory := export_directory(run)):

@@ -234,6 +234,6 @@ def _cache_directory(options: ScanOptions) -> Path:
     """Return the directory of the result cache, which is shared with the command line."""
     if options.data_directory is not None:
         return Path(options.data_directory) / "cache"
-    import platformdirs  # noqa: PLC0415  (only needed for the cache)
+    import platformdirs
 
     return Path(platformdirs.user_data_dir("jarvis-workers")) / "cache"

@@ -6,11 +6,11 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.handles import Store
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree, open_source
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
 

@@ -18,8 +18,8 @@ from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.platforms.protocol import Platform
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_facts, model_name
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.words import cost_text

@@ -15,7 +15,7 @@ from jarvis_workers.assistant.answer_display import AnswerText
 from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, ShowCall, Turn
 from jarvis_workers.errors import ModelError
 from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.tools.tool import ToolOutcome as ToolOutcome
+from jarvis_workers.tools.tool import ToolOutcome
 
 T = TypeVar("T")
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from jarvis_workers.agent.effects import TaskResult
 from jarvis_workers.assistant.autonomy import LEVELS
-from jarvis_workers.assistant.input_handlers import PersonText as PersonText
-from jarvis_workers.assistant.input_handlers import ShellCommand, SlashCommand, read_input
+from jarvis_workers.assistant.input_handlers import PersonText, ShellCommand, SlashCommand, read_input
 from jarvis_workers.assistant.person import Interrupted
 from jarvis_workers.assistant.routing import SkillMeta
 from jarvis_workers.errors import AgentStopped, UsageError

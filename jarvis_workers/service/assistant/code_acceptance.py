@@ -19,8 +19,9 @@ from jarvis_workers.service.assistant.code_branches import (
     read_change,
     require_change,
 )
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.code_options import CodeOptions
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.code_worktree import (
     accept_merge,

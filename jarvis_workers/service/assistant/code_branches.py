@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.runs import find_run, is_local, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.assistant.change_code import ANSWER, CHANGES
+from jarvis_workers.steps.assistant.change_code import CHANGES
 from jarvis_workers.steps.assistant.code_options import CodeOptions
 from jarvis_workers.steps.assistant.pipelines import CODE
 from jarvis_workers.store import artifacts, run_labels

@@ -16,17 +16,17 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.code_rules import read_rules
 from jarvis_workers.service.assistant.code_tools import tool_names
 from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree, project_name, source_labels
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.assistant.code_options import CodeOptions, CodeRequest
 from jarvis_workers.steps.assistant.pipelines import CODE
 from jarvis_workers.toolchain.git_import import AUTHOR, Author, create_repository
 from jarvis_workers.toolchain.gittree import TreeBounds
-from jarvis_workers.toolchain.local_repository import LocalRepository as LocalRepository
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings

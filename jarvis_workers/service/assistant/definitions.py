@@ -9,8 +9,7 @@ from pathlib import Path
 
 from jarvis_workers import assistant
 from jarvis_workers.agent.plugins import leave_out
-from jarvis_workers.assistant.definition_file import DefinitionFile as DefinitionFile
-from jarvis_workers.assistant.definition_file import read_definition, read_tasks
+from jarvis_workers.assistant.definition_file import DefinitionFile, read_definition, read_tasks
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.rules.yamlfiles import read_text
 from jarvis_workers.tools.tool import ToolFailed

@@ -9,7 +9,7 @@ from jarvis_workers.c2rust.symbol_lines import name_lines
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, compile_commands_of
-from jarvis_workers.service.c2rust.project_files import ROOTS, Say, write_file
+from jarvis_workers.service.c2rust.project_files import ROOTS, Words, write_file
 from jarvis_workers.settings import Settings
 from jarvis_workers.source.clang.parser_arguments import language_of
 from jarvis_workers.source.clang.unit import CompileCommand
@@ -60,7 +60,7 @@ def collect_names(
     return CollectedNames(tuple(names), (*project.warnings, *warnings))
 
 
-def write_names(collected: CollectedNames, root: Path, out: Path | None = None, say: Say | None = None) -> Path:
+def write_names(collected: CollectedNames, root: Path, out: Path | None = None, say: Words | None = None) -> Path:
     """Write the names, by default to roots.txt of the project; raises UsageError."""
     if out is None:
         return write_file(root, ROOTS, name_lines(collected.names), say)

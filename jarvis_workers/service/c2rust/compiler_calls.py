@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from jarvis_workers.bench.slot_compiler import compile_with_slots as compile_with_slots
 from jarvis_workers.c2rust.command_words import expand_responses
 from jarvis_workers.c2rust.compile_arguments import CompiledSource, language_of, read_call
 from jarvis_workers.c2rust.compile_commands import is_test_program

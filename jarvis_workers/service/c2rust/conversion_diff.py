@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
-from jarvis_workers.c2rust.report.wording import Say
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.conversion_results import read_conversion
 from jarvis_workers.service.c2rust.scan_results import words_of_run
@@ -13,7 +12,8 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.pipelines import CONVERTING
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
+from jarvis_workers.words import Words
 
 
 def compare_runs(store: Store, blobs: Blobs, before: Run, after: Run) -> ConversionSides:
@@ -28,7 +28,7 @@ def compare_runs(store: Store, blobs: Blobs, before: Run, after: Run) -> Convers
     )
 
 
-def _notes(before: Run, after: Run, say: Say) -> Iterator[str]:
+def _notes(before: Run, after: Run, say: Words) -> Iterator[str]:
     if before.root_raw != after.root_raw:
         yield say("the runs are of different projects: {before}, {after}", before=before.root, after=after.root)
     if before.kind != after.kind:

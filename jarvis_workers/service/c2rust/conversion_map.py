@@ -22,13 +22,14 @@ from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
 from jarvis_workers.service.c2rust.edited_crate import IN_RUST, find_crate
 from jarvis_workers.service.c2rust.project_files import directory_of, read_lines
 from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.pipelines import CONVERTING
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.store.engine import Store
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 WITH_RESULTS = ("done", "incomplete")
 SOURCE_BYTES = 64_000_000
@@ -64,7 +65,7 @@ def read_map(settings: "Settings", root: Path, named: str | None = None) -> Conv
             return _of_files(root)
         if run.kind not in CONVERTING:
             raise UsageError(f"run {run.id} is a {run.kind} run, and has no functions in Rust")
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         conversion, crate = read_conversion(store, blobs, run), read_crate_files(store, blobs, run)
 
     def read_c(functions: Sequence[FunctionResult]) -> Mapping[str, str]:

@@ -41,8 +41,8 @@ from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
 from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import REASON as PAUSE_REASON
+from jarvis_workers.store.values import Run
 
 PAUSE_ADVICE = (
     "go back to stage 3 or 1 of jarvis c2rust roadmap: check the signatures of these functions in"

@@ -12,17 +12,18 @@ from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import read_conversion, read_crate_files
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
-from jarvis_workers.service.c2rust.fast_run import FAST, RUN, TRANSPILE, require_tools
+from jarvis_workers.service.c2rust.fast_run import require_tools
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.steps.c2rust import merge_bodies
 from jarvis_workers.steps.c2rust.check_edits import EditedCrate, check_edits
+from jarvis_workers.steps.c2rust.pipelines import FAST, RUN, TRANSPILE
 from jarvis_workers.words import ENGLISH
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.store.engine import Store
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 # The kinds of runs whose crates have functions in Rust.
 IN_RUST = FAST, TRANSPILE, RUN

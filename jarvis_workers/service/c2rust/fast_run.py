@@ -32,19 +32,15 @@ from jarvis_workers.service.c2rust.project_files import (
 from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, project_request, with_plan
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, pack_crates
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name, models_are_set
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.runs import is_abandoned, newest_runs
 from jarvis_workers.service.scan_request import with_settings
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
-from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
-from jarvis_workers.steps.c2rust.pipelines import PREPARE as PREPARE
-from jarvis_workers.steps.c2rust.pipelines import RUN as RUN
-from jarvis_workers.steps.c2rust.pipelines import SKELETON as SKELETON
-from jarvis_workers.steps.c2rust.pipelines import TRANSPILE as TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
 from jarvis_workers.steps.c2rust.run_options import MoveOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions

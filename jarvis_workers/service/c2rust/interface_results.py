@@ -15,7 +15,7 @@ from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.merge_interface import RESULT
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.words import ENGLISH, cost_text
 
 FORMATS = ("text", "json")

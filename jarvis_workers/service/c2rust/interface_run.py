@@ -14,13 +14,13 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST
 from jarvis_workers.service.c2rust.fast_run import require_model
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import options_of, request_for
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
-from jarvis_workers.steps.c2rust.pipelines import INTERFACE as INTERFACE
+from jarvis_workers.steps.c2rust.pipelines import INTERFACE
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from jarvis_workers.source.rust.rust_syntax import unsafe_block_lines
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.write_optimization import MODEL, REPORT_FILE, pass_file
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.file_changes import FileChange, replace_files
 from jarvis_workers.words import ENGLISH
 

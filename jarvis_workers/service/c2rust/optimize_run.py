@@ -16,11 +16,11 @@ from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.local_tree import METADATA
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.project_files import directory_of
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions, OptimizeRequest
 from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE

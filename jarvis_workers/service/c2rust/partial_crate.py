@@ -23,7 +23,7 @@ from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
 from jarvis_workers.steps.c2rust.pipelines import PARTIAL, PARTIAL_FAST, RUN, TRANSPILE
 from jarvis_workers.store import jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 # The time in which workers end the jobs of an interrupted run.
 END_SECONDS = 10.0

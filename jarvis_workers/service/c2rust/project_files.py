@@ -33,7 +33,7 @@ DELAYED_ENTRIES = ("JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENT
 FILE_MB_MAX = 1024
 
 
-Say = Callable[[str], None]
+Words = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,14 @@ def read_symbol_file(path: Path, root: Path) -> SymbolFile:
     return read_symbols(read_lines(path), str(path), os.fsencode(root.absolute()))
 
 
-def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], say: Say | None = None) -> list[Path]:
+def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], say: Words | None = None) -> list[Path]:
     """Write symbols_raw.jsonl, symbols.jsonl and translation_order.jsonl; return their paths."""
     keep_edited(directory_of(root), say)
     files = {RAW_SYMBOLS: symbol_lines(graph), SYMBOLS: symbol_lines(graph), ORDER: order_lines(graph, steps)}
     return [write_file(root, name, lines, say) for name, lines in files.items()]
 
 
-def keep_edited(directory: Path, say: Say | None = None) -> None:
+def keep_edited(directory: Path, say: Words | None = None) -> None:
     """Rename symbols.jsonl before it is replaced if a user edited it; then call `say` with a notice."""
     edited, target = directory / SYMBOLS, directory / EDITED_SYMBOLS
     try:
@@ -114,7 +114,7 @@ def keep_edited(directory: Path, say: Say | None = None) -> None:
         say(f"{edited} was edited after the last scan: renamed to {target.name}")
 
 
-def write_file(root: Path, name: str, lines: Iterable[str], say: Say | None = None) -> Path:
+def write_file(root: Path, name: str, lines: Iterable[str], say: Words | None = None) -> Path:
     """Write one of the files of a project; raises UsageError.
 
     `say` is called with a line before .gitignore is extended.

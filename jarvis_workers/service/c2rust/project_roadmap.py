@@ -24,6 +24,7 @@ from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.reports.baselines import load_report
 from jarvis_workers.service.reports.diff import report_of_run
 from jarvis_workers.service.runs import newest_runs
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import find_scan, newest_scans
 from jarvis_workers.steps.c2rust.pipelines import CONVERTING, OPTIMIZE, REPLACE
 
@@ -64,7 +65,7 @@ def measure_roadmap(
         converted = next((run for run in own if run.kind in CONVERTING), None)
         replaced = next((run for run in own if run.kind == REPLACE), None)
         optimized = next((run for run in crates if run.kind == OPTIMIZE), None)
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         found = Measurements(
             _risk(settings, store, first),
             _risk(settings, store, last),
@@ -88,7 +89,7 @@ def _risk(settings: "Settings", store: "Store", named: str | None) -> RiskSummar
         return None
     if not RUN_NAME.fullmatch(named):
         return _risk_of_file(named)
-    summary = report_of_run(store, wiring.blobs_of(settings), find_scan(store, named)).body.summary
+    summary = report_of_run(store, blobs_of(settings), find_scan(store, named)).body.summary
     return RiskSummary(summary.score_sum, summary.by_severity.get("high", 0), summary.by_category)
 
 

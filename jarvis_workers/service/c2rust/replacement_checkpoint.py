@@ -13,7 +13,7 @@ from jarvis_workers.c2rust.library_pruning import Verdicts
 from jarvis_workers.c2rust.library_replacement import FunctionVerdict, LibraryPolicy
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import plain
-from jarvis_workers.service.c2rust.project_files import Say, directory_of, write_file
+from jarvis_workers.service.c2rust.project_files import Words, directory_of, write_file
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.replaceable_project import policy_of
 
@@ -77,7 +77,7 @@ class ReplacementCheckpoint(BaseModel):
         return [one for one in found if not (one.choice and policy.objection(one.choice.libraries))]
 
 
-def read_checkpoint(root: Path, options: ReplaceOptions, graph: SymbolGraph, say: Say) -> Sequence[FunctionVerdict]:
+def read_checkpoint(root: Path, options: ReplaceOptions, graph: SymbolGraph, say: Words) -> Sequence[FunctionVerdict]:
     """Return the verdicts in the checkpoint of a project, none if it does not fit; `say` gets a line about it."""
     path = directory_of(root) / CHECKPOINT
     try:
@@ -97,7 +97,7 @@ def read_checkpoint(root: Path, options: ReplaceOptions, graph: SymbolGraph, say
 
 
 def write_checkpoint(
-    root: Path, key: CheckpointKey, verdicts: Verdicts, pruned: Sequence[int], now: datetime, say: Say | None = None
+    root: Path, key: CheckpointKey, verdicts: Verdicts, pruned: Sequence[int], now: datetime, say: Words | None = None
 ) -> Path:
     """Write the checkpoint of an unfinished run; functions that are not checked are left out. Raises UsageError."""
     judged = [one for number, one in sorted(verdicts.items()) if one.checked]

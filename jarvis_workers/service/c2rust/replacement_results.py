@@ -32,10 +32,9 @@ from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.replaceable_project import STEP, project_of, verdicts_of
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import StageJob
+from jarvis_workers.store.values import Run, StageJob
 
-Say = Callable[[str], None]
+Words = Callable[[str], None]
 FORMATS = ("text", "json")
 # The files of a run, by the artifacts that they are written from; symbols_prune.jsonl is the older name.
 FILES: Mapping[str, str] = {
@@ -112,7 +111,7 @@ class ReplacementResult:
         else:
             yield from (f"{line}\n" for line in self.lines())
 
-    def export(self, directory: Path | None = None, say: Say | None = None) -> list[Path]:
+    def export(self, directory: Path | None = None, say: Words | None = None) -> list[Path]:
         """Write the files of the run, by default to its project, with the checkpoint if it is not done.
 
         Returns the paths. Raises UsageError.
@@ -138,7 +137,7 @@ class ReplacementResult:
         content = "".join(symbol_lines(read_symbol_file(path, root).graph)) if path.is_file() else ""
         return sha256(content.encode()).hexdigest() == self.options.symbols
 
-    def _write_checkpoint(self, root: Path, symbols: bytes | None, say: Say | None) -> Path:
+    def _write_checkpoint(self, root: Path, symbols: bytes | None, say: Words | None) -> Path:
         """Write the checkpoint for a run over the symbols that the next command reads."""
         project = project_of(self.options, self.blobs, self.options.symbols)
         verdicts = verdicts_of(project, self.options, self.blobs, self._judged)

@@ -13,12 +13,12 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import leaves_the_root, plain
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.fast_run import require_model
-from jarvis_workers.service.c2rust.project_files import Say, delayed_entries, read_lines, read_project
+from jarvis_workers.service.c2rust.project_files import Words, delayed_entries, read_lines, read_project
 from jarvis_workers.service.c2rust.replacement_checkpoint import read_checkpoint
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.c2rust.pipelines import REPLACE
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
@@ -52,7 +52,7 @@ def replace_request(
     source: SourceTree,
     executor: str,
     options: ReplaceOptions,
-    say: Say,
+    say: Words,
     *,
     resume: bool = True,
 ) -> RunRequest[ReplaceInput]:

@@ -17,6 +17,7 @@ from jarvis_workers.c2rust.body_review import MOST_CALLS
 from jarvis_workers.conversations.counting_runtime import CountingRuntime, FirstRequest, RequestCounts
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.errors import UsageError
+from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.pipeline.stages import stages_of as pipeline_of
 from jarvis_workers.ratelimit.budget import RunBudget, amount_of
 from jarvis_workers.sec.judge.cost_model import ConversationProfile
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from jarvis_workers.service.request import RunInput, RunRequest
     from jarvis_workers.settings import Settings
     from jarvis_workers.store.engine import Store
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Run
 
 TRANSLATE, DRIVER = "translate", "driver"
 # Until this store has seen enough jobs. A function takes 1.6 answers of 800 tokens (the average that the design of
@@ -83,7 +84,7 @@ class RunEstimate:
 class DryExecutor(NamedTuple):
     """Executes a dry run: its executor and its store, and the requests that it counts."""
 
-    local: wiring.LocalExecutor
+    local: LocalExecutor
     store: "Store"
     counts: RequestCounts
 

@@ -10,6 +10,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.project_files import ProjectSymbols, delayed_entries
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.link_symbols import ORDER, SYMBOLS
@@ -17,7 +18,7 @@ from jarvis_workers.steps.c2rust.pipelines import SCAN
 from jarvis_workers.steps.c2rust.write_report import REPORT
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 
 def read_run(settings: Settings, prefix: str) -> ProjectSymbols:
@@ -26,7 +27,7 @@ def read_run(settings: Settings, prefix: str) -> ProjectSymbols:
         run = find_run(store, prefix)
         if run.kind != SCAN:
             raise UsageError(f"run {run.id} is a {run.kind} run; only runs of jarvis c2rust scan have symbols")
-        blobs = wiring.blobs_of(settings)
+        blobs = blobs_of(settings)
         symbols = _artifact(store, blobs, run, SYMBOLS)
         order, report = _artifact(store, blobs, run, ORDER), _artifact(store, blobs, run, REPORT)
     if symbols is None:

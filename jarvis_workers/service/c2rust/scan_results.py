@@ -6,11 +6,7 @@ from pathlib import Path
 
 from jarvis_workers.c2rust.report import json as json_report
 from jarvis_workers.c2rust.report import markdown, text
-from jarvis_workers.c2rust.report.body import ScanBody as ScanBody
-from jarvis_workers.c2rust.report.body import decode_body
-from jarvis_workers.c2rust.report.text import incomplete_line as incomplete_line
-from jarvis_workers.c2rust.report.text import not_checked_line as not_checked_line
-from jarvis_workers.c2rust.report.text import summary_line as summary_line
+from jarvis_workers.c2rust.report.body import ScanBody, decode_body
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
@@ -24,7 +20,7 @@ from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.write_report import PAGE, REPORT, graph_body, load
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.words import Words
 
 Say = Callable[[str], None]

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import advice, is_installed
-from jarvis_workers.service.c2rust.compile_sources import CompileOptions as CompileOptions
-from jarvis_workers.service.c2rust.compile_sources import CompilePlan as CompilePlan
-from jarvis_workers.service.c2rust.compile_sources import compile_commands_of, pack_selection
+from jarvis_workers.service.c2rust.compile_sources import (
+    CompileOptions,
+    CompilePlan,
+    compile_commands_of,
+    pack_selection,
+)
 from jarvis_workers.service.c2rust.project_files import delayed_entries
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.steps.c2rust.options import ParseOptions as ParseOptions
-from jarvis_workers.steps.c2rust.options import encode_commands
-from jarvis_workers.steps.c2rust.pipelines import SCAN as SCAN
+from jarvis_workers.steps.c2rust.options import ParseOptions, encode_commands
+from jarvis_workers.steps.c2rust.pipelines import SCAN
 from jarvis_workers.toolchain.headers import builtin_headers
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.fixes.fix_results import LABEL
 from jarvis_workers.service.fixes.fix_sources import FixSources, read_sources
 from jarvis_workers.service.models import model_name
@@ -24,7 +25,6 @@ from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.service.scan_request import request_for, with_settings
 from jarvis_workers.service.scan_runs import has_findings, scan_of
 from jarvis_workers.service.sources import SourceTree, source_labels
-from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection

@@ -11,7 +11,7 @@ from jarvis_workers.service.health.delays import LEAST_AHEAD_SECONDS, STEP_REMED
 from jarvis_workers.service.health.doctor import REFUSED_REMEDY, Check
 from jarvis_workers.store import clock_steps, connections, runs, stages, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 from jarvis_workers.words import ENGLISH
 
 MOST_SKEW_SECONDS = 2.0

@@ -22,8 +22,6 @@ from jarvis_workers.redact import redact
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.snapshots.resources import open_blobs
-from jarvis_workers.source.match import engines as engines
-from jarvis_workers.store.revisions import REVISIONS as REVISIONS
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 MEGABYTE = 10**6

@@ -15,8 +15,6 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.kubernetes.batch_values import BatchValues, ChartValues, EgressRule
 from jarvis_workers.service.sources import PASSWORD
 
-__all__ = ["COMMANDS", "batch_manifests", "to_yaml"]
-
 # As in values.schema.json: what fits in the name of the Job.
 NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
 SECRETS = "/run/secrets/jarvis"

@@ -16,8 +16,6 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, read_regular
 from jarvis_workers.yamlloader import UniqueKeys
 
-__all__ = ["ChartValues", "read_values"]
-
 Objects = list[dict[str, Any]]
 Texts = list[str]
 Id = Annotated[int, Field(ge=1)] | None

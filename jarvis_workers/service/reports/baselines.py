@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, read_regular, shown
 from jarvis_workers.sec.finding import fingerprint_of, pattern_of
-from jarvis_workers.service.scan_input import Baseline as Baseline
+from jarvis_workers.service.scan_input import Baseline
 
 REPORT_BYTES = 200_000_000
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")

@@ -24,7 +24,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 Part = Mapping[str, Any]
 ReadBody = Callable[[Store, Blobs, ScanRun], ReportBody]

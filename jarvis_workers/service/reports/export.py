@@ -8,7 +8,6 @@ from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json
-from jarvis_workers.service.atomic_write import write_whole as write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.live import Follower, Updates, cluster_row
 from jarvis_workers.service.reports.reports import read_body
@@ -19,14 +18,13 @@ from jarvis_workers.service.reports.run_files import (
     refuse_unwritable,
     write_files,
 )
-from jarvis_workers.service.reports.run_files import export_directory as export_directory
 from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import list_issues
 from jarvis_workers.store import clusters, events
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
 

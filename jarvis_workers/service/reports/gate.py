@@ -7,9 +7,9 @@ were not checked, and a scan that left something unchecked never passes. Scans o
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.service.reports.diff import ReadBody, difference
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.reports.scan_series import newest_comparable

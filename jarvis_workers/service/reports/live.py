@@ -14,20 +14,17 @@ from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTER
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
-from jarvis_workers.steps.sec.verdicts import has_verdicts as has_verdicts
 from jarvis_workers.steps.sec.verdicts import no_verdict, verdicts_by_gid
 from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.store import clusters, events, jobs, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.jobs import Over
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.sql import present
-from jarvis_workers.store.values import NewCluster
+from jarvis_workers.store.values import NewCluster, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
-__all__ = ["Follower", "Row", "Updates", "cluster_row", "has_verdicts"]
 
 # A commit may become visible later than its timestamp.
 VERIFYING = (VERIFY, VERIFY_SEEN)

@@ -10,7 +10,7 @@ from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS, PATCHED
 from jarvis_workers.sec.report_document import ReportBody, ReportGap
 from jarvis_workers.sec.report_json import body_from_json
-from jarvis_workers.service.budgets import budget_part as budget_told
+from jarvis_workers.service.budgets import budget_part
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_runs import REPORTED, ScanRun
@@ -22,7 +22,7 @@ from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import REPORT, load
 from jarvis_workers.store import artifacts, jobs, model_usage, stages, transcripts, verdicts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 WHOLE_TREE = "."
 
@@ -58,7 +58,7 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
     costs = RunCosts(
         model=_model(group, usage) if group is not None else None,
         cost=usage.cost,
-        budget=budget_told(store, run),
+        budget=budget_part(store, run),
         sandbox=tiers,
     )
     return run_facts(run, progress, costs)

@@ -15,7 +15,7 @@ from jarvis_workers.snapshots.blobs import Blobs, read_range
 from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 HEAD_BYTES = 256 * 1024
 REPORTS_MAX = 5_000

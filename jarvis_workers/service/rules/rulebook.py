@@ -17,11 +17,9 @@ from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.sec.rules import RULES, Rule
 from jarvis_workers.sec.rules.custom import custom_rule
 from jarvis_workers.service.rules.rule_files import read_rules, rule_files
-from jarvis_workers.service.scan_input import Chosen as Chosen
+from jarvis_workers.service.scan_input import Chosen
 from jarvis_workers.steps.sec.options import RuleFacts
 from jarvis_workers.steps.sec.ruleset import RuleSet, installed
-
-__all__ = ["Chosen", "Rulebook", "choose", "find_rule", "open_rulebook", "select"]
 
 Place = Callable[[str], str]
 

@@ -12,17 +12,17 @@ from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.request import FollowUpRequest
 from jarvis_workers.service.runs import is_local
 from jarvis_workers.service.scan_request import options_of
 from jarvis_workers.service.scan_runs import find_scan, newest_scans
 from jarvis_workers.service.security_notes import read_notes
-from jarvis_workers.service.submit import FollowUpRequest
 from jarvis_workers.service.triage.queue import find_finding, findings_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.discussion_options import DiscussionOptions
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 from jarvis_workers.tools.tool import Language
 
 RUNS_SEARCHED = 20

@@ -16,7 +16,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.rules.yamlfiles import (
     Checked,
     describe_problem,

@@ -6,10 +6,11 @@ from difflib import get_close_matches
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
-from jarvis_workers.sec.finding import SEVERITIES
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.severity import SEVERITIES
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.triage.queue import STATUSES
 from jarvis_workers.snapshots.selection import Selection
 

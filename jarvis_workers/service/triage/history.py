@@ -5,8 +5,8 @@ from typing import NamedTuple
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store import judgements, triage_operations, verdicts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.triage_operations import PastOperation
+from jarvis_workers.store.values import Run
 
 
 class TriageRecord(NamedTuple):

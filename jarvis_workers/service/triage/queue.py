@@ -9,7 +9,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.verdicts import urgency
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
-from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.scan_runs import ScanRun

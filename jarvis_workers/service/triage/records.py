@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.sec.rules import Rule
-from jarvis_workers.sec.triage_record import Judgement, learned_confidence
+from jarvis_workers.sec.triage import learned_confidence
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store import judgements, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.triage_operations import TriageChange
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # With fewer verdicts the confidence of a rule is not adjusted.
 JUDGED_MIN = 10

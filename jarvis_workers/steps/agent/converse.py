@@ -26,9 +26,8 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.agent.learned_methodologies import LearnedMethodologies
 from jarvis_workers.steps.agent.task_options import TaskOptions
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.listing import list_files
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
@@ -37,7 +36,7 @@ from jarvis_workers.tools.tool import Tool
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "converse"
 

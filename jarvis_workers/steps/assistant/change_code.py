@@ -23,8 +23,7 @@ from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_too
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.stored_memory import StoredMemory
-from jarvis_workers.conversations.task_answer import ANSWER as ANSWER
-from jarvis_workers.conversations.task_answer import TASK, run_facts
+from jarvis_workers.conversations.task_answer import ANSWER, TASK, run_facts
 from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.conversations.working_copy import (
     CommandLimits,
@@ -37,9 +36,8 @@ from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.code_options import CodeOptions
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.toolchain.temporary import temporary_directory
 from jarvis_workers.tools.edit_workspace import EditWorkspace
 from jarvis_workers.tools.editing import PATCH, REWRITE, edit_tools, watched_reading
@@ -48,7 +46,7 @@ from jarvis_workers.tools.searching import search_code
 from jarvis_workers.tools.tool import Tool, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "code"
 CHANGES = "changes"

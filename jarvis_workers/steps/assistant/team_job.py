@@ -20,16 +20,15 @@ from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.team_options import TeamOptions
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import search_code
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "team"
 # All tools but those of the user; without a sandbox, there is no execute_script.

@@ -42,9 +42,8 @@ from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STEP = "resign"
 # The name of the blob.

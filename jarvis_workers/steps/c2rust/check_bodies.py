@@ -24,9 +24,8 @@ from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STEP = "check"
 # The name of the blob with the outcomes of a batch.

@@ -11,11 +11,10 @@ from jarvis_workers.steps.c2rust.merge_interface import RESULT
 from jarvis_workers.steps.c2rust.merge_interface import STEP as MERGE
 from jarvis_workers.steps.c2rust.write_conversion import CRATE
 from jarvis_workers.store import jobs
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "report"
 

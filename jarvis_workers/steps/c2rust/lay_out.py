@@ -32,12 +32,11 @@ from jarvis_workers.steps.c2rust.crate_plans import (
 )
 from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
 from jarvis_workers.store import symbols
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.results import SymbolResult
 from jarvis_workers.steps.c2rust.unit_batches import UNITS, read_units
 from jarvis_workers.store import jobs
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 GRAPH = "graph"
 SYMBOLS_STAGE = "symbols"

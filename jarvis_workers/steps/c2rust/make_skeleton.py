@@ -55,9 +55,8 @@ from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.gcov import LineCoverage, count_lines
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 QUEUE = "build"
 # Not the number of processors: the calls that a program runs one after the other are the same on all machines.

@@ -32,9 +32,8 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STEP = "optimize"
 # The names of the blobs: the files that differ from those of the crate, and the report so far.

@@ -38,9 +38,8 @@ from jarvis_workers.toolchain.headers import builtin_headers
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STEP = "symbols"
 # A unit that never ends is stopped at this share of the batch time; the job itself is stopped at twice the batch time.

@@ -14,15 +14,15 @@ from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.library_plans import LIBRARIES, STEP
+from jarvis_workers.steps.c2rust.link_symbols import GRAPH
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
-from jarvis_workers.steps.c2rust.replaceable_project import GRAPH, project_of, symbols_in, verdicts_of
 from jarvis_workers.steps.c2rust.replaceable_project import STEP as REPLACE
+from jarvis_workers.steps.c2rust.replaceable_project import project_of, symbols_in, verdicts_of
 from jarvis_workers.store import jobs
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The names of the artifacts, which are also file names except for that of the counts.
 REPLACEMENTS, PRUNED_SYMBOLS, PRUNED_ORDER = (

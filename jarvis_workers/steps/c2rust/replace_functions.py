@@ -21,9 +21,9 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.link_symbols import GRAPH
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.replaceable_project import (
-    GRAPH,
     STEP,
     VERDICT,
     FunctionPayload,
@@ -34,14 +34,13 @@ from jarvis_workers.steps.c2rust.replaceable_project import (
     verdicts_of,
 )
 from jarvis_workers.store import jobs
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 @dataclass(frozen=True)

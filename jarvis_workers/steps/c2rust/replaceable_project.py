@@ -13,7 +13,6 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.link_symbols import GRAPH as GRAPH
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.run_values import of_run

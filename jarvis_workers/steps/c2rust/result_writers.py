@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.steps.c2rust.results import SymbolResult, TranslationResult
 from jarvis_workers.store import symbols, translated_functions
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import pause_by_share
+from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 def write_symbols(session: "Session", run_id: str, _: int, result: SymbolResult) -> None:

@@ -35,12 +35,11 @@ from jarvis_workers.steps.c2rust.crate_plans import (
     read_stage_project,
 )
 from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 CALL = re.compile(r"\b([A-Za-z_]\w*)[ \t]*\(")
 

@@ -14,8 +14,7 @@ from jarvis_workers.steps.c2rust.translate_function import load as load
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.steps.c2rust.translated_bodies import AGAIN, QUEUE, TRANSLATED, TranslatePayload, read_translated
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import NewJob
+from jarvis_workers.store.values import NewJob, Run
 
 
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:

@@ -72,13 +72,12 @@ from jarvis_workers.steps.c2rust.translated_bodies import (
 )
 from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.store import jobs, symbols
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # One bench keeps two thirds of a processor busy: the programs of its tests wait for each other.
 GATES = PrioritySemaphore(max(1, (os.cpu_count() or 1) * 3 // 2))

@@ -48,11 +48,10 @@ from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skel
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, read_passes
 from jarvis_workers.store import jobs, symbols
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 IMPROVED = "the model improved {}: the tests of the crate pass, the gates were not run again"
 # The names of the artifacts.

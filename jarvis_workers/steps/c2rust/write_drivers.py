@@ -48,9 +48,8 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:<[^>\n]{1,200}>|"[^"\n]{1,200}")', re.MULTILINE)
 CALLERS = 2

@@ -37,13 +37,12 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.translated_bodies import QUEUE
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "interface"
 # The name of the blob with the files of a job.

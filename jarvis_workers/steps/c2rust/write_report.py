@@ -22,11 +22,10 @@ from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.options import ParseOptions, decode_commands
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.store import jobs, symbols
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, StageJob
+from jarvis_workers.store.values import Claimed, Commit, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The names of the artifacts.
 REPORT, PAGE = "report", "report.html"

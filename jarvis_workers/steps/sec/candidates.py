@@ -17,10 +17,10 @@ from jarvis_workers.sec.triage import TriageVerdict, moved_by
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import baselines, candidates, judgements
 from jarvis_workers.store.candidates import StoredCandidate
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 # The candidates among which those with a reason are searched.
 NEAR_MAX = 5_000

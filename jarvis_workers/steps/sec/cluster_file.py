@@ -17,7 +17,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.finding import Numbered, score_of
+from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.sec.judge.batching import CandidateBatch, Member, batches, place_of, worst
 from jarvis_workers.sec.judge.canary import CANARY_GID, canary_for
 from jarvis_workers.sec.judge.clustering import (
@@ -35,6 +35,7 @@ from jarvis_workers.sec.judge.clustering import (
     without_model,
 )
 from jarvis_workers.sec.judge.function_groups import by_function
+from jarvis_workers.sec.severity import score_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import counted_of, some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -42,14 +43,13 @@ from jarvis_workers.steps.sec.payloads import ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.results import ClusterResult
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store.candidates import merged_texts
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob, Run
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP, VERIFY = "cluster", "verify"
 LABEL_LENGTH = 160

@@ -27,12 +27,11 @@ from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.unpatched_results import UnpatchedResults
 from jarvis_workers.store import jobs
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run, StageJob
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 COMBINE = "combine"
 NOTHING: Mapping[str, tuple[bytes, ...]] = {}

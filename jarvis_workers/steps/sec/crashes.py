@@ -29,11 +29,10 @@ from jarvis_workers.steps.sec.verify_cluster import VERIFY
 from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.store import candidates, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import StoredCandidate
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "crashes"
 FINDING_STAGES = (VERIFY, VERIFY_SEEN, PROVE, FUZZ)

@@ -29,7 +29,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob, 
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 REPORT = "report"
 

@@ -19,13 +19,12 @@ from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.discussion_options import DISPUTE, DiscussionOptions
 from jarvis_workers.steps.sec.tree_index import index_of
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "discuss"
 

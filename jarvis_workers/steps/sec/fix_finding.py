@@ -49,8 +49,7 @@ from jarvis_workers.steps.sec.regression_tests import regression_tests
 from jarvis_workers.steps.sec.second_looks import PatchedFunction, changes_in
 from jarvis_workers.steps.sec.unpatched_results import shared_results
 from jarvis_workers.store import transcripts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 from jarvis_workers.toolchain.temporary import temporary_directory
 from jarvis_workers.tools.edit_workspace import EditWorkspace
 from jarvis_workers.tools.editing import edit_tools, watched_reading
@@ -59,7 +58,7 @@ from jarvis_workers.tools.searching import search_code
 from jarvis_workers.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 SCRATCH = "jarvis-fix"
 CHANGED = "the file has changed since the scan; scan again, or fix with the sources that were scanned"

@@ -39,11 +39,10 @@ from jarvis_workers.steps.sec.proof_targets import target_of
 from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import proofs, verdicts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "fuzz"
 TARGETS_MAX, ATTEMPTS_MAX = 6, 8

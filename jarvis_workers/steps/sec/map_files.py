@@ -25,9 +25,8 @@ from jarvis_workers.steps.sec.reading_plan import NOT_READ
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STAGE = "map"
 BLOB = "files"

@@ -22,7 +22,7 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.assessment import Verdict
-from jarvis_workers.sec.finding import Candidate, Numbered, score_of
+from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
@@ -31,6 +31,7 @@ from jarvis_workers.sec.proof.crashes import Crash
 from jarvis_workers.sec.proof.proof import Proof, ProofTarget
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover, verdict_text
 from jarvis_workers.sec.proof.run_tool import run_proof
+from jarvis_workers.sec.severity import score_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.crash_judgement import recorder
@@ -43,12 +44,11 @@ from jarvis_workers.steps.sec.proof_selection import VerdictRating, places_to_pr
 from jarvis_workers.steps.sec.proof_targets import target_of
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import proofs, transcripts, verdicts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "prove"
 WEIGHT = 100

@@ -47,12 +47,11 @@ from jarvis_workers.steps.sec.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, N
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import budgets, candidates
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Meaning, NewJob, Spot
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Meaning, NewJob, Run, Spot
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "read"
 # The place in the plan of what a reader has asked for.

@@ -10,7 +10,7 @@ from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, Pro
 from jarvis_workers.store import candidates, clusters, proofs, verdicts
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 
 def write_candidates(session: "Session", run_id: str, job_id: int, result: CandidateResult) -> None:

@@ -26,9 +26,8 @@ from jarvis_workers.steps.sec.scan_files import Outcome, scan_files
 from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 SCANNERS_MAX = 4
 

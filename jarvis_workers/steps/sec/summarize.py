@@ -37,9 +37,8 @@ from jarvis_workers.steps.sec.summaries import BlobRange, Model, index_of, pack_
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STAGE = "summarize"
 BATCH_LENGTH = 43

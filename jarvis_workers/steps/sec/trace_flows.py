@@ -36,9 +36,8 @@ from jarvis_workers.steps.sec.symbol_index import SymbolIndex, merge_names, open
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
 
 STAGE = "flow"
 # Above this size, the lookup of names takes too long in a parent process that serves other children.

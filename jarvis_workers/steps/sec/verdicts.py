@@ -24,11 +24,10 @@ from jarvis_workers.steps.sec.proof_selection import VerdictRating, why_not_aske
 from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import merged_texts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import StageJob
+from jarvis_workers.store.values import Run, StageJob
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"

@@ -44,12 +44,11 @@ from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.candidates import NamedBy
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, DomainResult
+from jarvis_workers.store.values import Claimed, Commit, DomainResult, Run
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 VERIFY = "verify"
 EVIDENCE_MAX, CONFIDENCE = 200, 0.6

@@ -23,11 +23,10 @@ from jarvis_workers.steps.sec.payloads import SeenPayload
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.steps.sec.verify_cluster import VerifyWork, undecided
 from jarvis_workers.store import candidates, verdicts
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 STEP = "verify_seen"
 # Of one run: enough for what is seen by chance, and no second scan by models.

@@ -17,11 +17,10 @@ from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.steps.sec.verdicts import canary_of, escalation_of, verdicts_of, with_verdicts
 from jarvis_workers.store import jobs, stages
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit
+from jarvis_workers.store.values import Claimed, Commit, Run
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
+    from jarvis_workers.store.session import Session
 
 REPORT = "report"
 STAGES = frozenset(Jobs._fields)

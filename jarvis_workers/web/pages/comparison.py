@@ -8,8 +8,8 @@ from jarvis_workers.service import runs
 from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.reports.scan_series import newest_comparable, newest_scans_of
-from jarvis_workers.service.run_pages import RunFilter
 from jarvis_workers.service.scan_runs import ScanRun
+from jarvis_workers.store.run_pages import RunFilter
 from jarvis_workers.web.context import context, exact_scan
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import DiffQuery, read_query

@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 import pytest
 
-from jarvis_workers.sec.finding import Candidate, severity_of
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report_document import BaselineSummary, Excerpt, IssueSuppression, SuppressionRemark
+from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.sec.trace import trail_of
 from tests.browser import Browser, browser
 from tests.chaos.commands import crowd

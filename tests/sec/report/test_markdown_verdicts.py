@@ -8,7 +8,6 @@ from markdown_it import MarkdownIt
 
 from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.verdicts import lead
@@ -20,6 +19,7 @@ from jarvis_workers.sec.report_document import (
 )
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.trace import trail_of
+from jarvis_workers.words import ENGLISH
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
 

@@ -20,8 +20,7 @@ from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.steps.c2rust.translated_bodies import UNFINISHED, TranslatePayload
 from jarvis_workers.store import jobs, runs, stages
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Commit, Finished, NewJob
+from jarvis_workers.store.values import Commit, Finished, NewJob, Run
 from tests.store.arrange import NO_SNAPSHOT, claim, commit, run_now
 from tests.store.clocks import FakeClock
 

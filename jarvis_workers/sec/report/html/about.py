@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.fired_rules import rule_of, rule_texts
 from jarvis_workers.sec.report.html.card import about_anchor
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.words import Words
 
 ABOUT = """
 <details class="about" id="{anchor}"><summary><b class="rule">{rule}</b></summary>

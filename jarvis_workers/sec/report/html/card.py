@@ -12,10 +12,10 @@ from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.html.charts import link_to
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.sourcelinks import link_to_source
+from jarvis_workers.words import Words
 
 CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{badges}

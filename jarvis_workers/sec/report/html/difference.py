@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from string import Template
 from typing import NamedTuple
 
-from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.markup import Html, markup, page_head, written
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.html.page import asset
 from jarvis_workers.sec.report_document import Issue
@@ -38,8 +38,7 @@ def render_difference(
     style = asset("report.css")
     title = "New, changed and fixed findings"
     yield Template(asset("difference.html")).substitute(
-        policy=content_policy(style, None),
-        style=style,
+        head=page_head(title, style),
         title=title,
         facts=written(markup("<li>{side}</li>", side=side) for side in sides),
         notes=written(markup('<p class="notice">{note}</p>', note=note) for note in notes),

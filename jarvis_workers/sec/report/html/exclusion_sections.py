@@ -5,9 +5,9 @@ from typing import Any
 
 from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.exclusions import ignored_by_git, set_aside
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
+from jarvis_workers.words import Words
 
 SHOWN_MAX = 1_000
 REMARKS = {

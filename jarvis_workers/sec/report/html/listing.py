@@ -15,13 +15,13 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.html.verdict_section import proof_parts
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import PROOF_STATES, WORDS, rating_texts
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
+from jarvis_workers.words import Words
 
 # Maximum size of all verdicts in characters, the same as for code.
 VERDICTS_MAX = 4_000_000

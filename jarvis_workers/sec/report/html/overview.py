@@ -16,9 +16,9 @@ from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import OPEN, WORDS, capital, counts, has_verdicts
 from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.words import Words
 
 REASONS = 3
 # No browser opens a page with a million file names; the JSON report has them all.

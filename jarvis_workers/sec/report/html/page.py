@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.markup import Html, markup, page_head, written
 from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
@@ -23,10 +23,10 @@ from jarvis_workers.sec.report.html.card import card
 from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, notes
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, open_findings, worst
-from jarvis_workers.sec.report.i18n import Words, words_of
+from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody
-from jarvis_workers.words import TRANSLATED_TEXT, worded
+from jarvis_workers.words import TRANSLATED_TEXT, Words, worded
 
 Part = Mapping[str, Any]
 
@@ -46,10 +46,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     texts = TRANSLATED_TEXT.findall(script)
     named, url = str(run.get("id") or "last"), run.get("source_url")
     yield Template(worded(asset("report.html"), say)).substitute(
-        lang=say.code,
-        title=written(title),
-        policy=content_policy(style, script),
-        style=style,
+        head=page_head(title, style, script, language=say.code),
         name=written(_name(run)),
         facts=written(_facts(run, say)),
         verdict=written([*overview.verdict(summary, run, say), *notes(summary, run, say)]),

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.assessment import EvidenceQuote, ReproScript
 from jarvis_workers.sec.proof.proof import Proof, ProofSource
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.proof_inputs import input_text
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXT_TITLES, WORDS, capital, rating_texts
 from jarvis_workers.sec.report_document import Issue, ReportPatch
+from jarvis_workers.words import Words
 
 # The error and two frames.
 STACK_HEAD = 3

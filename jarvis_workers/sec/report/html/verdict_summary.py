@@ -11,9 +11,9 @@ from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
 from jarvis_workers.sec.report.html.verdict_section import exposure_badge, patch_part, proof_head
-from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import REAL, WORDS, capital, fuzzed_targets, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, ReportBody, Summary
+from jarvis_workers.words import Words
 
 Part = Mapping[str, Any]
 WORST = """
