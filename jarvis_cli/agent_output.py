@@ -14,15 +14,14 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations
 from jarvis_workers.service.assistant.learned_methodologies import keep_methodologies
 from jarvis_workers.service.budgets import resume_flags
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports import reports
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
 
 KIND = "agent"
 TEAM = "team"
-# The kinds of runs whose result is an answer.
-KINDS = (KIND, TEAM, "ask", "dispute")
 FORMATS = ("text", "markdown", "json")
 
 
@@ -32,25 +31,41 @@ def check_format(form: str) -> None:
         raise UsageError(f'--format: "{form}" is not a format for answers; use one of {", ".join(FORMATS)}')
 
 
-def deliver_answer(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
-    """Write the answer, and save in `data` what the agent has learned; return the exit code."""
+def report(stored: StoredRun, delivery: Delivery) -> int:
+    """Write the answer; return the exit code."""
+    _write(stored, delivery)
+    return exits.of_state(stored.run.state)
+
+
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
+    """Write the answer, and save what the agent has learned; return the exit code."""
+    answer = _write(stored, delivery)
+    return _conclude(stored, answer, screen, delivery.output)
+
+
+def conclude(stored: StoredRun, screen: Display) -> int:
+    """Print the summary line, and save what the agent has learned; return the exit code."""
+    return _conclude(stored, conversations.read_answer(stored.store, stored.blobs, stored.run), screen)
+
+
+def export(stored: StoredRun, _: Path | None) -> int:
+    """Raise UsageError: an answer has no files."""
+    run = stored.run
+    raise UsageError(f"run {run.id} is a run of agents; print its answer with: jarvis runs report {run.id}")
+
+
+def _conclude(stored: StoredRun, answer: dict[str, Any] | None, screen: Display, output: object = None) -> int:
+    run = stored.run
+    keep_methodologies(stored.settings.data_dir, answer, screen.tell)
+    screen.conclude(summary(stored.store, run, answer, output), well=run.state == "done")
+    return exits.of_state(run.state)
+
+
+def _write(stored: StoredRun, delivery: Delivery) -> dict[str, Any] | None:
     check_format(delivery.form)
-    answer = conversations.read_answer(store, blobs, run)
-    write_answer(store, run, answer, delivery)
-    return _conclude(data, store, run, answer, screen, delivery.output)
-
-
-def conclude_answer(data: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    """Print the summary line, and save in `data` what the agent has learned; return the exit code."""
-    return _conclude(data, store, run, conversations.read_answer(store, blobs, run), screen)
-
-
-def _conclude(
-    data: Path, store: Store, run: Run, answer: dict[str, Any] | None, screen: Display, output: object = None
-) -> int:
-    keep_methodologies(data, answer, screen.tell)
-    screen.conclude(summary(store, run, answer, output), well=run.state == "done")
-    return exit_code(run)
+    answer = conversations.read_answer(stored.store, stored.blobs, stored.run)
+    write_answer(stored.store, stored.run, answer, delivery)
+    return answer
 
 
 def write_answer(store: Store, run: Run, answer: dict[str, Any] | None, delivery: Delivery) -> None:
@@ -87,10 +102,3 @@ def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: objec
     elif run.state == "incomplete":
         text += f"; see: jarvis runs transcript {run.id}"
     return text + (f"; answer: {output}" if output else "")
-
-
-def exit_code(run: Run) -> int:
-    """Return the exit code of a run that has ended or is paused."""
-    if run.state in {"cancelled", "failed"}:
-        return exits.FAILED
-    return exits.of_run(findings=False, incomplete=run.state != "done")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
+from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
@@ -23,6 +23,7 @@ from jarvis_workers.service.configured_tools import check_search_key
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.sources import SourceTree, is_address, open_source, project_name
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
@@ -140,7 +141,7 @@ def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: 
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
-        return deliver_answer(settings.data_dir, store, wiring.blobs_of(settings), run, delivery, screen)
+        return deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), delivery, screen)
 
 
 def _check_folder(answers: Path, *, offline: bool) -> None:
@@ -174,7 +175,7 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, deli
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver_answer(settings.data_dir, store, blobs, run, delivery, screen)
+        return deliver(StoredRun(settings, store, blobs, run), delivery, screen)
 
 
 def _request(

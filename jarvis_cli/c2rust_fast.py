@@ -36,6 +36,7 @@ from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
@@ -67,7 +68,7 @@ def convert_project(
         conversion.configure,
         conversion.build,
         request=partial(_request, conversion, choice),
-        deliver=partial(_deliver, settings, conversion, summary),
+        deliver=partial(_deliver, conversion, summary),
         name=partial(_run_name, conversion, choice),
         unfinished=partial(unfinished, choice, settings) if unfinished else None,
         fetch=partial(_fetch, settings, libraries) if _is_fetching(conversion) else None,
@@ -219,21 +220,17 @@ def _fetch(settings: Settings, libraries: LibraryPart | None, source: SourceTree
 
 
 def _deliver(
-    settings: Settings,
     conversion: SkeletonConversion,
     summary: Callable[[Store, Blobs, Run], None] | None,
-    store: Store,
-    blobs: Blobs,
-    run: Run,
+    stored: StoredRun,
     screen: Display,
 ) -> int:
+    place, branch = crate_directory(conversion), _branch(conversion)
     if summary and not conversion.quiet:
-        summary(store, blobs, run)
-    if has_partial_crate(run) and not _branch(conversion):
-        return deliver_partial_crate(settings, store, blobs, run, crate_directory(conversion), quiet=conversion.quiet)
-    return deliver_crate(
-        store, blobs, run, crate_directory(conversion), screen, branch=_branch(conversion), quiet=conversion.quiet
-    )
+        summary(stored.store, stored.blobs, stored.run)
+    if has_partial_crate(stored.run) and not branch:
+        return deliver_partial_crate(stored, place, quiet=conversion.quiet)
+    return deliver_crate(stored, place, screen, branch=branch, quiet=conversion.quiet)
 
 
 def _run_name(conversion: SkeletonConversion, choice: FastChoice, settings: Settings) -> RunName | None:

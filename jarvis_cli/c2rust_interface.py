@@ -22,13 +22,12 @@ from jarvis_workers.service.c2rust.interface_run import (
     read_interface,
 )
 from jarvis_workers.service.c2rust.symbol_scan import ParseOptions
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 
 # Options that say how C is compiled and compared with Rust, which an interface with its own tests does not need.
 OF_CONVERSIONS = (
@@ -87,8 +86,8 @@ def _request(
     return replace(request, name=_run_name(conversion, settings, crate, choice))
 
 
-def _deliver(conversion: ModelConversion, place: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    return deliver_interface(store, blobs, run, place, screen, quiet=conversion.quiet)
+def _deliver(conversion: ModelConversion, place: Path, stored: StoredRun, screen: Display) -> int:
+    return deliver_interface(stored, place, screen, quiet=conversion.quiet)
 
 
 def _run_name(

@@ -7,7 +7,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.c2rust_optimize_options import CrateOptimization
-from jarvis_cli.optimize_output import conclude_optimization, deliver_optimization
+from jarvis_cli.optimize_output import conclude, deliver_optimization
 from jarvis_cli.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
@@ -21,12 +21,11 @@ from jarvis_workers.service.c2rust.optimize_run import (
     find_rust_crate,
     optimize_request,
 )
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 
 
 def optimize_crate(options: CrateOptimization) -> int:
@@ -80,9 +79,9 @@ def _request(
     return optimize_request(settings, source, executor, choice, files, parse_labels(options.label or ()))
 
 
-def _deliver(options: CrateOptimization, crate: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    result = OptimizeResult(store, blobs, run)
+def _deliver(options: CrateOptimization, crate: Path, stored: StoredRun, screen: Display) -> int:
+    result = OptimizeResult(stored.store, stored.blobs, stored.run)
     if result.report is None:
-        return conclude_optimization(store, blobs, run, screen)
+        return conclude(stored, screen)
     place = None if options.dry_run else crate
     return deliver_optimization(result, place, screen, git_guard=options.git_guard, quiet=options.quiet)

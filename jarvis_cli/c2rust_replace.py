@@ -16,12 +16,11 @@ from jarvis_workers.service.c2rust.replacement_run import (
     replace_request,
 )
 from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 
 
 def replace_functions(options: LibraryReplace) -> int:
@@ -75,5 +74,5 @@ def _request(
     return replace_request(settings, source, executor, choice, labels, screen.tell)
 
 
-def _deliver(options: LibraryReplace, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    return deliver_replacement(store, blobs, run, screen, quiet=options.quiet)
+def _deliver(options: LibraryReplace, stored: StoredRun, screen: Display) -> int:
+    return deliver_replacement(stored, screen, quiet=options.quiet)

@@ -11,13 +11,12 @@ from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_sca
 from jarvis_cli.status_output import Display
 from jarvis_cli.symbol_output import deliver_symbols
 from jarvis_workers.service.c2rust.symbol_scan import SCAN, CompilePlan, ParseInput, ParseOptions, scan_request
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 
 
 def scan_project(scan: ProjectScan) -> int:
@@ -49,11 +48,11 @@ def _request(
     return replace(request, name=_run_name(scan, settings))
 
 
-def _deliver(scan: ProjectScan, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def _deliver(scan: ProjectScan, stored: StoredRun, screen: Display) -> int:
     """Write the files of a run, and the graphs if it has symbols; return the exit code."""
-    code = deliver_symbols(store, blobs, run, screen, quiet=scan.quiet)
+    code = deliver_symbols(stored, screen, quiet=scan.quiet)
     request = graph_request(scan)
-    if request and run.state in {"done", "incomplete"}:
+    if request and stored.run.state in {"done", "incomplete"}:
         deliver_graphs(scan, request, screen.tell)
     return code
 

@@ -21,17 +21,19 @@ from jarvis_workers.service.assistant.code_branches import (
     read_change,
 )
 from jarvis_workers.service.budgets import resume_flags
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports import reports
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
 
 
-def deliver_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     """Write the branch of a change, print the answer and the preview, and return the exit code."""
+    settings, store, blobs, run = stored
     check_format(delivery.form)
     change = read_change(store, blobs, run)
-    published, problem = _published(store, change, data)
+    published, problem = _published(store, change, settings.data_dir)
     write_change(store, run, change, published, delivery)
     code = _conclude(store, run, change, published, problem, screen)
     if change and change.answer["lint"] and not delivery.quiet:
@@ -39,10 +41,17 @@ def deliver_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Del
     return code
 
 
-def conclude_code(data: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def conclude(stored: StoredRun, screen: Display) -> int:
     """Write the branch of a change, print the summary line, and return the exit code."""
+    settings, store, blobs, run = stored
     change = read_change(store, blobs, run)
-    return _conclude(store, run, change, *_published(store, change, data), screen)
+    return _conclude(store, run, change, *_published(store, change, settings.data_dir), screen)
+
+
+def export(stored: StoredRun, _: Path | None) -> int:
+    """Raise UsageError: a change is on a branch."""
+    run = stored.run
+    raise UsageError(f"run {run.id} changes code; print its change with: jarvis code diff {run.id}")
 
 
 def _conclude(
@@ -54,11 +63,12 @@ def _conclude(
     return code
 
 
-def report_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
+def report(stored: StoredRun, delivery: Delivery) -> int:
     """Print the answer and the preview of a change, and return the exit code."""
+    settings, store, blobs, run = stored
     check_format(delivery.form)
     change = read_change(store, blobs, run)
-    published, problem = _published(store, change, data)
+    published, problem = _published(store, change, settings.data_dir)
     write_change(store, run, change, published, delivery)
     code = exit_code(run, change, problem) if run.ended else exits.INCOMPLETE
     if problem:

@@ -10,7 +10,7 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.agent_output import check_format
 from jarvis_cli.code_options import CodeOptions
-from jarvis_cli.code_output import deliver_code
+from jarvis_cli.code_output import deliver
 from jarvis_cli.options import form_of
 from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.project_run import RunCommand, deliver_as, execute_run
@@ -38,9 +38,9 @@ from jarvis_workers.service.assistant.code_request import (
 )
 from jarvis_workers.service.assistant.code_tools import check_tools, tool_names
 from jarvis_workers.service.assistant.repository_lock import lock_repository
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings, load_settings
@@ -173,9 +173,9 @@ class _Session:
         labels = {**request.labels, **parse_labels(self._options.label or ())}
         return deliver_as(replace(request, labels=labels), self._target)
 
-    def _deliver(self, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-        self._last = run
-        return deliver_code(self._settings.data_dir, store, blobs, run, self._target, screen)
+    def _deliver(self, stored: StoredRun, screen: Display) -> int:
+        self._last = stored.run
+        return deliver(stored, self._target, screen)
 
     def _continued(self, choice: CodeChoice) -> CodeChoice:
         """Return the choice for the next task: it starts at the branch of the last run, if that changed anything."""

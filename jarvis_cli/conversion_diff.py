@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jarvis_workers.store.values import Run
 
 
-def diff_conversions(before: "Run", after: "Run", *, form: str, file: Path | None, fail_on: str | None) -> int:
+def compare(before: "Run", after: "Run", *, form: str, file: Path | None, fail_on: str | None) -> int:
     """Write the difference; return the exit code. Raises UsageError."""
     if form not in CONVERSION_DIFFERENCE_FORMS:
         raise UsageError(not_one_of("--format", form, CONVERSION_DIFFERENCE_FORMS))

@@ -1,6 +1,7 @@
 """`jarvis runs diff`: compare the findings of two scans, each given as a run or a report file, or two conversions."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +16,10 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.fired_rules import finding_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jarvis_workers.sec.report.diff_formats import Sides
     from jarvis_workers.service.reports.diff import ReportSide
-    from jarvis_workers.store.values import Run
 
 EXAMPLES = """\
 \b
@@ -71,10 +73,8 @@ def diff(
     report_target.check_choices(form, DIFFERENCE_FORMS, None if fail_on == WORSE else fail_on)
     file = report_target.output_file(output)
     form = form or report_target.form_for(file, "text", DIFFERENCE_SUFFIXES)
-    if (runs := _conversions(before, after)) is not None:
-        from jarvis_cli.conversion_diff import diff_conversions  # noqa: PLC0415
-
-        return diff_conversions(*runs, form=form, file=file, fail_on=fail_on)
+    if (compare := _comparison(before, after)) is not None:
+        return compare(form=form, file=file, fail_on=fail_on)
     if fail_on == WORSE:
         raise UsageError(f"--fail-on {WORSE} is for two conversions; for findings use high, medium or low")
     first, second = _report(before), _report(after)
@@ -98,29 +98,32 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     return code
 
 
-def _conversions(before: str, after: str) -> "tuple[Run, Run] | None":
-    """Return both runs if they have converted C projects, None if neither has. Raises UsageError if only one has."""
+def _comparison(before: str, after: str) -> "Callable[..., int] | None":
+    """Return what compares two runs of kinds with a comparison of their own, None for findings.
+
+    Raises UsageError if only one of them has it.
+    """
     if not any(map(RUN_NAME.fullmatch, (before, after))):
         return None
     from jarvis_workers.service import runs, wiring  # noqa: PLC0415
-    from jarvis_workers.service.c2rust.conversion_results import is_conversion  # noqa: PLC0415
+    from jarvis_workers.service.run_kinds import comparison_of  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     with wiring.store_of(load_settings(directory=Path.cwd()), create=False) as store:
         found = [runs.find_run(store, one) if RUN_NAME.fullmatch(one) else None for one in (before, after)]
-    converted = [one is not None and is_conversion(one) for one in found]
+    compare = [comparison_of(one) if one else None for one in found]
     # Beside a scan or a report file, "last" is the last scan.
     deciding = [place for place, one in enumerate((before, after)) if one != LAST] or [0, 1]
-    if not any(converted[place] for place in deciding):
+    if not any(compare[place] for place in deciding):
         return None
     first, second = found
-    if first is None or second is None or not all(converted):
+    if first is None or second is None or compare[0] is None or compare[0] != compare[1]:
         names = [
             f"{one.kind} run {one.id}" if one else f"report file {named}"
             for one, named in zip(found, (before, after), strict=True)
         ]
         raise UsageError(f"{names[0]} and {names[1]} cannot be compared: a conversion has functions, a scan findings")
-    return first, second
+    return partial(compare[0], first, second)
 
 
 def _report(named: str) -> "ReportSide":

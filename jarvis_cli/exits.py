@@ -15,6 +15,11 @@ INTERRUPTED = 130
 CLOSED_OUTPUT = 141
 
 
+def of_state(state: str) -> int:
+    """Return the exit code of a run that has ended or is paused, and has no findings."""
+    return FAILED if state in {"cancelled", "failed"} else of_run(findings=False, incomplete=state != "done")
+
+
 def of_run(*, findings: bool, incomplete: bool) -> int:
     """Return the exit code of an ended run: findings take precedence over files not checked."""
     if findings:

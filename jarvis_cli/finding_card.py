@@ -21,9 +21,8 @@ TEXT_MAX = 1_500
 STEPS_MAX = 12
 LINES_MAX = 10
 STATUS_STYLES = {"proved": "bold red", "confirmed": "bold red", "review": "bold magenta", "undecided": "bold magenta"}
-TEXTS = {
-    "description": "What",
-    "verification": "Verified",
+OF_FINDING = {"description": "What", "verification": "Verified"}
+OF_VERDICT = {
     "preconditions": "If",
     "trigger_path": "How",
     "consequences": "Then",
@@ -94,14 +93,17 @@ def _texts(issue: Issue) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
-    titles = dict(TEXTS) if issue.suggestions else {**TEXTS, "suggestion": "Do"}
-    for name, label in titles.items():
-        if text := getattr(issue, name):
+    verdict = issue.opinion
+    texts = [(label, getattr(issue, name)) for name, label in OF_FINDING.items()]
+    texts += [(label, getattr(verdict, name)) for name, label in OF_VERDICT.items()]
+    texts += [] if verdict.suggestions else [("Do", issue.suggestion)]
+    for label, text in texts:
+        if text:
             grid.add_row(Text(label), Text(_short(text)))
     steps = issue.path
     for step in steps[:STEPS_MAX]:
         grid.add_row(Text("Step"), Text(_short(f"{step.file}:{step.line}: {step.note}")))
-    for quote in issue.quotes[:STEPS_MAX]:
+    for quote in verdict.evidence[:STEPS_MAX]:
         grid.add_row(Text("Quote"), Text(_short(f"{quote.file}:{quote.line}: {quote.quote}")))
     return grid
 

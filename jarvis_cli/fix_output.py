@@ -8,6 +8,7 @@ from jarvis_cli import exits
 from jarvis_cli.output import pieces
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_outcome import counted, not_written
+from jarvis_cli.run_results import print_paths
 from jarvis_cli.status_output import Display, write_line
 from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
@@ -22,11 +23,11 @@ from jarvis_workers.service.fixes.fix_results import (
     report_lines,
     write_patches,
 )
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports import reports
-from jarvis_workers.service.reports.export import export_directory
+from jarvis_workers.service.reports.run_files import directory_for, export_directory
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.scan_runs import find_scan
-from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
 
 COMMIT_LETTERS = 12
@@ -40,42 +41,44 @@ class _Published(NamedTuple):
     commit: str | None = None
 
 
-def deliver_fixes(
-    store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display, *, directory: Path | None = None
-) -> int:
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display, *, directory: Path | None = None) -> int:
     """Write the patches, the branch and the report of a run; return the exit code."""
+    _, store, blobs, run = stored
     report = read_fixes(store, blobs, run)
     published = _published(report)
     place = directory or export_directory(run)
     if report.is_final and place:
         write_patches(report, place, has_branch=not published.problem)
-    _write(store, blobs, report, delivery, published)
+    _write(stored, report, delivery, published)
     return _conclude(store, report, screen, place, published)
 
 
-def conclude_fixes(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def conclude(stored: StoredRun, screen: Display) -> int:
     """Write the branch of a run, print the summary line, and return the exit code."""
-    report = read_fixes(store, blobs, run)
-    return _conclude(store, report, screen, None, _published(report))
+    fixes = read_fixes(stored.store, stored.blobs, stored.run)
+    return _conclude(stored.store, fixes, screen, None, _published(fixes))
 
 
-def report_fixes(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
+def report(stored: StoredRun, delivery: Delivery) -> int:
     """Write the report of a run, and return the exit code."""
-    report = read_fixes(store, blobs, run)
-    published = _published(report)
-    _write(store, blobs, report, delivery, published)
-    code = exit_code(report, published.problem) if run.ended else exits.INCOMPLETE
+    _, store, blobs, run = stored
+    fixes = read_fixes(store, blobs, run)
+    published = _published(fixes)
+    _write(stored, fixes, delivery, published)
+    code = exit_code(fixes, published.problem) if run.ended else exits.INCOMPLETE
     if code:
-        write_line(f"exit {code}: {published.problem or _counts(report)}")
+        write_line(f"exit {code}: {published.problem or _counts(fixes)}")
     return code
 
 
-def export_fixes(store: Store, blobs: Blobs, run: Run, directory: Path) -> list[Path]:
-    """Write the patches and the summary of a run; return the paths. Raises UsageError."""
-    report = read_fixes(store, blobs, run)
-    if not report.is_final:
+def export(stored: StoredRun, directory: Path | None) -> int:
+    """Write the patches and the summary of a run; return the exit code. Raises UsageError."""
+    _, store, blobs, run = stored
+    place = directory_for(run, directory)
+    fixes = read_fixes(store, blobs, run)
+    if not fixes.is_final:
         raise UsageError(f"run {run.id} is {run.state}, and its patches are not combined yet")
-    return write_patches(report, directory)
+    return print_paths(write_patches(fixes, place))
 
 
 def exit_code(report: FixReport, problem: str = "") -> int:
@@ -87,17 +90,20 @@ def exit_code(report: FixReport, problem: str = "") -> int:
     return exits.REFUSED if report.counts["refused"] else exits.DONE
 
 
-def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery, published: _Published) -> None:
+def _write(stored: StoredRun, fixes: FixReport, delivery: Delivery, published: _Published) -> None:
     """Write the results as text or JSON; the other formats are those of the scanned run, with the patches."""
     if delivery.form == "json":
-        body = {**document(report, has_branch=not published.problem), "run": reports.run_part(store, report.run)}
+        body = {
+            **document(fixes, has_branch=not published.problem),
+            "run": reports.run_part(stored.store, fixes.run),
+        }
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif delivery.form == "text":
-        write_report([for_stdout("\n".join(report_lines(report)), delivery.output), "\n"], delivery.output)
+        write_report([for_stdout("\n".join(report_lines(fixes)), delivery.output), "\n"], delivery.output)
     else:
-        scanned = find_scan(store, report.options.scanned)
-        body_of_scan = reports.read_body(store, blobs, scanned)
-        write_report(pieces(store, blobs, scanned, body_of_scan, delivery), delivery.output)
+        scanned = find_scan(stored.store, fixes.options.scanned)
+        body_of_scan = reports.read_body(stored.store, stored.blobs, scanned)
+        write_report(pieces(stored._replace(run=scanned), body_of_scan, delivery), delivery.output)
 
 
 def _published(report: FixReport) -> _Published:

@@ -76,7 +76,7 @@ class _LiveView:
 
 def _line(issue: Issue) -> str:
     place = f"{issue.file}:{issue.line}"
-    return f"{issue.status}: {place} {finding_name(issue)} ({issue.severity}): {_first(issue.consequences)}"
+    return f"{issue.status}: {place} {finding_name(issue)} ({issue.severity}): {_first(issue.opinion.consequences)}"
 
 
 def _first(text: str) -> str:

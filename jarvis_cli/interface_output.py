@@ -6,45 +6,46 @@ from pathlib import Path
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.conversion_output import explain_without_result, has_result, run_exit_code, write_new_crate
-from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.conversion_output import explain_without_result, has_result, write_new_crate
+from jarvis_cli.report_target import Delivery
+from jarvis_cli.run_results import print_paths, write_rendered
 from jarvis_cli.status_output import Display
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust import interface_results
-from jarvis_workers.service.handles import Blobs, Store
-from jarvis_workers.store.values import Run
+from jarvis_workers.service.run_kinds import StoredRun
 
 LINES_MAX = 20
 
 
-def deliver_interface(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display, *, quiet: bool) -> int:
+def deliver_interface(stored: StoredRun, place: Path, screen: Display, *, quiet: bool) -> int:
     """Write the crate of a run, and print its result; return the exit code."""
+    _, store, blobs, run = stored
     if has_result(run):
-        crate = write_new_crate(store, blobs, run, place, screen)
+        crate = write_new_crate(stored, place, screen)
         if not quiet:
             for line in interface_results.interface_lines(store, blobs, run, LINES_MAX):
                 typer.echo(plain(line))
             typer.echo(plain(f"crate: {crate}{os.sep}"))
-    return conclude_interface(store, blobs, run, screen)
+    return conclude(stored, screen)
 
 
-def deliver_interface_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     """Write the report of a run that has ended or is paused; return the exit code."""
-    if has_result(run):
-        write_interface_report(store, blobs, run, delivery)
-        screen.tell(f"to write the crate: jarvis runs export {run.id} -d DIR")
-    return conclude_interface(store, blobs, run, screen)
+    if has_result(stored.run):
+        write_rendered(stored, delivery)
+        screen.tell(f"to write the crate: jarvis runs export {stored.run.id} -d DIR")
+    return conclude(stored, screen)
 
 
-def write_interface_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
-    """Write the report of a run in a format; return the exit code. Raises UsageError."""
-    write_report(interface_results.render_interface(store, blobs, run, delivery.form), delivery.output)
-    return run_exit_code(run)
+def export(stored: StoredRun, directory: Path | None) -> int:
+    """Write the crate of a run below a directory; return the exit code. Raises UsageError."""
+    return print_paths(interface_results.export_interface(stored.store, stored.blobs, stored.run, directory))
 
 
-def conclude_interface(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def conclude(stored: StoredRun, screen: Display) -> int:
     """Print the outcome of a run that has ended or is paused; return the exit code."""
-    code = run_exit_code(run)
+    _, store, blobs, run = stored
+    code = exits.of_state(run.state)
     if has_result(run):
         result = interface_results.read_interface_result(store, blobs, run)
         screen.conclude(plain(f"run {run.id} is {run.state}: {result.summary}"), well=code == exits.DONE)

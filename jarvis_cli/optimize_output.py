@@ -8,12 +8,12 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.conversion_output import has_result
 from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.run_results import print_paths
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, root_of
-from jarvis_workers.service.handles import Blobs, Store
-from jarvis_workers.store.values import Run
+from jarvis_workers.service.run_kinds import StoredRun
 
 
 def deliver_optimization(
@@ -41,8 +41,9 @@ def _commit(result: OptimizeResult, crate: Path, screen: Display) -> None:
         screen.tell(f"the passes are not committed to a branch: {error}")
 
 
-def deliver_optimization_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     """Write the report and the changed files of a run that was resumed; return the exit code."""
+    _, store, blobs, run = stored
     result = OptimizeResult(store, blobs, run)
     if has_result(run):
         write_report(result.render(delivery.form), delivery.output)
@@ -50,19 +51,18 @@ def deliver_optimization_report(store: Store, blobs: Blobs, run: Run, delivery: 
     return _conclude(result, screen)
 
 
-def write_optimization_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
-    """Write the report of a run in a format; return the exit code. Raises UsageError."""
-    write_report(OptimizeResult(store, blobs, run).render(delivery.form), delivery.output)
-    return _exit_code(run)
+def export(stored: StoredRun, directory: Path | None) -> int:
+    """Write the changed files and the report to a directory; return the exit code. Raises UsageError without one."""
+    return print_paths(OptimizeResult(stored.store, stored.blobs, stored.run).export(directory))
 
 
-def conclude_optimization(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def conclude(stored: StoredRun, screen: Display) -> int:
     """Print the outcome of a run that has ended or is paused; return the exit code."""
-    return _conclude(OptimizeResult(store, blobs, run), screen)
+    return _conclude(OptimizeResult(stored.store, stored.blobs, stored.run), screen)
 
 
 def _conclude(result: OptimizeResult, screen: Display) -> int:
-    run, code = result.run, _exit_code(result.run)
+    run, code = result.run, exits.of_state(result.run.state)
     problems = result.report.errors if result.report else ()
     reason = "; ".join(filter(None, (run.reason, *problems[:1])))
     text = f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}"
@@ -70,9 +70,3 @@ def _conclude(result: OptimizeResult, screen: Display) -> int:
         text += f"; continue with: jarvis runs resume {run.id}"
     screen.conclude(plain(text), well=code == exits.DONE)
     return code
-
-
-def _exit_code(run: Run) -> int:
-    if run.state in {"cancelled", "failed"}:
-        return exits.FAILED
-    return exits.of_run(findings=False, incomplete=run.state != "done")

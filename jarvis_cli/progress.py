@@ -12,7 +12,7 @@ from rich.table import Column
 
 from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.paths import plain
-from jarvis_workers.service.progress_units import JOBS, units_of
+from jarvis_workers.service.run_kinds import JOBS, units_of
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.words import ENGLISH, Words, cost_text
 

@@ -13,10 +13,11 @@ from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePlan, ParseInput, plan_of
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
 from jarvis_workers.service.request import InputT
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.sources import SourceTree, open_source
 from jarvis_workers.service.submit import FollowUpRequest, RunInput, RunRequest, submit, submit_over
@@ -37,7 +38,7 @@ class ProjectCommand:
     configure: str | None
     build: str | None
     request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]]
-    deliver: Callable[[Store, Blobs, Run, Display], int]
+    deliver: Callable[[StoredRun, Display], int]
     name: Callable[[Settings], RunName | None]
     detach: bool
     quiet: bool
@@ -54,7 +55,7 @@ class RunCommand:
 
     path: str
     request: Callable[[SourceTree, str, Display], RunRequest[RunInput]]
-    deliver: Callable[[Store, Blobs, Run, Display], int]
+    deliver: Callable[[StoredRun, Display], int]
     detach: bool
     quiet: bool
     name: RunName | None = None
@@ -77,7 +78,7 @@ class FollowUpCommand:
 
     earlier: Run
     request: FollowUpRequest
-    deliver: Callable[[Store, Blobs, Run, Display], int]
+    deliver: Callable[[StoredRun, Display], int]
     quiet: bool
     detach: bool = False
     name: RunName | None = None
@@ -158,7 +159,7 @@ def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished)
-        return command.deliver(store, wiring.blobs_of(settings), run, screen)
+        return command.deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), screen)
 
 
 def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
@@ -180,4 +181,4 @@ def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> in
             if command.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return command.deliver(store, blobs, run, screen)
+        return command.deliver(StoredRun(settings, store, blobs, run), screen)

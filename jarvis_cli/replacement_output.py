@@ -1,23 +1,25 @@
 """Output of runs that replace functions with libraries: the report, the files of the project, and the exit code."""
 
 import os
+from pathlib import Path
 
 import typer
 
 from jarvis_cli import exits
 from jarvis_cli.conversion_output import has_result
-from jarvis_cli.report_target import Delivery, write_report
-from jarvis_cli.status_output import Display
+from jarvis_cli.report_target import Delivery
+from jarvis_cli.run_results import print_paths, write_rendered
+from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
-from jarvis_workers.service.handles import Blobs, Store
-from jarvis_workers.store.values import Run
+from jarvis_workers.service.run_kinds import StoredRun
 
 LINES_MAX = 20
 
 
-def deliver_replacement(store: Store, blobs: Blobs, run: Run, screen: Display, *, quiet: bool) -> int:
+def deliver_replacement(stored: StoredRun, screen: Display, *, quiet: bool) -> int:
     """Write the files of a run, and print its result; return the exit code."""
+    _, store, blobs, run = stored
     result = ReplacementResult(store, blobs, run)
     files = result.export(say=screen.tell)
     if has_result(run) and not quiet:
@@ -25,25 +27,26 @@ def deliver_replacement(store: Store, blobs: Blobs, run: Run, screen: Display, *
             typer.echo(plain(line))
         if files:
             typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
-    return conclude_replacement(store, blobs, run, screen)
+    return conclude(stored, screen)
 
 
-def deliver_replacement_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     """Write the report and the files of a run that has ended or is paused; return the exit code."""
-    write_replacement_report(store, blobs, run, delivery)
+    _, store, blobs, run = stored
+    write_rendered(stored, delivery)
     ReplacementResult(store, blobs, run).export(say=screen.tell)
-    return conclude_replacement(store, blobs, run, screen)
+    return conclude(stored, screen)
 
 
-def write_replacement_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
-    """Write the report of a run in a format; return the exit code. Raises UsageError."""
-    write_report(ReplacementResult(store, blobs, run).render(delivery.form), delivery.output)
-    return _exit_code(run)
+def export(stored: StoredRun, directory: Path | None) -> int:
+    """Write the files of a run; return the exit code. Raises UsageError."""
+    return print_paths(ReplacementResult(stored.store, stored.blobs, stored.run).export(directory, write_line))
 
 
-def conclude_replacement(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def conclude(stored: StoredRun, screen: Display) -> int:
     """Print the outcome of a run that has ended or is paused; return the exit code."""
-    code = _exit_code(run)
+    _, store, blobs, run = stored
+    code = exits.of_state(run.state)
     result = ReplacementResult(store, blobs, run)
     reasons = (run.reason, *(f"first {one}" for one in result.not_checked[:1]))
     reason = "; ".join(filter(None, reasons))
@@ -55,9 +58,3 @@ def conclude_replacement(store: Store, blobs: Blobs, run: Run, screen: Display) 
         text += f"; continue with: jarvis runs resume {run.id}"
     screen.conclude(plain(text), well=code == exits.DONE)
     return code
-
-
-def _exit_code(run: Run) -> int:
-    if run.state in {"cancelled", "failed"}:
-        return exits.FAILED
-    return exits.of_run(findings=False, incomplete=run.state != "done")

@@ -102,7 +102,8 @@ def _without_verdict(run: Run, body: ReportBody) -> list[str]:
     first = next((issue for issue in listed_findings(body) if issue.status == "undecided"), None)
     if first is None:
         return [f"UNDECIDED: {counted(number, 'finding')}"]
-    why = f" ({shorten(plain(first.reason), REASON_WIDTH, placeholder='…')})" if first.reason else ""
+    reason = first.opinion.reason
+    why = f" ({shorten(plain(reason), REASON_WIDTH, placeholder='…')})" if reason else ""
     place = f"{_shown(run, first)}:{first.line} {finding_name(first)}"
     return [f"UNDECIDED: {counted(number, 'finding')}; first: {place}{why}"]
 

@@ -29,6 +29,7 @@ from jarvis_workers.service.labels import baseline_labels
 from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
 from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import discard_run, find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_runs import scan_of
@@ -84,10 +85,11 @@ def scan_tree(request: ScanRequest) -> int:
 
 def _scan_here(request: ScanRequest) -> int:
     """Scan with child processes of this command, and report; a run that is not stored cannot be resumed."""
-    with wiring.store_of(request.settings, tell=write_line) as store:
+    settings = request.settings
+    with wiring.store_of(settings, tell=write_line) as store:
         with display(request.delivery.quiet) as screen:
             run = scan_here(store, request, screen, resumable=request.delivery.is_stored)
-        return deliver(store, wiring.blobs_of(request.settings), scan_of(run), request.delivery, screen)
+        return deliver(StoredRun(settings, store, wiring.blobs_of(settings), run), request.delivery, screen)
 
 
 def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable: bool = True) -> Run:
@@ -161,7 +163,7 @@ def _scan_on_cluster(request: ScanRequest) -> int:
             if request.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver(store, blobs, scan_of(run), request.delivery, screen)
+        return deliver(StoredRun(settings, store, blobs, run), request.delivery, screen)
 
 
 def _part_of(store: Store, request: ScanRequest, scan: Callable[[Part], Run]) -> Part:

@@ -102,8 +102,8 @@ class ScanRequest:
     @property
     def without_agents(self) -> "ScanRequest":
         """The request without agents, labels, name, remark and delivery, for the scan of a baseline."""
-        nowhere: dict[str, Any] = dict.fromkeys(self.delivery.run_options)
-        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, remark=None, **nowhere))
+        undelivered: dict[str, Any] = dict.fromkeys(self.delivery.run_options)
+        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, remark=None, **undelivered))
         return replace(self, scan_input=scan_input, agents=None, ranks=False, labels={}, name=None)
 
     def with_options(self, **options: Any) -> "ScanRequest":

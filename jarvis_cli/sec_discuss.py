@@ -62,7 +62,7 @@ def dispute(ctx: typer.Context, options: DiscussOptions, finding: FindingId, cla
 
 
 def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
-    from jarvis_cli.agent_output import check_format, deliver_answer  # noqa: PLC0415
+    from jarvis_cli.agent_output import check_format, deliver  # noqa: PLC0415
     from jarvis_cli.project_run import FollowUpCommand, execute_run, project_settings  # noqa: PLC0415
     from jarvis_cli.report_target import delivery as delivery_of  # noqa: PLC0415
     from jarvis_cli.status_output import write_line  # noqa: PLC0415
@@ -79,7 +79,7 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     command = FollowUpCommand(
         found[0],
         replace(request, options=run_options),
-        lambda store, blobs, run, screen: deliver_answer(settings.data_dir, store, blobs, run, target, screen),
+        lambda stored, screen: deliver(stored, target, screen),
         quiet=options.quiet,
     )
     return execute_run(settings, command)

@@ -3,20 +3,20 @@
 from dataclasses import replace
 
 from jarvis_cli.fix_options import FixCommandOptions
-from jarvis_cli.fix_output import deliver_fixes
+from jarvis_cli.fix_output import deliver
 from jarvis_cli.options import form_of
 from jarvis_cli.project_run import RunCommand, deliver_as, execute_run, project_settings
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.service import wiring
 from jarvis_workers.service.fixes.fix_request import FixInput, find_judged_run, fix_request, root_of
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.handles import Blobs
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.models import model_name
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 
 
 def fix_findings(options: FixCommandOptions) -> int:
@@ -34,11 +34,11 @@ def fix_findings(options: FixCommandOptions) -> int:
             made = fix_request(settings, store, _blobs(settings), scanned, options.request, executor, tell)
         return deliver_as(replace(made, labels={**labels, **made.labels}), target)
 
-    def deliver(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-        return deliver_fixes(store, blobs, run, target, screen, directory=options.directory)
+    def write(stored: StoredRun, screen: Display) -> int:
+        return deliver(stored, target, screen, directory=options.directory)
 
     command = RunCommand(
-        str(root_of(scanned)), request=request, deliver=deliver, detach=options.detach, quiet=options.quiet
+        str(root_of(scanned)), request=request, deliver=write, detach=options.detach, quiet=options.quiet
     )
     return execute_run(settings, command)
 

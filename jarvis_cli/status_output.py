@@ -10,7 +10,9 @@ from jarvis_workers.store.values import Run, StageProgress
 
 
 class Display(Protocol):
-    """The messages of a running command; all go to stderr."""
+    """The messages of a running command; all go to stderr. A quiet one prints only warnings and errors."""
+
+    is_quiet: bool
 
     def packing(self, files: int, size: int) -> None: ...
     def show(self, run: Run, stages: list[StageProgress]) -> None: ...
@@ -42,6 +44,8 @@ def no_line(_: str) -> None:
 class Quiet:
     """Prints only warnings and errors."""
 
+    is_quiet = True
+
     def __enter__(self) -> Self:
         return self
 
@@ -68,6 +72,8 @@ class Quiet:
 
 class Verbose(Quiet):
     """Prints the outcome as well, and the results found so far."""
+
+    is_quiet = False
 
     def finding(self, says: str) -> None:
         self.tell(says)

@@ -1,24 +1,27 @@
 """Output of runs that read C projects: the report, the files of the project, and the exit code."""
 
 import os
+from pathlib import Path
 
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.report_target import Delivery, write_report
-from jarvis_cli.status_output import Display
+from jarvis_cli.report_target import Delivery
+from jarvis_cli.run_results import print_paths, write_rendered
+from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust import scan_results
 from jarvis_workers.service.c2rust.scan_results import ScanBody
-from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import Words
 
 NAMES_MAX = 20
 
 
-def deliver_symbols(store: Store, blobs: Blobs, run: Run, screen: Display, *, quiet: bool = False) -> int:
+def deliver_symbols(stored: StoredRun, screen: Display, *, quiet: bool = False) -> int:
     """Write the files of a project, and print a summary of the scan; return the exit code."""
+    _, store, blobs, run = stored
     body = scan_results.read_body(store, blobs, run)
     files = scan_results.export_symbols(store, blobs, run, say=screen.tell)
     if not quiet and run.ended:
@@ -29,26 +32,27 @@ def deliver_symbols(store: Store, blobs: Blobs, run: Run, screen: Display, *, qu
     return _conclude(run, body, screen)
 
 
-def deliver_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     """Write the report and the files of a run that has ended or is paused; return the exit code."""
-    write_symbol_report(store, blobs, run, delivery)
+    _, store, blobs, run = stored
+    write_rendered(stored, delivery)
     scan_results.export_symbols(store, blobs, run, say=screen.tell)
-    return conclude(store, blobs, run, screen)
+    return conclude(stored, screen)
 
 
-def write_symbol_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
-    """Write the report of a run in a format; return the exit code. Raises UsageError."""
-    write_report(scan_results.render(store, blobs, run, delivery.form), delivery.output)
-    return exit_code(run) if run.ended else exits.INCOMPLETE
+def export(stored: StoredRun, directory: Path | None) -> int:
+    """Write the files of a run; return the exit code. Raises UsageError."""
+    _, store, blobs, run = stored
+    return print_paths(scan_results.export_symbols(store, blobs, run, directory, say=write_line))
 
 
-def conclude(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def conclude(stored: StoredRun, screen: Display) -> int:
     """Print the outcome of a run that has ended or is paused; return the exit code."""
-    return _conclude(run, scan_results.read_body(store, blobs, run), screen)
+    return _conclude(stored.run, scan_results.read_body(stored.store, stored.blobs, stored.run), screen)
 
 
 def _conclude(run: Run, body: ScanBody, screen: Display) -> int:
-    code = exit_code(run)
+    code = exits.of_state(run.state)
     screen.conclude(_outcome(run, body), well=code == exits.DONE)
     return code
 
@@ -66,13 +70,6 @@ def _outcome(run: Run, body: ScanBody) -> str:
     if run.state == "incomplete":
         text += "; correct the compile commands, or accept incomplete units with --allow-errors"
     return text + (f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else "")
-
-
-def exit_code(run: Run) -> int:
-    """Return the exit code of a run that has ended or is paused."""
-    if run.state in {"cancelled", "failed"}:
-        return exits.FAILED
-    return exits.of_run(findings=False, incomplete=run.state != "done")
 
 
 def _summary(body: ScanBody, say: Words) -> list[str]:

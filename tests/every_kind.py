@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sqlmodel import Session, update
 
-from jarvis_workers.pipeline.stages import pipelines
-from jarvis_workers.service.scan_runs import is_scan_kind
+from jarvis_workers.pipeline.stages import kinds
+from jarvis_workers.service.scan_runs import has_findings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.snapshots.selection import Selection
@@ -32,7 +32,7 @@ class StoredRun(NamedTuple):
 
     @property
     def is_scan(self) -> bool:
-        return is_scan_kind(self.kind)
+        return has_findings(self.kind)
 
 
 def every_run() -> list[StoredRun]:
@@ -41,9 +41,9 @@ def every_run() -> list[StoredRun]:
 
 
 def _kinds_and_states() -> Iterator[tuple[str, str]]:
-    for kind in pipelines():
+    for kind in kinds():
         for state in RUN_STATES:
-            if not (state == "done" and is_scan_kind(kind)):
+            if not (state == "done" and has_findings(kind)):
                 yield kind, state
 
 
@@ -70,7 +70,7 @@ def insert_run(
     facts = SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, 0)
     options = SecOptions().encode() | more
     row = Run(run.id, run.kind, str(tree), bytes(tree), snapshot.id, "local:gone-1-0", "1", options)
-    runs.add(session, row, facts, [stage.name for stage in pipelines()[run.kind]])
+    runs.add(session, row, facts, [stage.name for stage in kinds()[run.kind].stages])
     ended = 1.0 if run.state in ENDED_RUNS else None
     session.execute(update(RUN).where(RUN.c.id == run.id).values(state=run.state, ended_at=ended))
     if run.state in ("done", "incomplete") and not run.kind.startswith("c2rust."):

@@ -9,7 +9,8 @@ from itertools import chain
 
 from jarvis_workers.c2rust.crate_edits import form_problem, same_signature
 from jarvis_workers.c2rust.vendored_crates import path_roots
-from jarvis_workers.source.rust.rust_items import masked, read_items
+from jarvis_workers.source.rust.rust_items import read_items
+from jarvis_workers.source.rust.rust_syntax import masked
 
 BODY_MAX, USE_MAX = 100_000, 300
 ATTRIBUTE = re.compile(r"#\s*+(!?)\s*+\[\s*+(?:unsafe\s*+\(\s*+)?([\w:]+)")
@@ -73,12 +74,12 @@ def body_problem(text: str, planned: str, name: str, original: str = "", foreign
 
 def _problems(text: str, code: str, planned: str, name: str) -> Iterator[str]:
     """Yield what a function must not contain; `code` is its text without comments and literals."""
-    items = list(read_items(text))
+    if any(not one.isascii() and code[place] != " " for place, one in enumerate(text)):
+        yield "it has a character outside of ASCII in its code"
+    items = read_items(text)
     if [(one.kind, one.name) for one in items] != [("fn", name)]:
         others = ", ".join(f"{one.kind} {one.name}".strip()[:60] for one in items) or "nothing"
         yield f"it must be the function `{name}` and nothing beside it; it has: {others[:300]}"
-    if any(not one.isascii() and code[place] != " " for place, one in enumerate(text)):
-        yield "it has a character outside of ASCII in its code"
     if "'" in QUOTES.sub("", code):
         yield "it has a quotation mark that is neither a lifetime nor a character"
     if OWN_NAMES.search(text) or OWN_NAMES.search(ESCAPE.sub(_plain, text)):

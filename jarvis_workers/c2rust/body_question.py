@@ -14,7 +14,8 @@ from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import signature
 from jarvis_workers.c2rust.shims import RAW_POINTER
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.rust.rust_items import RustItem, masked, read_items
+from jarvis_workers.source.rust.rust_items import RustItem, read_items
+from jarvis_workers.source.rust.rust_syntax import masked
 
 TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
 PROJECTS_MAX = 2

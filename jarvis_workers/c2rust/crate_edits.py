@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
-from jarvis_workers.source.rust.rust_items import EXPORT, RustItem, masked, read_items
+from jarvis_workers.source.rust.rust_items import EXPORT, RustItem, read_items
+from jarvis_workers.source.rust.rust_syntax import masked, rust_text
 
 UNFINISHED = re.compile(r"\b(todo|unimplemented)\s*!")
 GLOB = re.compile(r"\buse\b[^;]*\*")
-UNSAFE_BLOCK = re.compile(r"\bunsafe\s*\{")
 PARAMETER_NAME = re.compile(r"\b(?:mut\s+)?(?:r#)?\w+\s*:(?!:)")
 # Written by cargo itself.
 BUILT = ("Cargo.lock",)
@@ -131,8 +131,8 @@ def form_problem(text: str) -> str:
     if GLOB.search(code):
         return "it has a glob import; import each name instead"
     lines = text.split("\n")
-    for match in UNSAFE_BLOCK.finditer(code):
-        number = code.count("\n", 0, match.start())
+    for block in rust_text(text).blocks:
+        number = code.count("\n", 0, block.start)
         if not any("SAFETY" in line for line in lines[max(0, number - 3) : number + 2]):
             return f"the unsafe block on line {number + 1} has no // SAFETY: comment"
     return ""
@@ -142,7 +142,7 @@ def signature(text: str, name: str) -> str:
     """Return the signature of a function with white space normalized, or "" if the text does not define it."""
     for item in read_items(text):
         if (item.kind, item.name) == ("fn", name):
-            return " ".join(item.definition[: masked(item.definition).find("{")].split())
+            return " ".join(item.head.split())
     return ""
 
 

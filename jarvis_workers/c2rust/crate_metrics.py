@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import TESTS
-from jarvis_workers.source.rust.rust_items import masked
-from jarvis_workers.source.rust.unsafe_blocks import UNSAFE_CODE, UNSAFE_FUNCTION, RustText, unsafe_lines
+from jarvis_workers.source.rust.rust_syntax import RustText
 
 RAW_POINTER = re.compile(r"\*\s*(?:const|mut)\b")
 CAST = re.compile(r"\bas\s+(?=[\w*])")
@@ -50,11 +49,11 @@ class CrateMetrics(NamedTuple):
 def crate_metrics(files: Mapping[str, bytes]) -> CrateMetrics:
     """Return the metrics of a crate from its files."""
     names = sorted(name for name in files if is_module(name))
-    texts = [files[name].decode(errors="replace") for name in names]
-    codes = [masked(text) for text in texts]
+    sources = [RustText(files[name].decode(errors="replace")) for name in names]
+    codes = [source.code for source in sources]
 
-    unsafe = [_unsafe_code(text) for text in texts]
-    declared = masked(files.get(DECLARATIONS, b"").decode(errors="replace"))
+    unsafe = [_unsafe_code(source) for source in sources]
+    declared = RustText(files.get(DECLARATIONS, b"").decode(errors="replace")).code
     unsafe_names = FOREIGN.union(DECLARED_NAME.findall(declared), *map(UNSAFE_NAME.findall, codes))
 
     def count(pattern: re.Pattern[str]) -> int:
@@ -62,9 +61,9 @@ def crate_metrics(files: Mapping[str, bytes]) -> CrateMetrics:
 
     return CrateMetrics(
         lines=sum(bool(line.strip()) for code in codes for line in code.split("\n")),
-        unsafe_blocks=sum(len(RustText(text).blocks) for text in texts),
-        unsafe_functions=count(UNSAFE_FUNCTION),
-        unsafe_lines=sum(map(unsafe_lines, texts)),
+        unsafe_blocks=sum(len(source.blocks) for source in sources),
+        unsafe_functions=sum(len(source.unsafe_functions) for source in sources),
+        unsafe_lines=sum(source.lines(source.unsafe_code) for source in sources),
         raw_pointers=count(RAW_POINTER),
         casts=count(CAST),
         dereferences=sum(map(_dereferences, unsafe)),
@@ -72,13 +71,12 @@ def crate_metrics(files: Mapping[str, bytes]) -> CrateMetrics:
     )
 
 
-def _unsafe_code(text: str) -> str:
+def _unsafe_code(source: RustText) -> str:
     """Return the masked unsafe blocks and functions of a file."""
-    source, parts, last = RustText(text), list[str](), 0
-    for match in UNSAFE_CODE.finditer(source.code):
-        end = source.pairs.get(match.end(), match.end())
-        parts.append(source.code[max(last, match.end()) : end])
-        last = max(last, end)
+    parts, last = list[str](), 0
+    for one in source.unsafe_code:
+        parts.append(source.code[max(last, one.brace) : one.end - 1])
+        last = max(last, one.end - 1)
     return "\n".join(parts)
 
 

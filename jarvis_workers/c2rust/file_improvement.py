@@ -21,8 +21,7 @@ from jarvis_workers.c2rust.body_translation import PROMPTS
 from jarvis_workers.c2rust.crate_edits import UNFINISHED
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.source.rust.rust_items import masked
-from jarvis_workers.source.rust.unsafe_blocks import BLOCK, unsafe_lines
+from jarvis_workers.source.rust.rust_syntax import masked, unsafe_block_lines
 from jarvis_workers.tools.edits import TextEdit, apply_edits
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import ToolOutcome
@@ -115,4 +114,4 @@ def objection(before: str, after: str) -> str:
     for pattern, what in REMOVED:
         if len(pattern.findall(new)) < len(pattern.findall(old)):
             return f"the edits remove {what}"
-    return "the edits add unsafe lines" if unsafe_lines(after, BLOCK) > unsafe_lines(before, BLOCK) else ""
+    return "the edits add unsafe lines" if unsafe_block_lines(after) > unsafe_block_lines(before) else ""

@@ -4,6 +4,7 @@ The file and the crate may have been edited, and are untrusted.
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -16,11 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from jarvis_workers.c2rust.conversion import Cause, FunctionResult, FunctionState, Proof
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.source.rust.rust_items import FUNCTION, RustItem, read_items
+from jarvis_workers.source.rust.rust_items import RustItem, read_items
 
 STATUSES: tuple[str, ...] = tuple(dict.fromkeys((*get_args(FunctionState), *filter(None, get_args(Cause)))))
 # Items that belong to the function after them: the static locals of C.
 LOCAL = ("static", "const")
+FUNCTION = re.compile(r"\bfn\s+((?:r#)?\w+)")
 
 
 class FunctionFilter(NamedTuple):

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from jarvis_workers.c2rust.body_form import ATTRIBUTE, ATTRIBUTES, QUOTES
 from jarvis_workers.c2rust.crate_edits import PARAMETER_NAME, UNFINISHED
 from jarvis_workers.source.lex import comments
-from jarvis_workers.source.rust.rust_items import RustItem, masked, read_items
+from jarvis_workers.source.rust.rust_items import RustItem, read_items
+from jarvis_workers.source.rust.rust_syntax import masked
 
-FILE_MAX = 400_000
+FILE_MAX, DEPTH_MAX = 400_000, 16
 CONTAINERS = ("impl", "trait", "mod")
 ADDED = frozenset(("fn", "struct", "enum", "union", "trait", "type", "impl", "const", "static", "use"))
 HARMLESS = ATTRIBUTES | {"default", "derive", "repr"}
 GLOBALS = re.compile(r"(?:std\s*::\s*)?thread_local\s*!")
-ATTRIBUTE_TEXT = re.compile(r"#!?\[((?:[^][]|\[[^]]*\])*)\]")
 DERIVED = re.compile(r"derive\((.*)\)", re.DOTALL)
 TEST = re.compile(r"\b(?:test|bench)\b")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\S', re.DOTALL)
@@ -88,24 +88,20 @@ def interface_problem(given: str, answer: str) -> str:
     return next(_problems(given, answer), "")
 
 
-def _items(text: str, owner: str, first: int) -> Iterator[InterfaceItem]:
+def _items(text: str, owner: str, first: int, depth: int = 0) -> Iterator[InterfaceItem]:
     for one in read_items(text):
-        definition, line = one.definition, first + one.line - 1
-        attributes = _attributes(one)
+        line, attributes = first + one.line - 1, _attributes(one)
         test = any(TEST.search(attribute) for attribute in attributes)
-        code = masked(definition)
-        brace = code.find("{")
-        if one.kind in CONTAINERS and brace >= 0 and not test:
-            head = _tokens(definition[:brace])
+        if one.kind in CONTAINERS and one.body is not None and not test and depth < DEPTH_MAX:
+            head = _tokens(one.head)
             yield InterfaceItem(one.kind, owner, "", head, attributes, line)
-            inner, above = definition[brace + 1 : code.rfind("}")], f"{owner} {head}".strip()
-            yield from _items(inner, above, line + definition.count("\n", 0, brace + 1))
+            inner, above = one.text[one.body + 1 : -1], f"{owner} {head}".strip()
+            yield from _items(inner, above, line + one.head.count("\n"), depth + 1)
         elif one.kind == "fn" and not test:
-            head = _signature(definition[:brace] if brace >= 0 else definition.rstrip(";"))
-            missing = brace >= 0 and bool(UNFINISHED.search(code, brace))
-            yield InterfaceItem("fn", owner, one.name, head, attributes, line, missing)
+            missing = one.body is not None and bool(UNFINISHED.search(masked(one.text), one.body))
+            yield InterfaceItem("fn", owner, one.name, _signature(one.head.rstrip(";")), attributes, line, missing)
         else:
-            yield InterfaceItem(one.kind, owner, one.name, _tokens(definition), attributes, line, is_test=test)
+            yield InterfaceItem(one.kind, owner, one.name, _tokens(one.definition), attributes, line, is_test=test)
 
 
 def _problems(given: str, answer: str) -> Iterator[str]:
@@ -141,11 +137,10 @@ def _loss(given: InterfaceItem, now: InterfaceItem | None) -> str:
 
 def _attributes(item: RustItem) -> frozenset[str]:
     """Return the attributes of an item that have an effect; each derived trait is one of its own."""
-    lead = _without_comments(item.text.removesuffix(item.definition))
     found = set[str]()
-    for match in ATTRIBUTE_TEXT.finditer(lead):
-        text = _tokens(match[1])
-        if derived := DERIVED.fullmatch(match[1].strip()):
+    for attribute in item.attributes:
+        text = _tokens(attribute)
+        if derived := DERIVED.fullmatch(_without_comments(attribute).strip()):
             found |= {f"derive({name.strip().rpartition('::')[2]})" for name in derived[1].split(",") if name.strip()}
         elif text.partition(" ")[0] not in ATTRIBUTES:
             found.add(text)

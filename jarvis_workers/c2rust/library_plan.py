@@ -14,7 +14,7 @@ from jarvis_workers.c2rust.function_uses import UseGraph
 from jarvis_workers.c2rust.library_replacement import STANDARD, LibraryChoice, canonical
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import listing
-from jarvis_workers.source.rust.rust_items import masked
+from jarvis_workers.source.rust.rust_syntax import masked
 
 NAMES_SHOWN = 5
 WORD = re.compile(r"\w+")

@@ -12,8 +12,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple, Protocol, TypeVar
 
 from jarvis_workers.c2rust.bisection import find_culprits
-from jarvis_workers.source.rust.unsafe_blocks import Patch, RustText, UnsafeBlock, apply_patches, blanked, without_block
-from jarvis_workers.source.rust.unsafe_edits import NeededBlock, RewrittenText, UnsafeOperation, rewrite
+from jarvis_workers.source.rust.rust_syntax import Patch, RustText, UnsafeBlock, apply_patches
+from jarvis_workers.source.rust.unsafe_edits import (
+    NeededBlock,
+    RewrittenText,
+    UnsafeOperation,
+    blanked,
+    rewrite,
+    without_block,
+)
 
 UNUSED, IN_FUNCTIONS, NEEDED = "unused_unsafe", "unsafe_op_in_unsafe_fn", "E0133"
 CONDITIONAL = re.compile(r"\bcfg(?:_attr|_if)?\b")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jarvis_workers.c2rust.library_replacement import CRATE, STANDARD, canonical
-from jarvis_workers.source.rust.rust_items import masked
+from jarvis_workers.source.rust.rust_syntax import masked
 
 MANIFEST, CHECKSUM, LOCK_FILE = "Cargo.toml", ".cargo-checksum.json", "Cargo.lock"
 VENDOR, CONFIG = "vendor", ".cargo/config.toml"

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 
 from jarvis_workers.c2rust.unsafe_cleaning import Compiler, Texts, removable_together
-from jarvis_workers.source.rust.unsafe_blocks import Patch, RustText, apply_patches
+from jarvis_workers.source.rust.rust_items import public_function
+from jarvis_workers.source.rust.rust_syntax import Patch, RustText, apply_patches
 
 UNREACHABLE = "unreachable_pub"
-FUNCTION = re.compile(r'pub(?=\s+(?:(?:const|async|unsafe|extern\s+"[^"]*"|extern)\s+)*fn\b)')
 EXPORTED = re.compile(r"\b(?:no_mangle|export_name)\b")
 VISIBLE = "pub"
 RESTRICTED = "pub(crate)"
@@ -34,14 +34,9 @@ def _unreachable(texts: Texts, compile_crate: Compiler) -> Iterator[FunctionPlac
         source = RustText(texts[file])
         for one in named:
             at = source.offset(one.line, one.column) if one.file == file else -1
-            if at >= 0 and FUNCTION.match(source.code, at) and not EXPORTED.search(_attributes(source, at)):
+            attributes = public_function(source, at) if at >= 0 else None
+            if attributes is not None and not any(map(EXPORTED.search, attributes)):
                 yield file, at
-
-
-def _attributes(source: RustText, at: int) -> str:
-    """Return the code between the item before an offset and the offset."""
-    start = max(source.code.rfind(mark, 0, at) for mark in "};")
-    return source.text[start + 1 : at]
 
 
 def _restricted(texts: Texts, places: list[FunctionPlace]) -> dict[str, str]:

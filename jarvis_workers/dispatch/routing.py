@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jarvis_workers.pipeline.stages import PLAN, pipelines
+from jarvis_workers.pipeline.stages import PLAN, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def task_name(kind: str, step: str) -> str:
 
 
 def task_names() -> tuple[str, ...]:
-    """Return the names of all tasks, from the registry of pipelines."""
-    registered = pipelines()
-    steps = {task_name(kind, stage.name) for kind, stages in registered.items() for stage in stages}
-    return tuple(sorted(steps | {task_name(kind, PLAN) for kind in registered}))
+    """Return the names of all tasks, from the registry of kinds."""
+    registered = kinds()
+    steps = {task_name(name, stage.name) for name, kind in registered.items() for stage in kind.stages}
+    return tuple(sorted(steps | {task_name(name, PLAN) for name in registered}))

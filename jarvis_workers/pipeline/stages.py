@@ -1,11 +1,11 @@
-"""The registry of pipelines: for each kind of run, the stages in order and the step that executes their jobs.
+"""The registry of the kinds of runs: for each, the stages in order, the steps that execute their jobs, and the modules
+that know its result.
 
-A domain registers its pipelines in `jarvis_workers/steps/<domain>/pipelines.py`; the domain of the kind "sec.fast" is
-"sec", unless DOMAIN_OF names another one.  Other packages provide pipelines as entry points of the group
-`jarvis_workers.pipelines`: the name of an entry point is the kind, its value the stages.  Every process of a worker
-loads them from there.  Pipelines are imported at the first use of a kind, and steps at their first use, so that a child
-that scans imports only the scanner.  A step is a
-module with `plan`, `load` and `decide` (`Step`); a step for the agent pool has `converse` instead of `decide`.
+A domain registers its kinds in a module of DOMAINS.  Other packages provide kinds as entry points of the group
+`jarvis_workers.pipelines`: the name of an entry point is the kind, its value a `RunKind` or only the stages.  Every
+process of a worker loads them from there.  The modules of domains are imported until one has the kind, and steps at
+their first use, so that a child that scans imports only the scanner.  A step is a module with `plan`, `load` and
+`decide` (`Step`); a step for the agent pool has `converse` instead of `decide`.
 """
 
 import importlib
@@ -54,6 +54,23 @@ class Stage(NamedTuple):
     warm_up: str | None = None
 
 
+class RunKind(NamedTuple):
+    """A kind of run: its stages, and the modules that know its result, each imported at its first use.
+
+    Only kinds that have findings have a gate, a comparison of findings and a trend.  `output` is a module with what
+    commands do with the result (`jarvis_cli.run_results.RunOutput`), `result` one that renders it for commands and the
+    page (`service.run_kinds.RunResult`), and `compare` one with a function `compare` for two runs that are not compared
+    by their findings; kinds without them have only a state.
+    """
+
+    name: str
+    stages: tuple[Stage, ...]
+    has_findings: bool = False
+    output: str | None = None
+    result: str | None = None
+    compare: str | None = None
+
+
 class Step(Protocol):
     """The interface of a step's module. `load` reads the store; `decide` does not, and may run in a child.
 
@@ -74,37 +91,48 @@ class Step(Protocol):
 
 CONTROL_QUEUE = "control"
 PLAN = "plan"
-DOMAINS = "jarvis_workers.steps"
+# The modules that register the kinds of the domains, that of scans first, since it must start quickly.
+DOMAINS = tuple(f"jarvis_workers.steps.{domain}.pipelines" for domain in ("sec", "agent", "assistant", "c2rust"))
 GROUP = "jarvis_workers.pipelines"
-DOMAIN_OF = {"code": "assistant", "team": "assistant", "ask": "sec", "dispute": "sec", "fix": "sec"}
-_PIPELINES: dict[str, tuple[Stage, ...]] = {}
+_KINDS: dict[str, RunKind] = {}
 
 
-def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
-    """Register the pipeline of a `kind` in this process.
+def register_kind(kind: RunKind) -> None:
+    """Register a kind of run in this process.
 
-    Raises ValueError if the kind is registered with different stages, or if the queue of a stage is not in
+    Raises ValueError if another row is registered under its name, or if the queue of a stage is not in
     `store.queues`, since no worker would serve that queue.
     """
-    added = tuple(stages)
-    if unknown := [stage for stage in added if stage.queue not in QUEUES]:
-        raise ValueError(f'pipeline "{kind}": no queue "{unknown[0].queue}" (stage {unknown[0].name})')
-    if _PIPELINES.setdefault(kind, added) != added:
-        raise ValueError(f'two pipelines are registered for "{kind}"')
+    if unknown := [stage for stage in kind.stages if stage.queue not in QUEUES]:
+        raise ValueError(f'kind "{kind.name}": no queue "{unknown[0].queue}" (stage {unknown[0].name})')
+    if _KINDS.setdefault(kind.name, kind) != kind:
+        raise ValueError(f'two kinds are registered as "{kind.name}"')
+
+
+def find_kind(name: str) -> RunKind | None:
+    """Return a kind of run, None if no installed package provides it."""
+    for module in DOMAINS:
+        if name in _KINDS:
+            break
+        importlib.import_module(module)
+    if name not in _KINDS:
+        _load_entry_points(name=name)
+    return _KINDS.get(name)
+
+
+def kind_of(name: str) -> RunKind:
+    """Return a kind of run. Raises UsageError if no installed package provides it."""
+    kind = find_kind(name)
+    if kind is None:
+        raise UsageError(
+            f'no pipeline for runs of kind "{name}": install the package that provides it on this machine as well'
+        )
+    return kind
 
 
 def stages_of(kind: str) -> tuple[Stage, ...]:
     """Return the stages of a kind of run, in order. Raises UsageError if no installed package provides the kind."""
-    if kind not in _PIPELINES:
-        head = kind.partition(".")[0]
-        _load_domain(DOMAIN_OF.get(head, head))
-    if kind not in _PIPELINES:
-        _load_entry_points(name=kind)
-    if kind not in _PIPELINES:
-        raise UsageError(
-            f'no pipeline for runs of kind "{kind}": install the package that provides it on this machine as well'
-        )
-    return _PIPELINES[kind]
+    return kind_of(kind).stages
 
 
 def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
@@ -118,34 +146,22 @@ def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
 
 def has_pipeline(kind: str) -> bool:
     """Return whether the pipeline of a kind is installed here."""
-    try:
-        return bool(stages_of(kind))
-    except UsageError:
-        return False
+    return find_kind(kind) is not None
 
 
-def pipelines() -> dict[str, tuple[Stage, ...]]:
-    """Return the stages of every kind, including those of other packages."""
-    for package in importlib.import_module("pkgutil").iter_modules(importlib.import_module(DOMAINS).__path__):
-        _load_domain(package.name)
+def kinds() -> dict[str, RunKind]:
+    """Return every kind by its name, including those of other packages."""
+    for module in DOMAINS:
+        importlib.import_module(module)
     _load_entry_points()
-    return dict(sorted(_PIPELINES.items()))
-
-
-def _load_domain(domain: str) -> None:
-    module = f"{DOMAINS}.{domain}.pipelines"
-    if domain.isidentifier():
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name not in (module, f"{DOMAINS}.{domain}"):
-                raise
+    return dict(sorted(_KINDS.items()))
 
 
 def _load_entry_points(**name: str) -> None:
     metadata = importlib.import_module("importlib.metadata")  # slow: imported only for kinds of other packages
     for entry in metadata.entry_points(group=GROUP, **name):
-        register_pipeline(entry.name, entry.load())
+        provided = entry.load()
+        register_kind(provided if isinstance(provided, RunKind) else RunKind(entry.name, tuple(provided)))
 
 
 def stage_of(kind: str, name: str) -> Stage:
@@ -182,16 +198,22 @@ def step_of(module: str) -> Step:
 
 def hook_of(name: str) -> Callable[["Session", "Run"], None]:
     """Import the function named by "package.module:function"."""
-    return cast(Callable[["Session", "Run"], None], _function(name))
+    return cast(Callable[["Session", "Run"], None], function_of(name))
 
 
 def warm_up(queue: str) -> None:
     """Call the `warm_up` functions of all stages of a queue (see `Stage`)."""
-    selection = (stage for stages in pipelines().values() for stage in stages if stage.queue == queue)
+    selection = (stage for kind in kinds().values() for stage in kind.stages if stage.queue == queue)
     for name in dict.fromkeys(stage.warm_up for stage in selection if stage.warm_up):
-        _function(name)()
+        function_of(name)()
 
 
-def _function(name: str) -> Callable[..., None]:
+def function_of(name: str) -> Callable[..., Any]:
+    """Import the function named by "package.module:function"."""
     module, _, function = name.partition(":")
-    return cast(Callable[..., None], getattr(importlib.import_module(module), function))
+    return cast(Callable[..., Any], getattr(importlib.import_module(module), function))
+
+
+def optional_function(module: str | None, name: str) -> Callable[..., Any] | None:
+    """Import a module of a kind, and return its function of this name; None without the module or the function."""
+    return getattr(importlib.import_module(module), name, None) if module else None

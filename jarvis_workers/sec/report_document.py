@@ -7,24 +7,11 @@ The types are named tuples because a report has up to 25,000 findings: they are 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.sec.assessment import NO_VERDICT, Verdict
 from jarvis_workers.sec.fuzzing_outcome import FuzzingOutcome
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.trace import TraceLocation
-
-
-class EvidenceQuote(NamedTuple):
-    """Lines of a file that a verdict quotes."""
-
-    file: str
-    line: int
-    quote: str
-
-
-class ReproScript(NamedTuple):
-    """A script that an agent ran, for reproduction in a copy of the source."""
-
-    interpreter: str
-    script: str
 
 
 class IssueSuppression(NamedTuple):
@@ -34,64 +21,15 @@ class IssueSuppression(NamedTuple):
     justification: str | None = None
 
 
-class IssueVerdict(NamedTuple):
-    """The verdict on a candidate; `reason` explains why it is neither confirmed nor dismissed.
-
-    `exposure` and `verdict_severity` are those of a risk, else empty; `verdict_confidence` is the model's own.
-    """
-
-    status: str
-    has_risk: bool | None = None
-    analysis: str = ""
-    exposure: str = ""
-    verdict_severity: str = ""
-    verdict_confidence: float | None = None
-    preconditions: str = ""
-    trigger_path: str = ""
-    consequences: str = ""
-    suggestions: str = ""
-    quotes: tuple[EvidenceQuote, ...] = ()
-    reason: str | None = None
-    commands: tuple[ReproScript, ...] = ()
-
-
-class ProofSource(NamedTuple):
-    """A file of a proof, as text or, if it is not text, in base64; `is_whole` is not set if it is truncated."""
-
-    name: str
-    text: str | None = None
-    base64: str | None = None
-    is_whole: bool = True
-
-
-class IssueProof(NamedTuple):
-    """What came of the attempts to prove a finding; `state` is proved, reproduced or failed.
-
-    `kind` is how it was run, `stack` the sanitizer's error, `sources` are the files of the proof, `reason` says why the
-    finding is not proved.  `blob` is the name of the attempt in the blob store, which reports do not show.
-    """
-
-    state: str
-    kind: str | None = None
-    attempts: int = 0
-    command: str = ""
-    sources: tuple[ProofSource, ...] = ()
-    output: str = ""
-    stack: tuple[str, ...] = ()
-    reason: str = ""
-    sandbox: str | None = None
-    blob: str | None = None
-
-
 class Issue(NamedTuple):
     """A finding of a report.
 
     `column` counts characters from 1, None in older stores.  Findings with the same `root_cause` are one defect; older
     reports have none.  `path` is the trace that leads to it.  `judged` is the triage state of a finding that still
     counts; `test_code` means that its file is not part of the program.  `proof` is what came of attempts to prove it,
-    None if none was planned; `also_reported` is what models said of the same defect.  The fields from `has_risk` on are
-    the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.  A verdict that confirms and
-    rates a finding determines its severity and score.
+    None if none was planned; `also_reported` is what models said of the same defect.  A verdict that confirms and rates
+    a finding determines its severity and score; it answers the question `verification` of a `cluster`, which is
+    numbered from 1, None during the run.
     """
 
     id: str
@@ -116,39 +54,31 @@ class Issue(NamedTuple):
     suppression: IssueSuppression | None = None
     judged: bool | str | None = None
     test_code: bool = False
-    proof: IssueProof | None = None
+    proof: Proof | None = None
     also_reported: tuple[str, ...] = ()
-    has_verdict: bool = False
-    has_risk: bool | None = None
-    analysis: str = ""
-    exposure: str = ""
-    verdict_severity: str = ""
-    verdict_confidence: float | None = None
-    preconditions: str = ""
-    trigger_path: str = ""
-    consequences: str = ""
-    suggestions: str = ""
-    quotes: tuple[EvidenceQuote, ...] = ()
-    reason: str | None = None
-    commands: tuple[ReproScript, ...] = ()
+    verdict: Verdict | None = None
     verification: str = ""
     cluster: int | None = None
     extra: Mapping[str, Any] | None = None
 
-    def with_verdict(self, verdict: IssueVerdict, verification: str, cluster: int | None) -> "Issue":
-        """Return the finding with its verdict."""
-        judged = self._replace(has_verdict=True, verification=verification, cluster=cluster, **verdict._asdict())
-        if not judged.is_rated:
-            return judged
-        severity = judged.verdict_severity
-        return judged._replace(severity=severity, score=score_of(judged.confidence, severity))
+    @property
+    def opinion(self) -> Verdict:
+        """The verdict; without one, a verdict that says nothing."""
+        return self.verdict or NO_VERDICT
 
     @property
     def is_rated(self) -> bool:
         """Whether the severity is that of a verdict, and not that of the rule."""
-        return self.status in ("proved", "confirmed") and bool(self.verdict_severity)
+        return self.status in ("proved", "confirmed") and bool(self.opinion.severity)
 
-    def with_proof(self, proof: IssueProof) -> "Issue":
+    def with_verdict(self, verdict: Verdict, verification: str, cluster: int | None) -> "Issue":
+        """Return the finding with its verdict."""
+        judged = self._replace(status=verdict.status, verdict=verdict, verification=verification, cluster=cluster)
+        if not judged.is_rated:
+            return judged
+        return judged._replace(severity=verdict.severity, score=score_of(judged.confidence, verdict.severity))
+
+    def with_proof(self, proof: Proof) -> "Issue":
         """Return a confirmed finding with its proof."""
         return self._replace(status="proved" if proof.state == "proved" else self.status, proof=proof)
 

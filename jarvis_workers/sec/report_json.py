@@ -4,22 +4,20 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
+from jarvis_workers.sec.assessment import REPORTED, EvidenceQuote, ReproScript, Verdict
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
+from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
     DiscoveryOutcome,
     EscalationCount,
-    EvidenceQuote,
     ExcludedTree,
     Issue,
-    IssueProof,
     IssueSuppression,
-    ProofSource,
     ReadingOutcome,
     ReportBody,
     ReportGap,
-    ReproScript,
     Summary,
     SuppressionRemark,
 )
@@ -27,7 +25,8 @@ from jarvis_workers.sec.trace import TraceLocation
 
 Row = dict[str, Any]
 BASE = Issue._fields[: Issue._fields.index("path")]
-VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("extra")]
+VERDICT = (*REPORTED, "verification", "cluster")
+PROOF = tuple(name for name in Proof._fields if name not in ("blob", "attempt"))
 BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[len(BASE) :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
@@ -69,9 +68,8 @@ def issue_to_json(issue: Issue) -> Row:
     row |= {name: value for name, value in optional.items() if value}
     if issue.proof:
         row["proof"] = proof_to_json(issue.proof)
-    if issue.has_verdict:
-        row.update(zip(VERDICT, issue[-1 - len(VERDICT) : -1], strict=True))
-        row["quotes"], row["commands"] = _rows(issue.quotes), scripts_to_json(issue.commands)
+    if issue.verdict:
+        row |= verdict_to_json(issue.verdict) | {"verification": issue.verification, "cluster": issue.cluster}
     if issue.extra:
         row |= issue.extra
     return row
@@ -96,32 +94,30 @@ def summary_to_json(summary: Summary) -> Row:
     return {name: value for name, value in row.items() if not _is_absent(name, value)} | dict(summary.extra)
 
 
-def quotes_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[EvidenceQuote, ...]:
-    """Return the quotes of a verdict."""
-    return tuple(EvidenceQuote(row["file"], row["line"], row["quote"]) for row in rows)
+def verdict_to_json(verdict: Verdict) -> Row:
+    """Return a verdict as a JSON object; its status is that of the finding."""
+    row = {name: getattr(verdict, field) for name, field in REPORTED.items()}
+    return row | {"quotes": _rows(verdict.evidence), "commands": _rows(verdict.commands)}
 
 
-def scripts_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[ReproScript, ...]:
-    """Return the scripts of a verdict."""
-    return tuple(ReproScript(row["interpreter"], row["script"]) for row in rows)
-
-
-def scripts_to_json(scripts: Iterable[ReproScript]) -> list[Row]:
-    """Return the scripts of a verdict as JSON objects."""
-    return _rows(scripts)
-
-
-def proof_to_json(proof: IssueProof) -> Row:
+def proof_to_json(proof: Proof) -> Row:
     """Return a proof as a JSON object."""
-    row = proof._asdict() | {"sources": _rows(proof.sources), "stack": list(proof.stack)}
-    del row["blob"]
-    return row
+    row = {name: getattr(proof, name) for name in PROOF}
+    return row | {"sources": _rows(proof.sources), "stack": list(proof.stack)}
 
 
-def _proof(row: Mapping[str, Any]) -> IssueProof:
-    fields = {name: row[name] for name in IssueProof._fields if name in row}
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    fields = {field: row[name] for name, field in REPORTED.items() if name in row}
+    status: Any = "confirmed" if row["status"] == "proved" else row["status"]
+    quotes = tuple(EvidenceQuote(one["file"], one["line"], one["quote"]) for one in row.get("quotes", ()))
+    scripts = tuple(ReproScript(one["interpreter"], one["script"]) for one in row.get("commands", ()))
+    return Verdict(row["gid"], status, **{**fields, "evidence": quotes, "commands": scripts})
+
+
+def _proof(row: Mapping[str, Any]) -> Proof:
+    fields = {name: row[name] for name in PROOF if name in row}
     sources = tuple(ProofSource(**one) for one in row.get("sources", ()))
-    return IssueProof(**fields)._replace(sources=sources, stack=tuple(row.get("stack", ())))
+    return Proof(**fields)._replace(sources=sources, stack=tuple(row.get("stack", ())))
 
 
 def _issue(row: Mapping[str, Any]) -> Issue:
@@ -131,19 +127,17 @@ def _issue(row: Mapping[str, Any]) -> Issue:
     if names == WITH_PATH:
         *base, path = row.values()
         return Issue._make((*base, _path(path), *BEYOND_BASE[1:]))
-    fields = {"column": None, **row, "has_verdict": "has_risk" in row}
+    fields = {"column": None, **{name: value for name, value in row.items() if name not in REPORTED}}
+    if "has_risk" in row:
+        fields["verdict"] = _verdict(row)
     if "path" in row:
         fields["path"] = _path(row["path"])
     if suppression := row.get("suppression"):
         fields["suppression"] = IssueSuppression(suppression["kind"], suppression.get("justification"))
     if "proof" in row:
         fields["proof"] = _proof(row["proof"])
-    if "quotes" in row:
-        fields["quotes"] = quotes_from_json(row["quotes"])
     if "also_reported" in row:
         fields["also_reported"] = tuple(row["also_reported"])
-    if "commands" in row:
-        fields["commands"] = scripts_from_json(row["commands"])
     if unknown := row.keys() - ISSUE_FIELDS:
         fields = {name: value for name, value in fields.items() if name not in unknown}
         fields["extra"] = {name: row[name] for name in row if name in unknown}

@@ -9,6 +9,7 @@ from typing import Any
 from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.run_kinds import Panel, StoredRun
 from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.write_report import list_issues
@@ -28,6 +29,11 @@ class TranscriptEntry:
     who: str
     text: str
     facts: dict[str, Any]
+
+
+def panel(stored: StoredRun) -> Panel | None:
+    """Return the answer of an agent, for the page of its run."""
+    return read_answer(stored.store, stored.blobs, stored.run)
 
 
 def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:

@@ -13,9 +13,9 @@ from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed, Usage
 from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
-from jarvis_workers.sec.proof.proof import Attempt, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.repetition import Repetition, compare
-from jarvis_workers.sec.report_document import Issue, IssueProof
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_request import selection_of
@@ -54,18 +54,18 @@ class Reproduction(NamedTuple):
     """The repetition of a proof on a tree."""
 
     issue: Issue
-    proof: IssueProof
+    proof: Proof
     repetition: Repetition
 
 
 def reproduce(settings: Settings, store: Store, blobs: Blobs, run: Run, issue: Issue, root: Path) -> Reproduction:
     """Run the proof of a finding of a run again, on the tree at `root`. Raises UsageError if it has no proof."""
     with store.read() as session:
-        found = proofs.of_gids(session, run.id, [issue.gid])
-    if not found or found[0].files is None or issue.proof is None:
-        why = f": {plain(found[0].reason)}" if found else ""
+        found = proofs.of_gids(session, run.id, [issue.gid]).get(issue.gid)
+    if found is None or found.blob is None or issue.proof is None:
+        why = f": {plain(found.reason)}" if found else ""
         raise UsageError(f"{issue.id} has no proof to run again{why}")
-    attempt = Attempt.from_json(json.loads(blobs.read(found[0].files)))
+    attempt = Attempt.from_json(json.loads(blobs.read(found.blob)))
     return Reproduction(issue, issue.proof, _repeat(settings, blobs, run, issue, attempt, root))
 
 

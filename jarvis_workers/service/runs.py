@@ -21,6 +21,7 @@ from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, sta
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.values import PARTIAL_KINDS
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -271,6 +272,17 @@ def remove_runs(store: Store, run_ids: Sequence[str]) -> int:
         with store.write() as session:
             removed += runs.remove(session, run_id)
     return removed
+
+
+def remove_abandoned(store: Store, lease_seconds: float) -> int:
+    """Remove parts of paused runs whose command did not, a day after they were submitted; return their number."""
+    with store.read() as session:
+        found = runs.submitted_before(session, BLOB_GRACE_SECONDS, PARTIAL_KINDS)
+    for run in found:
+        if run.state == "paused" or is_abandoned(store, run, lease_seconds):
+            with suppress(UsageError):  # it has ended meanwhile
+                cancel(store, run, lease_seconds)
+    return remove_runs(store, [run.id for run in found])
 
 
 def discard_run(store: Store, run_id: str, lease_seconds: float) -> None:

@@ -8,15 +8,14 @@ from collections.abc import Collection
 from typing import NewType
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.pipeline.stages import find_kind
 from jarvis_workers.sec.report_document import Summary
 from jarvis_workers.service.runs import find_run, newest_runs
-from jarvis_workers.steps.sec.pipelines import WRITE_REPORT
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-# A run with the step that writes a report of findings.
+# A run whose kind has findings.
 ScanRun = NewType("ScanRun", Run)
 # The states of a scan whose report is written: it has checked everything, or lists what it has not checked.
 REPORTED = ("done", "incomplete")
@@ -37,22 +36,15 @@ class NoScanYet(UsageError):
         super().__init__("there is no scan yet", "start one with: jarvis sec fast")
 
 
-def is_scan_kind(kind: str) -> bool:
-    """Return whether runs of a kind are scans; those of a kind that is not installed here are not."""
-    try:
-        return any(stage.module == WRITE_REPORT for stage in stages_of(kind))
-    except UsageError:
-        return False
-
-
-def is_scan(run: Run) -> bool:
-    """Return whether the run is a scan."""
-    return is_scan_kind(run.kind)
+def has_findings(kind: str) -> bool:
+    """Return whether runs of a kind have findings; those of a kind that is not installed here have none to show."""
+    row = find_kind(kind)
+    return row is not None and row.has_findings
 
 
 def scan_of(run: Run) -> ScanRun:
     """Return the run as a scan. Raises NotAScan."""
-    if not is_scan(run):
+    if not has_findings(run.kind):
         raise NotAScan(run)
     return ScanRun(run)
 
@@ -65,7 +57,7 @@ def is_complete(run: Run, summary: Summary) -> bool:
 def kinds_of_scans(store: Store) -> list[str]:
     """Return the kinds of the scans in the store."""
     with store.read() as session:
-        return [kind for kind in runs.kinds(session) if is_scan_kind(kind)]
+        return [kind for kind in runs.kinds(session) if has_findings(kind)]
 
 
 def newest_scans(store: Store, limit: int, *, root: bytes | None = None, states: Collection[str] = ()) -> list[ScanRun]:

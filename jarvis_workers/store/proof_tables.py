@@ -1,27 +1,17 @@
 """The table of proofs by execution."""
 
-from sqlalchemy import Text
-from sqlmodel import Field, SQLModel
+from sqlalchemy import Column, ForeignKey, Integer, String, Table, Text
+from sqlmodel import SQLModel
 
-from jarvis_workers.store.tables import table
+from jarvis_workers.sec.proof.proof import Proof
+from jarvis_workers.store.record_columns import record_columns
 
-
-class ProofRow(SQLModel, table=True):
-    """The proof of a finding; see `values.NewProof`."""
-
-    __tablename__ = "proof"
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
-    gid: int = Field(primary_key=True)
-    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
-    state: str = Field(max_length=16)
-    kind: str | None = Field(default=None, max_length=16)
-    attempts: int
-    command: str = Field(sa_type=Text)
-    files: str | None = Field(default=None, max_length=64)
-    output: str = Field(sa_type=Text)
-    stack: str = Field(sa_type=Text)
-    reason: str = Field(sa_type=Text)
-    sandbox: str | None = Field(default=None, max_length=1)
-
-
-PROOF = table(ProofRow)
+PROOF = Table(
+    "proof",
+    SQLModel.metadata,
+    Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    Column("gid", Integer, primary_key=True),
+    Column("job_id", Integer, ForeignKey("job.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("files", String(64), key="blob"),
+    *record_columns(Proof, Text, without=("blob", "sources", "attempt"), sandbox=String(1)),
+)

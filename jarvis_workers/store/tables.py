@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.store.record_columns import record_columns
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
@@ -168,30 +169,6 @@ class ClusterRow(SQLModel, table=True):
     gids: str = Field(sa_type=Text)
 
 
-class VerdictRow(SQLModel, table=True):
-    """The verdict on a candidate; see `values.NewVerdict`."""
-
-    __tablename__ = "verdict"
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
-    gid: int = Field(primary_key=True)
-    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
-    status: str = Field(max_length=16)
-    has_risk: bool | None = None
-    preconditions: str = Field(sa_type=Text)
-    trigger_path: str = Field(sa_type=Text)
-    consequences: str = Field(sa_type=Text)
-    suggestions: str = Field(sa_type=Text)
-    evidence: str = Field(sa_type=Text)
-    reason: str | None = Field(default=None, sa_type=Text)
-    commands: str = Field(sa_type=Text)
-    sandbox: str | None = Field(default=None, max_length=1)
-    escalated: bool = False
-    analysis: str = Field(default="", sa_type=Text)
-    exposure: str = Field(default="", max_length=16)
-    severity: str = Field(default="", max_length=16)
-    confidence: float | None = None
-
-
 class BaselineRow(SQLModel, table=True):
     """The number of findings per fingerprint in the baseline of a run."""
 
@@ -329,7 +306,7 @@ RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(W
 RUN_LABEL, RUN_NAME = table(RunLabelRow), table(RunNameRow)
 SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
-BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
+BASELINE, CLUSTER = table(BaselineRow), table(ClusterRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 BUDGET, ALLOWANCE, MEMORY = table(BudgetRow), table(AllowanceRow), table(MemoryRow)
 # Candidates. Gids are assigned before the report, in order of file, line and rule, suppressed ones last. A candidate
@@ -345,6 +322,13 @@ CANDIDATE = Table(
     Column("file_raw", LargeBinary, nullable=False),
     *record_columns(Candidate),
     Index("ix_candidate_gid", "run_id", "gid"),
+)
+VERDICT = Table(
+    "verdict",
+    SQLModel.metadata,
+    Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    Column("job_id", Integer, ForeignKey("job.id", ondelete="CASCADE"), nullable=False, index=True),
+    *record_columns(Verdict, Text, key="gid", without=("cut_short",), sandbox=String(1)),
 )
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)

@@ -202,51 +202,6 @@ class NewCluster(NamedTuple):
     gids: tuple[int, ...]
 
 
-class NewVerdict(NamedTuple):
-    """The verdict on a candidate; `status` is confirmed, dismissed, review or undecided.
-
-    `evidence` and `commands` are JSON; `reason` explains the statuses review and undecided; `sandbox` is the tier in
-    which the commands ran; `escalated` verdicts are those for which a stronger model was asked. `exposure` and
-    `severity` are those of a risk, else empty; `confidence` is from 0 to 1.
-    """
-
-    gid: int
-    status: str
-    has_risk: bool | None
-    preconditions: str
-    trigger_path: str
-    consequences: str
-    suggestions: str
-    evidence: str
-    reason: str | None
-    commands: str
-    sandbox: str | None = None
-    escalated: bool = False
-    analysis: str = ""
-    exposure: str = ""
-    severity: str = ""
-    confidence: float | None = None
-
-
-class NewProof(NamedTuple):
-    """The result of the attempts to prove a finding; `state` is proved, reproduced or failed.
-
-    `files` is the blob of the attempt, `stack` the sanitizer's error as a JSON list of lines, `reason` says why the
-    finding is not proved; `sandbox` is the tier in which it ran.
-    """
-
-    gid: int
-    state: str
-    kind: str | None
-    attempts: int
-    command: str
-    files: str | None
-    output: str
-    stack: str
-    reason: str
-    sandbox: str | None = None
-
-
 class DomainResult(Protocol):
     """A job's result for the tables of its domain; `store.domain_results` registers the writer.
 

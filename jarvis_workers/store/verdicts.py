@@ -3,38 +3,43 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 from sqlalchemy import insert as insert_into
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import chunked, storable
+from jarvis_workers.sec.assessment import Verdict
+from jarvis_workers.store.record_columns import record_row
+from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import VERDICT
-from jarvis_workers.store.values import NewVerdict
 
 READ_ROWS = 500
-COLUMNS = tuple(VERDICT.c[name] for name in NewVerdict._fields)
+COLUMNS = tuple(column for column in VERDICT.c if column.key in Verdict._fields)
 
 
-def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[NewVerdict]) -> None:
+def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[Verdict]) -> None:
     """Insert the verdicts of a job."""
-    rows = [{"run_id": run_id, "job_id": job_id, **_row(verdict)} for verdict in verdicts]
+    rows = [{"run_id": run_id, "job_id": job_id, **record_row(COLUMNS, verdict)} for verdict in verdicts]
     if rows:
         session.execute(insert_into(VERDICT), rows)
 
 
-def read(session: Session, run_id: str) -> Iterator[NewVerdict]:
+def read(session: Session, run_id: str) -> Iterator[Verdict]:
     """Yield the current verdicts of a run."""
     query = select(*COLUMNS).where(VERDICT.c.run_id == run_id)
     rows = session.execute(query.order_by(VERDICT.c.gid).execution_options(yield_per=READ_ROWS))
-    return (NewVerdict(*row) for row in rows)
+    return (_verdict(row) for row in rows)
 
 
-def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewVerdict]:
+def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[Verdict]:
     """Return the existing verdicts on some candidates of a run."""
-    ours, result = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[NewVerdict]()
+    ours, result = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[Verdict]()
     for some in chunked(gids):
-        result += [NewVerdict(*row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
+        result += [_verdict(row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
     return result
+
+
+def _verdict(row: Row[Any]) -> Verdict:
+    return Verdict(**row._mapping)
 
 
 def statuses(session: Session, run_id: str) -> dict[int, str]:
@@ -74,7 +79,3 @@ def sandboxes(session: Session, run_id: str) -> list[str]:
     """Return the sandbox tiers in which the scripts of a run were executed."""
     query = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
     return sorted(session.execute(query).scalars())
-
-
-def _row(verdict: NewVerdict) -> dict[str, Any]:
-    return {name: storable(value) if isinstance(value, str) else value for name, value in verdict._asdict().items()}

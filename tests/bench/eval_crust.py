@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 from jarvis_workers.bench.crate_tests import crate_outcome
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.interface_question import interface_files
-from jarvis_workers.source.rust.rust_items import masked, read_items
-from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
+from jarvis_workers.source.rust.rust_items import read_items
+from jarvis_workers.source.rust.rust_syntax import masked, unsafe_lines
 
 LIMITS = BenchLimits(build_seconds=300, test_seconds=60)
 MANIFEST = '[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n\n[workspace]\n'

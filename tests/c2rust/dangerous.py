@@ -3,7 +3,7 @@
 import re
 
 from jarvis_workers.c2rust.unsafe_cleaning import IN_FUNCTIONS, NEEDED, UNUSED, Compilation, RustDiagnostic, Texts
-from jarvis_workers.source.rust.unsafe_blocks import RustText, UnsafeBlock
+from jarvis_workers.source.rust.rust_syntax import RustText, UnsafeBlock
 
 
 class DangerCompiler:

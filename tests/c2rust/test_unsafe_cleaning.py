@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from jarvis_workers.c2rust.unsafe_cleaning import CleanedTexts, Compilation, RustDiagnostic, Texts, clean_unsafe
-from jarvis_workers.source.rust.unsafe_blocks import BLOCK, RustText, unsafe_lines
+from jarvis_workers.source.rust.rust_syntax import RustText, unsafe_block_lines
 from tests.c2rust.dangerous import DangerCompiler
 
 COMMENT = "// SAFETY: assumed, not proven: the conditions of `danger` hold"
@@ -239,7 +239,7 @@ def test_the_result_has_fewer_unsafe_lines():
     body = "".join(f"        one({n});\n" for n in range(9))
     text = f"fn f() {{\n    unsafe {{\n{body}        danger();\n    }}\n}}\n"
 
-    assert (unsafe_lines(text, BLOCK), unsafe_lines(cleaned(text), BLOCK)) == (12, 1)
+    assert (unsafe_block_lines(text), unsafe_block_lines(cleaned(text))) == (12, 1)
 
 
 def test_unbalanced_text_does_not_change():

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.service import wiring
-from jarvis_workers.source.rust.unsafe_blocks import RustText, blanked
+from jarvis_workers.source.rust.rust_syntax import RustText
+from jarvis_workers.source.rust.unsafe_edits import blanked
 from jarvis_workers.store import jobs, runs
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.chaos.commands import until

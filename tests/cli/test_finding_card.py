@@ -23,6 +23,7 @@ ISSUE: dict[str, Any] = {
     "fingerprint": "0" * 16,
 }
 VERDICT = {
+    "has_risk": True,
     "verification": "Does s fit into d?",
     "preconditions": "s is longer than d",
     "trigger_path": "main calls copy",

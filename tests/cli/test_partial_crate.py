@@ -17,7 +17,9 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import export_conversion
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, write_files
 from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.settings import Settings
 from jarvis_workers.steps.c2rust.pipelines import PARTIAL
 from jarvis_workers.store.values import Run
 from tests.cli.commands import Jarvis
@@ -35,16 +37,19 @@ PART, WHOLE = "// so far\n", "// whole\n"
 class PausedRun(NamedTuple):
     """A paused run, and the run that has made its crate so far."""
 
+    settings: Settings
     store: Store
     blobs: Blobs
     paused: Run
     run: Run
 
     def write(self, place: Path) -> Path:
-        return write_new_crate(self.store, self.blobs, self.run, place, Quiet(), self.paused)
+        stored = StoredRun(self.settings, self.store, self.blobs, self.run)
+        return write_new_crate(stored, place, Quiet(), self.paused)
 
     def conclude(self, made: AbstractContextManager[Run], place: Path) -> bool:
-        return conclude_partial_crate(self.store, self.blobs, self.paused, made, lambda _: self.write(place), Quiet())
+        stored = StoredRun(self.settings, self.store, self.blobs, self.paused)
+        return conclude_partial_crate(stored, made, lambda _: self.write(place), Quiet())
 
 
 @pytest.fixture
@@ -53,7 +58,8 @@ def found(jarvis: Jarvis) -> Iterator[PausedRun]:
     paused = store_conversion(jarvis, tree, CONVERSION, state="paused", reason="budget")
     run = store_conversion(jarvis, tree, CONVERSION, {"src/lib.rs": PART}, kind=PARTIAL)
     with wiring.store_of(jarvis.settings) as store:
-        yield PausedRun(store, wiring.blobs_of(jarvis.settings), find_run(store, paused), find_run(store, run))
+        blobs = wiring.blobs_of(jarvis.settings)
+        yield PausedRun(jarvis.settings, store, blobs, find_run(store, paused), find_run(store, run))
 
 
 def writer(crate: Path) -> str:

@@ -15,7 +15,7 @@ import pytest
 from jarvis_cli.progress import describe
 from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.service import wiring
-from jarvis_workers.service.progress_units import units_of
+from jarvis_workers.service.run_kinds import units_of
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs

@@ -1,14 +1,15 @@
-"""The registry of pipelines: a kind is found in the package of its domain, or by an entry point."""
+"""The registry of kinds: a kind is found in the package of its domain, or by an entry point."""
 
 import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.stages import (
+    RunKind,
     Stage,
     has_pipeline,
+    kinds,
     opened_with,
-    pipelines,
-    register_pipeline,
+    register_kind,
     stages_of,
     stages_without,
     warm_up,
@@ -38,7 +39,7 @@ OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck"
 
 
 def test_the_registry_lists_built_in_kinds_and_those_of_entry_points() -> None:
-    assert list(pipelines()) == BUILT_IN + OF_TESTS
+    assert list(kinds()) == BUILT_IN + OF_TESTS
 
 
 @pytest.mark.parametrize("kind", BUILT_IN + OF_TESTS)
@@ -56,14 +57,14 @@ def test_a_kind_that_no_package_provides_is_an_error_that_says_what_to_install(k
 
 
 def test_a_stage_on_a_queue_without_a_pool_is_refused() -> None:
-    with pytest.raises(ValueError, match=r'pipeline "test\.lost": no queue "nowhere"'):
-        register_pipeline("test.lost", [Stage("lose", module="x", queue="nowhere")])
+    with pytest.raises(ValueError, match=r'kind "test\.lost": no queue "nowhere"'):
+        register_kind(RunKind("test.lost", (Stage("lose", module="x", queue="nowhere"),)))
     assert not has_pipeline("test.lost")
 
 
-def test_a_pipeline_cannot_be_replaced() -> None:
-    with pytest.raises(ValueError, match="two pipelines are registered"):
-        register_pipeline("sec.fast", stages_of("sec.agent"))
+def test_a_kind_cannot_be_replaced() -> None:
+    with pytest.raises(ValueError, match="two kinds are registered"):
+        register_kind(RunKind("sec.fast", stages_of("sec.agent")))
 
 
 def test_a_user_may_leave_out_an_optional_stage_and_no_other() -> None:

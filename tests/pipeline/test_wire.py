@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.wire import decode_commit, encode_commit, to_line
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, VerdictResult
-from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewJob, NewVerdict, Spot
+from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewJob, Spot
 
 paths = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -46,7 +47,7 @@ results = st.one_of(
         meanings=st.lists(meanings, max_size=3).map(tuple),
     ),
     st.builds(ClusterResult, clusters=st.lists(clusters, max_size=3).map(tuple)),
-    st.builds(VerdictResult, verdicts=st.lists(st.from_type(NewVerdict), max_size=3).map(tuple)),
+    st.builds(VerdictResult, verdicts=st.lists(st.from_type(Verdict), max_size=3).map(tuple)),
 )
 commits = st.builds(
     Commit,

@@ -12,8 +12,8 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import HostExhausted
 from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
-from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.proof.attempts import BLOCKED, CALLS_PER_ATTEMPT, AttemptLedger
 from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine

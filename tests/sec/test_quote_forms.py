@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge import verification
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.slices import CodeIndex, SliceTarget, cut
-from jarvis_workers.sec.judge.verdict import Evidence, Quote
+from jarvis_workers.sec.judge.verdict import Quote
 from tests.sec.slicing import Files
 from tests.sec.verifying import MARKS
 
@@ -103,7 +104,7 @@ def index() -> CodeIndex:
     return CodeIndex(Files(FILES))
 
 
-def find(index: CodeIndex, file: str, line: int, quote: str, *, dismisses: bool = False) -> Evidence | LostQuote:
+def find(index: CodeIndex, file: str, line: int, quote: str, *, dismisses: bool = False) -> EvidenceQuote | LostQuote:
     about = cut(index, [SliceTarget("src/names.c", 28)])
     return find_quote(index, about, Quote(file=file, line=line, quote=quote), dismisses=dismisses)
 
@@ -115,7 +116,7 @@ def test_a_right_quote_of_any_form_is_found(form: str, dismisses: bool, index: C
 
     found = find(index, file, line, quote, dismisses=dismisses)
 
-    assert isinstance(found, Evidence)
+    assert isinstance(found, EvidenceQuote)
     assert (found.file, found.line) == ("src/names.c", at)
 
 

@@ -17,18 +17,16 @@ from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.platforms.tokens import estimate
+from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
 from jarvis_workers.sec.judge.canary import CANARIES
 from jarvis_workers.sec.judge.quotes import find_quote
 from jarvis_workers.sec.judge.reading_tools import READERS, reading_tools
 from jarvis_workers.sec.judge.slices import SELECTED, CodeIndex
 from jarvis_workers.sec.judge.verdict import (
     FORM,
-    TEXTS,
-    Evidence,
     Quote,
     ReportItem,
     SeenDefect,
-    Verdict,
     VerdictCollector,
 )
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
@@ -356,7 +354,7 @@ def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
         trigger_path="src/main.c:6 -> src/a.c:8",
         consequences="a write behind d",
         suggestions="use strlcpy",
-        evidence=(Evidence("src/a.c", 8, "strcpy(d, s);"),),
+        evidence=(EvidenceQuote("src/a.c", 8, "strcpy(d, s);"),),
     )
 
 

@@ -9,12 +9,12 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Platform, Reply
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of

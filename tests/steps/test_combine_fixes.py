@@ -8,11 +8,11 @@ import pytest
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.sec.fix.changed_files import FileContents
-from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
+from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import passed
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FixResult, FixResults, PatchedFile
-from jarvis_workers.sec.proof.proof import Attempt
+from jarvis_workers.sec.proof.proof import Attempt, Proof
 from jarvis_workers.steps.sec.combine_fixes import CombineWork, converse
 from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, RESULT
@@ -121,7 +121,7 @@ def test_a_patch_whose_proof_fires_beside_an_earlier_one_is_refused(place: FixPl
     )
     attempt = Attempt("program", "main.c", ("a" * 40,))
     blob = place.pipeline.blobs.put(json.dumps(attempt.to_json()).encode())
-    proof = FixProof(blob=blob, state="proved", stack=("stack-buffer-overflow", "#0 copy_name name.c:11"))
+    proof = Proof(blob=blob, state="proved", stack=("stack-buffer-overflow", "#0 copy_name name.c:11"))
     finding = place.finding("strcpy(out, name);").model_copy(update={"proof": proof})
     patch = fixed(place, finding, name_c=(COPY, FIX)).model_copy(update={"gates": (passed("proof"),)})
 

@@ -107,7 +107,7 @@ def test_a_root_cause_of_four_files_is_one_question_with_one_candidate(
     assert {issue.file for issue in null} == {"a.c", "b.c", "c.c", "table.c"}
     assert len({issue.root_cause for issue in null}) == 1
     assert {issue.status for issue in null} == {"confirmed"}
-    assert len({(issue.trigger_path, issue.quotes) for issue in null}) == 1
+    assert len({(issue.opinion.trigger_path, issue.opinion.evidence) for issue in null}) == 1
     assert len({issue.root_cause for issue in found}) == len(found) - len(null) + 1
     assert sorted(map(len, asked)) == [1, *[len(copies)] * 3]
     (one,) = next(texts for texts in asked if len(texts) == 1)

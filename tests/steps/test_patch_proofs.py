@@ -10,11 +10,11 @@ import pytest
 from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
-from jarvis_workers.sec.fix.fixable import FixFinding, FixProof
+from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.proof_gate import NO_BENIGN
 from jarvis_workers.sec.fix.result import FixResult
 from jarvis_workers.sec.proof.harness_literals import literals_of
-from jarvis_workers.sec.proof.proof import Attempt, ClientMessage, ServerClient
+from jarvis_workers.sec.proof.proof import Attempt, ClientMessage, Proof, ServerClient
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, report_on
 from jarvis_workers.steps.sec.patch_proofs import NO_SANDBOX
 from jarvis_workers.steps.sec.proof_runner import BenchRunner
@@ -65,7 +65,7 @@ class ProvedPlace:
             report = report_on(self.case.attempt, runner.attempt(self.case.attempt), target)
         assert report.proof is not None, report.text
         blob = self.place.pipeline.blobs.put(json.dumps(self.case.attempt.to_json()).encode())
-        proof = FixProof(blob=blob, state=state, command=report.proof.command, stack=report.proof.stack)
+        proof = Proof(blob=blob, state=state, command=report.proof.command, stack=report.proof.stack)
         text = next(line for line in self.case.files[target.sink.file].split("\n") if SINK in line)
         found = self.place.finding(text.strip(), f"src/{target.sink.file}")
         return found.model_copy(update={"cwe": self.case.cwe, "status": "proved", "proof": proof})
@@ -285,7 +285,7 @@ def test_a_proof_without_a_sandbox_is_not_checked(proved: Callable[..., ProvedPl
     blob = place.place.pipeline.blobs.put(json.dumps(STACK.attempt.to_json()).encode())
     lines = [(name, line) for name, text in STACK.files.items() for line in text.split("\n") if SINK in line]
     finding = place.place.finding(lines[0][1].strip(), f"src/{lines[0][0]}")
-    finding = finding.model_copy(update={"proof": FixProof(blob=blob, state="proved")})
+    finding = finding.model_copy(update={"proof": Proof(blob=blob, state="proved")})
 
     result, _ = place.fix(place.edit(*BOUND), ANSWER, finding=finding)
 

@@ -4,13 +4,14 @@ import pytest
 
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.steps.sec.results import ClusterResult, VerdictResult
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import CANDIDATE, JOB
-from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewJob, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewJob
 from tests.store.arrange import NO_SNAPSHOT, SPOT, batches, claim, commit, job_rows, run_now, states, tick
 
 KIND = "sec.agent"
@@ -19,8 +20,8 @@ STAGES = [stage.name for stage in stages_of(KIND) if not stage.optional and stag
 _numbers = iter(range(1, 1_000))
 
 
-def verdict(gid: int) -> NewVerdict:
-    return NewVerdict(gid, "confirmed", True, "p", "t", "c", "s", "[]", None, "[]")
+def verdict(gid: int) -> Verdict:
+    return Verdict(gid, "confirmed", True, "p", "t", "c", "s")
 
 
 def child(gid: int) -> NewJob:

@@ -12,13 +12,14 @@ import pytest
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.sec.assessment import EvidenceQuote, ReproScript, Verdict
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.steps.sec.verify_cluster import VerifyWork, converse, load
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ANSWER
-from jarvis_workers.store.values import Claimed, Commit, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 from tests.sec.slicing import FILES
 from tests.sec.verifying import RISK, SAFE
@@ -73,7 +74,7 @@ def place(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], mo
     return Place(tmp_path, pipeline, lambda: open_stores(sqlite_url, durable=True))
 
 
-def verdicts_of(commit: Commit) -> tuple[NewVerdict, ...]:
+def verdicts_of(commit: Commit) -> tuple[Verdict, ...]:
     (result,) = commit.results
     assert isinstance(result, VerdictResult)
     return result.verdicts
@@ -95,8 +96,8 @@ def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place:
     (verdict,) = verdicts_of(commit)
     assert (verdict.gid, verdict.status, verdict.has_risk) == (work.cluster.candidates[0][0], "confirmed", True)
     assert (verdict.trigger_path, verdict.reason) == ("src/main.c:6 -> src/a.c:8", None)
-    assert json.loads(verdict.evidence) == [{"file": "src/a.c", "line": 8, "quote": "strcpy(d, s);"}]
-    assert json.loads(verdict.commands) == [{"interpreter": "bash", "script": "grep -n strcpy src/a.c"}]
+    assert verdict.evidence == (EvidenceQuote("src/a.c", 8, "strcpy(d, s);"),)
+    assert verdict.commands == (ReproScript("bash", "grep -n strcpy src/a.c"),)
     assert commit.not_checked == ()
     with place.pipeline.store.read() as session:
         assert len(transcripts.lines(session, work.job.id)) == len(("start", *("answer", "result") * 2, "answer"))
@@ -117,7 +118,7 @@ def test_a_second_run_asks_only_about_what_has_changed(place: Place) -> None:
     edited, requests = asked(place, place.work(place.scan(a=changed)), FINDS)
 
     assert verdicts_of(again) == verdicts_of(first)
-    assert [json.loads(verdicts_of(commit)[0].evidence)[0]["line"] for commit in (again, moved, edited)] == [8, 13, 8]
+    assert [verdicts_of(commit)[0].evidence[0].line for commit in (again, moved, edited)] == [8, 13, 8]
     assert len(requests) == 1
 
 
@@ -143,7 +144,7 @@ def test_a_model_that_does_not_answer_leaves_each_candidate_undecided_by_name(pl
     commit, _ = asked(place, place.work(place.scan()), FAULTS["401"])
 
     (verdict,) = verdicts_of(commit)
-    assert (verdict.status, verdict.has_risk, verdict.evidence) == ("undecided", None, "[]")
+    assert (verdict.status, verdict.has_risk, verdict.evidence) == ("undecided", None, ())
     assert (verdict.reason or "").startswith("refused: ")
     ((path, reason),) = commit.not_checked
     assert path == b"src/a.c"

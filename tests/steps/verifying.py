@@ -4,18 +4,21 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.pipeline.stages import kind_of
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
 KIND = "test.cluster"
 MODULE = "tests.steps.verifying"
-STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in stages_of("sec.agent"))
+SCAN = kind_of("sec.agent")
+STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in SCAN.stages)
+CLUSTERED = SCAN._replace(name=KIND, stages=STAGES)
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
@@ -27,7 +30,6 @@ def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
 async def converse(work: dict[str, Any], _: Blobs, __: AgentRuntime) -> Commit:
     """Confirm each candidate."""
     verdicts = [
-        NewVerdict(gid, "confirmed", True, work["verification"], "main", "harm", "a check", "[]", None, "[]")
-        for gid in work["gids"]
+        Verdict(gid, "confirmed", True, work["verification"], "main", "harm", "a check") for gid in work["gids"]
     ]
     return Commit(files=1, results=(VerdictResult(tuple(verdicts)),))

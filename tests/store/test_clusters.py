@@ -2,16 +2,28 @@
 
 import pytest
 
+from jarvis_workers.sec.assessment import EvidenceQuote, ReproScript, Verdict
 from jarvis_workers.steps.sec.results import ClusterResult, VerdictResult
 from jarvis_workers.store import clusters, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Claimed, Commit, DomainResult, Finished, NewCluster, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit, DomainResult, Finished, NewCluster
 from tests.store.arrange import add_planned_run, claim, run_to_its_end
 
 FIRST = NewCluster(b"a/\xff.c", 2, "the sizes fit", (3, 11))
 SECOND = NewCluster(b"b.c", 1, "it is checked", (4,))
-SURE = NewVerdict(4, "confirmed", True, "always", "main -> f", "a crash", "check it", "[1]", None, '["ls"]')
-UNSURE = NewVerdict(11, "undecided", None, "", "", "", "", "[]", "no answer came", "[]")
+SURE = Verdict(
+    4,
+    "confirmed",
+    True,
+    "always",
+    "main -> f",
+    "a crash",
+    "check it",
+    (EvidenceQuote("a.c", 1, "gets(d);"),),
+    None,
+    (ReproScript("bash", "ls"),),
+)
+UNSURE = Verdict(11, "undecided", reason="no answer came")
 
 MOST = 70_000
 

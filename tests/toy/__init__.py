@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.pipeline.options import RunOptions
-from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, RunKind, Stage
 from jarvis_workers.store.domain_results import register_result
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ STAGES = (
     ),
     Stage("total", module="tests.toy.total", queue=CONTROL_QUEUE, on_open="tests.toy:drop_small_files", optional=True),
 )
+COUNTING = RunKind(KIND, STAGES, output="tests.toy.lines", result="tests.toy.lines")
 LINES = sa.Table(
     "toy_lines",
     sa.MetaData(),

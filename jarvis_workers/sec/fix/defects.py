@@ -11,9 +11,9 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.cwe import cwe_number, is_cwe
 from jarvis_workers.sec.judge.report_fields import Text, line_value, sentence
-from jarvis_workers.sec.judge.verdict import Evidence
 
 # More than a model reports of one function, and than an answer has room for.
 ITEMS_MAX = 50
@@ -71,7 +71,7 @@ class CheckedReport(NamedTuple):
 
 
 # Locates an item, or returns None.
-Locate = Callable[[DefectItem], Evidence | None]
+Locate = Callable[[DefectItem], EvidenceQuote | None]
 
 
 def check(items: Sequence[DefectItem], height: int, find: Locate) -> CheckedReport:
@@ -88,7 +88,7 @@ def check(items: Sequence[DefectItem], height: int, find: Locate) -> CheckedRepo
     return CheckedReport(tuple(defects), tuple(lost), tuple(problems[:PROBLEMS_MAX]), surplus)
 
 
-def _problem(item: DefectItem, place: Evidence | None, height: int) -> str | None:
+def _problem(item: DefectItem, place: EvidenceQuote | None, height: int) -> str | None:
     if not item.file and not 0 < item.line <= height:
         return f"the function has {height} lines, and no line {item.line}"
     if place is None:
@@ -96,6 +96,6 @@ def _problem(item: DefectItem, place: Evidence | None, height: int) -> str | Non
     return None if any(map(str.isalnum, item.description)) else "its description is empty"
 
 
-def defect_at(item: DefectItem, place: Evidence) -> PlacedDefect:
+def defect_at(item: DefectItem, place: EvidenceQuote) -> PlacedDefect:
     """Return the defect of an item at a place."""
     return PlacedDefect(place.file, place.line, item.cwe, item.text)

@@ -1,21 +1,28 @@
 """The finding that a patch is for, as the job and the model get it."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PlainSerializer,
+    PlainValidator,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.assessment import NO_VERDICT, TEXTS, Verdict
 from jarvis_workers.sec.finding import WITHOUT_RULE
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report_document import Issue
 
-LINE_NUMBER = re.compile(r":\d+$")
 # In the order in which they are fixed.
 FIXABLE = ("proved", "reproduced", "confirmed")
 MOST_PROOFS = 5
-TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
 class FixLine(BaseModel):
@@ -29,23 +36,23 @@ class FixLine(BaseModel):
     note: str = ""
 
 
-class FixProof(BaseModel):
-    """The stored proof of a finding: the blob of its attempt, its state, its command, and the sanitizer's error."""
-
-    model_config = ConfigDict(frozen=True)
-
-    blob: str
-    state: str
-    command: str = ""
-    stack: tuple[str, ...] = ()
-
-    @property
-    def stack_without_lines(self) -> tuple[str, ...]:
-        """The stack, without line numbers."""
-        return tuple(LINE_NUMBER.sub("", line) for line in self.stack)
+def _read_proof(row: Any) -> Proof:
+    return row if isinstance(row, Proof) else Proof(**{**row, "stack": tuple(row.get("stack", ()))})
 
 
-NO_PROOFS: Mapping[int, FixProof] = {}
+def _proof_row(proof: Proof) -> dict[str, Any]:
+    return {name: getattr(proof, name) for name in ("blob", "state", "command", "stack")}
+
+
+def _verdict_texts(verdict: Verdict) -> dict[str, str]:
+    return {name: getattr(verdict, name) for name in TEXTS}
+
+
+# A proof with a blob; its JSON has what the gates need.
+StoredProof = Annotated[Proof, PlainValidator(_read_proof), PlainSerializer(_proof_row)]
+# Of the verdict, the JSON has the texts, among the fields of the finding.
+VerdictTexts = Annotated[Verdict, PlainValidator(lambda verdict: verdict), PlainSerializer(_verdict_texts)]
+NO_PROOFS: Mapping[int, Proof] = {}
 
 
 class RelatedFinding(BaseModel):
@@ -59,7 +66,7 @@ class RelatedFinding(BaseModel):
     id: str
     pattern: str
     place: FixLine
-    proof: FixProof | None = None
+    proof: StoredProof | None = None
     title: str = ""
 
     @property
@@ -82,13 +89,21 @@ class FixFinding(RelatedFinding):
     status: str
     description: str
     suggestion: str
-    preconditions: str = ""
-    trigger_path: str = ""
-    consequences: str = ""
-    suggestions: str = ""
+    verdict: VerdictTexts = NO_VERDICT
     steps: tuple[FixLine, ...] = ()
     others: tuple[RelatedFinding, ...] = ()
     digest: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_verdict(cls, row: Any) -> Any:
+        texts = {name: row[name] for name in TEXTS if name in row}
+        return {"verdict": NO_VERDICT._replace(**texts), **row}
+
+    @model_serializer(mode="wrap")
+    def _with_texts(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        parts = (value if name == "verdict" else {name: value} for name, value in write(self).items())
+        return {name: value for part in parts for name, value in part.items()}
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -100,16 +115,21 @@ class FixFinding(RelatedFinding):
         """The first findings with different proofs, among those with its root cause."""
         found = dict[str, RelatedFinding]()
         for one in (self, *self.others):
-            if one.proof:
+            if one.proof and one.proof.blob:
                 found.setdefault(one.proof.blob, one)
         return tuple(found.values())[:MOST_PROOFS]
+
+    @property
+    def proof_blobs(self) -> tuple[str, ...]:
+        """The blobs of the proofs that are `proved`."""
+        return tuple(one.proof.blob for one in self.proved if one.proof and one.proof.blob)
 
     @property
     def identity(self) -> str:
         """What a question about the finding depends on; excludes line numbers, so that edits above do not change it."""
         others = (f"{other.pattern} {other.place.file} {other.place.text}" for other in self.others)
-        proofs = (one.proof.blob for one in self.proved if one.proof)
-        return "\0".join((self.fingerprint, self.status, *(getattr(self, name) for name in TEXTS), *others, *proofs))
+        texts = (getattr(self.verdict, name) for name in TEXTS)
+        return "\0".join((self.fingerprint, self.status, *texts, *others, *self.proof_blobs))
 
     @property
     def label(self) -> str:
@@ -135,13 +155,12 @@ def fix_finding(
     others: Sequence[Issue],
     path_of: Callable[[str], str],
     digest: str,
-    proofs: Mapping[int, FixProof] = NO_PROOFS,
+    proofs: Mapping[int, Proof] = NO_PROOFS,
 ) -> FixFinding:
     """Return the finding of an issue, with the others of its root cause.
 
     `path_of` returns the path in the archive for the displayed path of a report; `proofs` has them by gid.
     """
-    texts: dict[str, Any] = {name: getattr(issue, name) for name in TEXTS}
     return FixFinding(
         id=issue.id,
         gid=issue.gid,
@@ -157,13 +176,13 @@ def fix_finding(
         others=tuple(related_finding(one, path_of, proofs) for one in others),
         description=issue.description,
         suggestion=issue.suggestion,
+        verdict=issue.opinion,
         steps=tuple(FixLine(file=path_of(step.file), line=step.line, note=step.note) for step in issue.path),
         digest=digest,
-        **texts,
     )
 
 
-def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping[int, FixProof]) -> RelatedFinding:
+def related_finding(issue: Issue, path_of: Callable[[str], str], proofs: Mapping[int, Proof]) -> RelatedFinding:
     """Return the part of a finding that all findings of a root cause have."""
     return RelatedFinding(
         id=issue.id,

@@ -102,7 +102,7 @@ def question_lines(task: FixTask) -> Iterator[str]:
         yield f"function: {task.function}"
     yield f"line: {finding.place.text}"
     for name, title in TITLES.items():
-        if text := getattr(finding, name):
+        if text := getattr(finding if name == "suggestion" else finding.verdict, name):
             yield f"{title}: {text}"
     for one in finding.proved:
         if one.proof:

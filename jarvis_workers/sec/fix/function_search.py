@@ -18,12 +18,13 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.fix.defects import FORM, CheckedReport, DefectItem, PlacedDefect, check, defect_at
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
-from jarvis_workers.sec.judge.verdict import Evidence, Quote
+from jarvis_workers.sec.judge.verdict import Quote
 from jarvis_workers.sec.judge.verification import ROLES
 from jarvis_workers.tools.registry import Toolbox
 
@@ -144,14 +145,14 @@ class FunctionSearch:
         rules = sorted({one.rule for one in found if one.level != "warn"})
         return INSTRUCTED.format(rules=", ".join(rules)) if rules else None
 
-    def _find(self, item: DefectItem) -> Evidence | None:
+    def _find(self, item: DefectItem) -> EvidenceQuote | None:
         """Return the place of the quote, in the function if it names no file."""
         question = self._question
         quote = Quote(file=item.file or question.name, line=item.line, quote=item.quote)
         found = find_quote(question.index, question.code, quote)
-        return found if isinstance(found, Evidence) else None
+        return found if isinstance(found, EvidenceQuote) else None
 
-    def _stated(self, item: DefectItem) -> Evidence | None:
+    def _stated(self, item: DefectItem) -> EvidenceQuote | None:
         """Return the line that an item states, whatever it quotes."""
         question = self._question
         return stated_place(question.index, question.code, item.file or question.name, item.line)

@@ -6,9 +6,8 @@ reason, such as lost evidence or instructions in the code, is for a person.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
-from jarvis_workers.sec.judge.verdict import Verdict
+from jarvis_workers.sec.assessment import Verdict
 
 DECIDED = ("confirmed", "dismissed")
 
@@ -40,7 +39,7 @@ def settle(verdict: Verdict, answer: Verdict, *, saw_raw: bool) -> Verdict:
     """
     decides = answer.status in DECIDED or (answer.status == "review" and verdict.status == "undecided")
     if decides and not (saw_raw and answer.status == "dismissed"):
-        return replace(answer, commands=verdict.commands, escalated=True)
+        return answer._replace(commands=verdict.commands, escalated=True)
     says = "dismissed, but comments were read" if decides else answer.status
     why = f" ({answer.reason})" if answer.reason else ""
-    return replace(verdict, reason=f"{verdict.reason}; after escalation: {says}{why}", escalated=True)
+    return verdict._replace(reason=f"{verdict.reason}; after escalation: {says}{why}", escalated=True)

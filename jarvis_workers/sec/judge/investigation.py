@@ -20,9 +20,10 @@ from jarvis_workers.agent.loop import CALLS_MAX, run_task
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.errors import AgentStopped
+from jarvis_workers.sec.assessment import Exposure, RatedSeverity, Verdict
 from jarvis_workers.sec.judge.report_fields import Text
 from jarvis_workers.sec.judge.tool_calls import ToolCalls
-from jarvis_workers.sec.judge.verdict import Exposure, ReportItem, Severity, Verdict, VerdictCollector
+from jarvis_workers.sec.judge.verdict import ReportItem, VerdictCollector
 from jarvis_workers.sec.proof.attempts import AttemptLedger, AttemptsEnded
 from jarvis_workers.sec.proof.crashes import severity_of_line
 from jarvis_workers.sec.proof.proof import Proof
@@ -57,7 +58,7 @@ class GivenCall(NamedTuple):
 
     arguments: Mapping[str, Any]
     exposure: Exposure
-    severity: Severity
+    severity: RatedSeverity
 
 
 @dataclass(frozen=True)
@@ -195,10 +196,10 @@ class Investigation:
             if is_reported or verdict.cut_short:
                 return verdict if verdict.status == "confirmed" else _by_proof(verdict, proof)
             given = next(iter(self.given.get(number, ())), None)
-            severity = given.severity if given else cast(Severity, severity_of_line(proof.stack[0]))
+            severity = given.severity if given else cast(RatedSeverity, severity_of_line(proof.stack[0]))
             exposure: Exposure = given.exposure if given else ""
             reason = UNASKED if number in self._unasked else None
-            return replace(_by_proof(verdict, proof), severity=severity, exposure=exposure, reason=reason)
+            return _by_proof(verdict, proof)._replace(severity=severity, exposure=exposure, reason=reason)
         if verdict.status == "confirmed" and number in self._withdrawn:
             return verdict.for_review(WITHDRAWN.format(self._withdrawn[number]))
         return verdict
@@ -239,8 +240,7 @@ def _shown(arguments: Mapping[str, Any]) -> str:
 def _by_proof(verdict: Verdict, proof: Proof) -> Verdict:
     """Return the verdict on a candidate that an attempt has proved, in the words of the sanitizer."""
     word = {"dismissed": "no_risk", "undecided": "unclear"}.get(verdict.status, verdict.status)
-    return replace(
-        verdict,
+    return verdict._replace(
         status="confirmed",
         has_risk=True,
         preconditions=BY_INPUT.format(proof.command),

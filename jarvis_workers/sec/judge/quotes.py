@@ -4,7 +4,7 @@ A quote that occurs once in the named file or function counts, whatever its line
 within REACH lines of the stated line counts.  Files are named as in slices (`a.c#f`, with lines counted from the first
 of f), by path, by their last parts, or by the function alone.  A quote may have the line numbers and marks of the view,
 backquotes, and ellipses.  It consists of whole lines (except for braces), or is long enough, and contains more than
-keywords.  Evidence of a risk may be quoted from any view, evidence for a dismissal only from the deciding view.
+keywords.  EvidenceQuote of a risk may be quoted from any view, evidence for a dismissal only from the deciding view.
 """
 
 import re
@@ -15,10 +15,11 @@ from itertools import accumulate
 
 from jarvis_workers.agent.nonces import LINE_MARKS
 from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
 from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
-from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Quote, short
+from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Quote, short
 from jarvis_workers.tools.reading import blank_comments, short_line
 
 REACH = 3
@@ -62,7 +63,7 @@ class _Hits(list[int]):
     is_short = False
 
 
-def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | LostQuote:
+def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> EvidenceQuote | LostQuote:
     """Return the evidence that matches a quote; quotes for a dismissal are checked more strictly.
 
     A quote that identifies no place also counts if it is the whole line that is stated, unless that has only marks.
@@ -75,7 +76,7 @@ def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool 
     return result
 
 
-def _match(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool) -> Evidence | LostQuote:
+def _match(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool) -> EvidenceQuote | LostQuote:
     if len(quote.quote) > QUOTED_TEXT_MAX:
         return LostQuote("long")
     scopes = list(_scopes(index, about, quote))
@@ -88,19 +89,19 @@ def _match(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool) -> 
             for view in VIEWS[:1] if dismisses else VIEWS:
                 hits = _hits(scope.file, view, text)
                 if line := _chosen(scope, hits):
-                    return Evidence(scope.file.path, line, short(text, QUOTE_MAX))
+                    return EvidenceQuote(scope.file.path, line, short(text, QUOTE_MAX))
                 lost = _better(lost, _explained(scope, hits))
     return lost
 
 
-def stated_place(index: CodeIndex, about: Slice, file: str, line: int) -> Evidence | None:
+def stated_place(index: CodeIndex, about: Slice, file: str, line: int) -> EvidenceQuote | None:
     """Return the line of code that a file name and a line mean, whatever was quoted; None if there is none."""
     for scope in _scopes(index, about, Quote(file=file, line=line, quote="")):
         height = len(scope.file.decided)
         inside = range(scope.place.first, scope.place.last + 1) if scope.place else range(1, height + 1)
         for stated in scope.lines:
             if stated in inside and stated <= height:
-                return Evidence(scope.file.path, stated, short(scope.file.decided[stated - 1], QUOTE_MAX))
+                return EvidenceQuote(scope.file.path, stated, short(scope.file.decided[stated - 1], QUOTE_MAX))
     return None
 
 

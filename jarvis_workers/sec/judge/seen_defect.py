@@ -1,9 +1,10 @@
 """A defect that a model sees beside its candidates, placed in the code: a wrong quote does not void what it says."""
 
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
-from jarvis_workers.sec.judge.verdict import Evidence, OtherFinding, SeenDefect, short
+from jarvis_workers.sec.judge.verdict import OtherFinding, SeenDefect, short
 
 DESCRIPTION_MAX = 400
 
@@ -21,7 +22,7 @@ def seen_defect(prepared: VerificationQuestion, number: int, other: OtherFinding
     return SeenDefect(place.file, place.line, place.quote, text, other.cwe)
 
 
-def _place_of(prepared: VerificationQuestion, number: int) -> Evidence:
+def _place_of(prepared: VerificationQuestion, number: int) -> EvidenceQuote:
     defects = prepared.cluster.defects
     _, candidate = defects[number - 1 if 0 < number <= len(defects) else 0][0]
-    return Evidence(candidate.file, candidate.line, candidate.evidence)
+    return EvidenceQuote(candidate.file, candidate.line, candidate.evidence)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from jarvis_workers.agent.effects import Conversation, RunTool, Want
 from jarvis_workers.agent.interception import intercept
 from jarvis_workers.agent.untrusted_text import Suspicion
+from jarvis_workers.sec.assessment import ReproScript
 from jarvis_workers.sec.judge.hidden_text import WORDS_MIN, has_prose, hidden_text
 from jarvis_workers.sec.judge.reading_tools import READ, SEARCH, shows_comments
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile, is_source, split_name
@@ -55,11 +56,10 @@ class ToolCalls:
         self.saw_prose |= has_prose(report.partition(OUTPUT_TITLE)[2])
 
     @property
-    def commands(self) -> tuple[tuple[str, str], ...]:
+    def commands(self) -> tuple[ReproScript, ...]:
         ran = [call.arguments for call in self.calls if call.name == RUN][:COMMANDS_MAX]
-        return tuple(
-            (str(one.get("interpreter", "bash")), short(str(one["script_content"]), SCRIPT_MAX)) for one in ran
-        )
+        scripts = ((str(one.get("interpreter", "bash")), short(str(one["script_content"]), SCRIPT_MAX)) for one in ran)
+        return tuple(ReproScript(*one) for one in scripts)
 
     @property
     def saw_raw(self) -> bool:

@@ -7,15 +7,23 @@ again. None of these cases counts as safe.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.assessment import (
+    TEXTS,
+    EvidenceQuote,
+    Exposure,
+    RatedSeverity,
+    Verdict,
+    VerdictStatus,
+)
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.report_fields import (
     Text,
@@ -28,18 +36,13 @@ from jarvis_workers.sec.judge.report_fields import (
     word_value,
 )
 
-Status = Literal["confirmed", "dismissed", "review", "undecided"]
 Decision = Literal["risk", "no_risk", "unclear"]
-# Who can trigger a risk, the worst first, and its severity; both are empty where there is no risk.
-Exposure = Literal["remote", "file", "local", "self", "oom", "platform", ""]
-Severity = Literal["high", "medium", "low", ""]
 
-STATUS_OF: Mapping[Decision, Status] = MappingProxyType(
+STATUS_OF: Mapping[Decision, VerdictStatus] = MappingProxyType(
     {"risk": "confirmed", "no_risk": "dismissed", "unclear": "undecided"}
 )
 HAS_RISK: Mapping[Decision, bool | None] = MappingProxyType({"risk": True, "no_risk": False, "unclear": None})
 
-TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 # The field of a dismissal that must explain why nothing can happen, and answers that explain nothing.
 REASON = "preconditions"
 NO_REASONS = frozenset(
@@ -80,7 +83,7 @@ class ReportItem(Form):
     analysis: Text = ""
     verdict: Annotated[Decision, BeforeValidator(word_value)]
     exposure: Annotated[Exposure, BeforeValidator(word_value)] = ""
-    severity: Annotated[Severity, BeforeValidator(word_value)] = ""
+    severity: Annotated[RatedSeverity, BeforeValidator(word_value)] = ""
     confidence: Annotated[float | SkipJsonSchema[None], BeforeValidator(share_value), AfterValidator(is_share)] = None
     preconditions: Text = ""
     trigger_path: Text = ""
@@ -116,55 +119,18 @@ class ReportItem(Form):
 FORM = ReportForm(list[ReportItem])
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """A quote that was found; `line` is a line number of the file."""
+class SeenDefect(NamedTuple):
+    """A possible defect beside the candidates, in the words of the model; `cwe` is 0 if it names no weakness."""
 
     file: str
     line: int
     quote: str
-
-
-@dataclass(frozen=True)
-class SeenDefect(Evidence):
-    """A possible defect beside the candidates, in the words of the model; `cwe` is 0 if it names no weakness."""
-
     description: str
     cwe: int = 0
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
-
-    `exposure` and `severity` are those of a risk, else empty; `confidence` is the model's own, from 0 to 1.
-    `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction. It was
-    `cut_short` if its conversation ended early, and `escalated` if a stronger model was asked, too.
-    """
-
-    gid: int
-    status: Status
-    has_risk: bool | None = None
-    preconditions: str = ""
-    trigger_path: str = ""
-    consequences: str = ""
-    suggestions: str = ""
-    evidence: tuple[Evidence, ...] = ()
-    reason: str | None = None
-    commands: tuple[tuple[str, str], ...] = ()
-    cut_short: bool = False
-    escalated: bool = False
-    analysis: str = ""
-    exposure: Exposure = ""
-    severity: Severity = ""
-    confidence: float | None = None
-
-    def for_review(self, reason: str) -> "Verdict":
-        return replace(self, status="review", reason=reason)
-
-
 # Locates a quote; the flag marks a dismissal, which is checked more strictly.
-Find = Callable[[Quote, bool], Evidence | LostQuote]
+Find = Callable[[Quote, bool], EvidenceQuote | LostQuote]
 
 
 @dataclass(frozen=True)
@@ -172,7 +138,7 @@ class _QuotedItem:
     """An item of a report, with the evidence found in the files."""
 
     item: ReportItem
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[EvidenceQuote, ...]
     lost: tuple[tuple[int, LostQuote], ...]
 
     @property
@@ -280,7 +246,7 @@ class VerdictCollector:
         quotes = item.evidence[:EVIDENCE_MAX]
         result = [self._find(quote, item.verdict == "no_risk") for quote in quotes]
         lost = tuple((place, one) for place, one in enumerate(result, 1) if isinstance(one, LostQuote))
-        return _QuotedItem(item, tuple(one for one in result if isinstance(one, Evidence)), lost)
+        return _QuotedItem(item, tuple(one for one in result if isinstance(one, EvidenceQuote)), lost)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         answer = self._items.get(number)
@@ -304,7 +270,7 @@ class VerdictCollector:
         return verdict.for_review(answer.problem) if answer.problem else verdict
 
 
-def _verdict_of(item: ReportItem, evidence: tuple[Evidence, ...]) -> Verdict:
+def _verdict_of(item: ReportItem, evidence: tuple[EvidenceQuote, ...]) -> Verdict:
     """Return the verdict that an item states."""
     texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in (*TEXTS, "analysis")}
     rating: dict[str, Any] = {"exposure": item.exposure, "severity": item.severity} if item.has_risk else {}

@@ -21,6 +21,7 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
 from jarvis_workers.sec.judge.investigation import FORM as INVESTIGATED
 from jarvis_workers.sec.judge.investigation import Investigation
@@ -33,13 +34,10 @@ from jarvis_workers.sec.judge.slices import Role, View
 from jarvis_workers.sec.judge.tool_calls import COMMANDS_MAX, ToolCalls
 from jarvis_workers.sec.judge.verdict import (
     FORM,
-    TEXTS,
     AskAgain,
-    Evidence,
     OtherFinding,
     Quote,
     SeenDefect,
-    Verdict,
     VerdictCollector,
 )
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES, ONE_OF_EACH_VERDICT
@@ -174,7 +172,7 @@ class Verification:
                 for number, verdict in verdicts.items()
             }
         commands = calls.commands
-        return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
+        return _Look({number: one._replace(commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
         """Repeat the question for dismissals made after comments were seen, with the tools that only read code."""
@@ -227,7 +225,7 @@ class Verification:
         index = self._prepared.index
         names = (*TEXTS, "analysis", *(["reason"] if verdict.reason else []))
         texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in names}
-        verdict = replace(verdict, gid=gid, **texts)
+        verdict = verdict._replace(gid=gid, **texts)
         if verdict.status == "dismissed" and any(self._is_cut(one) for one in verdict.evidence):
             return verdict.for_review("it was dismissed with a line of which only the beginning was shown")
         if verdict.status == "dismissed" and self._suspicions:
@@ -258,10 +256,10 @@ class Verification:
         facts = {**asdict(again), "numbers": again.numbers, "lost_quotes": lost_quotes}
         return fill_from(PROMPTS, "verify_again", **facts, language=language)
 
-    def _find(self, quote: Quote, dismisses: bool) -> Evidence | LostQuote:
+    def _find(self, quote: Quote, dismisses: bool) -> EvidenceQuote | LostQuote:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
-    def _is_cut(self, evidence: Evidence) -> bool:
+    def _is_cut(self, evidence: EvidenceQuote) -> bool:
         """Return whether only the beginning of a quoted line was shown; views omit the blank lines between."""
         file = self._prepared.index.file(evidence.file)
         written = filter(str.strip, file.decided[evidence.line - 1 :]) if file else ()
@@ -321,7 +319,7 @@ def _agreed(votes: Sequence[Verdict]) -> Verdict:
     statuses = [vote.status for vote in votes]
     if len(set(statuses)) == 1:
         commands = tuple(dict.fromkeys(command for vote in votes for command in vote.commands))
-        return replace(votes[0], commands=commands[:COMMANDS_MAX])
+        return votes[0]._replace(commands=commands[:COMMANDS_MAX])
     return _differing(votes, f"the {len(votes)} votes differ: " + ", ".join(map(_verdict_text, votes)))
 
 
@@ -329,7 +327,7 @@ def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
     """Return a verdict for review, with the texts of a vote with `has_risk`, if there is one."""
     worst = next((one for one in verdicts if one.has_risk), verdicts[0])
     commands = tuple(dict.fromkeys(command for one in verdicts for command in one.commands))
-    return replace(worst.for_review(reason), commands=commands[:COMMANDS_MAX])
+    return worst.for_review(reason)._replace(commands=commands[:COMMANDS_MAX])
 
 
 def _verdict_text(verdict: Verdict) -> str:

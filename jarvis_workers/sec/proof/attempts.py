@@ -146,7 +146,7 @@ class AttemptLedger:
             if found is None and place in self._misfits and not has_own:
                 found = Proof("failed", reason=short_reason(f"{ANOTHER}: {self._misfits[place]}"))
             found = found or Proof("failed", reason=why)
-            yield replace(found, attempts=self._ran[number] or int(found.attempt is not None))
+            yield found._replace(attempts=self._ran[number] or int(found.attempt is not None))
 
     def _take(self, number: int, report: AttemptReport) -> str:
         """Record the report on an attempt, and return its text for the model."""

@@ -7,7 +7,6 @@ Two errors have one root if they are of one kind and at one line of the tree, wh
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
@@ -78,13 +77,13 @@ class Crash(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the error as a JSON object, without the attempt."""
-        proof = replace(self.proof, attempt=None).to_json()
+        proof = self.proof._replace(attempt=None).to_json()
         return {"candidate": list(self.candidate), "proof": proof, "severity": self.severity}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any], attempt: Attempt | None) -> "Crash":
         """Return the error that `to_json` wrote."""
-        proof = replace(Proof.from_json(row["proof"]), attempt=attempt)
+        proof = Proof.from_json(row["proof"])._replace(attempt=attempt)
         return cls(Candidate(*row["candidate"]), proof, row["severity"])
 
 

@@ -5,6 +5,7 @@ harness: a C or C++ file with a `main` that calls functions of the tree.  A proo
 by a sanitizer at the finding.
 """
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -33,6 +34,9 @@ MEMORY_GROWTH = "memory-growth"
 STACK_OVERFLOW = "stack-overflow"
 STOPPED_ANYWHERE = (HANG, STACK_OVERFLOW)
 FRAMES_SHOWN = 32
+# What is known of a proof before it is stored.
+OF_ATTEMPTS = ("state", "kind", "attempts", "command", "attempt", "output", "stack", "reason")
+LINE_NUMBER = re.compile(r":\d+$")
 # Limits of a run: seconds of CPU time, after which a program hangs, megabytes of memory, files and stack.
 RUN_SECONDS, HANG_SHARE, MEMORY_MB, DISK_MB, STACK_MB = 20, 4, 2048, 256, 8
 # Megabytes of one allocation, of which only what is written to takes memory: sizes of 32 bits overflow below.
@@ -267,23 +271,44 @@ class ProofRun:
         return any(error.name == MEMORY_GROWTH for error in self.errors)
 
 
-@dataclass(frozen=True)
-class Proof:
-    """The result of the attempts on a finding: `stack` is the sanitizer's error, `reason` why there is no proof."""
+class ProofSource(NamedTuple):
+    """A file of a proof, as text or, if it is not text, in base64; `is_whole` is not set if it is truncated."""
+
+    name: str
+    text: str | None = None
+    base64: str | None = None
+    is_whole: bool = True
+
+
+class Proof(NamedTuple):
+    """What came of the attempts to prove a finding, as it is judged, stored, reported and shown.
+
+    `kind` is how it was run, `stack` the sanitizer's error, `reason` says why the finding is not proved.  The proof has
+    its `attempt` until that is stored as `blob`, and then the tier of the `sandbox` in which it ran; `sources` are the
+    files of the attempt in a report.
+    """
 
     state: State
     kind: Kind | None = None
     attempts: int = 0
     command: str = ""
-    attempt: Attempt | None = None
+    sources: tuple[ProofSource, ...] = ()
     output: str = ""
     stack: tuple[str, ...] = ()
     reason: str = ""
+    sandbox: str | None = None
+    blob: str | None = None
+    attempt: Attempt | None = None
+
+    @property
+    def stack_without_lines(self) -> tuple[str, ...]:
+        """The sanitizer's error, without line numbers."""
+        return tuple(LINE_NUMBER.sub("", line) for line in self.stack)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the proof as a JSON object."""
-        attempt = self.attempt.to_json() if self.attempt else None
-        return {**asdict(self), "attempt": attempt, "stack": list(self.stack)}
+        """Return the proof with its attempt as a JSON object."""
+        row = {name: getattr(self, name) for name in OF_ATTEMPTS}
+        return row | {"attempt": self.attempt and self.attempt.to_json(), "stack": list(self.stack)}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> "Proof":

@@ -94,7 +94,7 @@ class AttemptReport:
         """Return the report as JSON."""
         every = (*self.proofs, *(crash.proof for crash in self.crashes))
         attempt = next((one.attempt for one in every if one.attempt), None)
-        proofs = [replace(one, attempt=None).to_json() for one in self.proofs]
+        proofs = [one._replace(attempt=None).to_json() for one in self.proofs]
         row = {"text": self.text, "ran": self.ran, "attempt": attempt and attempt.to_json(), "proofs": proofs}
         row |= {"crashes": [one.to_json() for one in self.crashes], "certain": self.certain}
         return json.dumps(row)
@@ -105,7 +105,7 @@ class AttemptReport:
         row: dict[str, Any] = json.loads(text)
         attempt = Attempt.from_json(row["attempt"]) if row["attempt"] else None
         proofs = [Proof.from_json(one) for one in row["proofs"]]
-        shown = (one if one.state == "failed" else replace(one, attempt=attempt) for one in proofs)
+        shown = (one if one.state == "failed" else one._replace(attempt=attempt) for one in proofs)
         crashes = tuple(Crash.from_json(one, attempt) for one in row.get("crashes", ()))
         return cls(row["text"], row["ran"], tuple(shown), crashes, tuple(row.get("certain", ())))
 

@@ -20,13 +20,14 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.investigation import OPEN_BENCH, BenchState
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
-from jarvis_workers.sec.judge.verdict import Evidence, Quote
+from jarvis_workers.sec.judge.verdict import Quote
 from jarvis_workers.sec.proof.proving import attempt_rules
 from jarvis_workers.sec.reading.absent_functions import absent_functions
 from jarvis_workers.sec.reading.hypotheses import (
@@ -206,7 +207,7 @@ class GroupReading:
         cause = one.cause and one.cause._replace(missing=called_lines(one.cause.missing, index))
         return one._replace(description=texts[0], suggestion=texts[1], cause=cause)
 
-    def _find(self, item: HypothesisItem) -> Evidence | LostQuote:
+    def _find(self, item: HypothesisItem) -> EvidenceQuote | LostQuote:
         quote = Quote(file=item.file, line=item.line, quote=item.quote)
         return find_quote(self._question.index, NO_SLICE, quote)
 

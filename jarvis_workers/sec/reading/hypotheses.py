@@ -13,10 +13,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.cwe import CWE_MAX, OTHER, category_of
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.report_fields import sentence
-from jarvis_workers.sec.judge.verdict import Evidence
 from jarvis_workers.sec.proof.attempt_arguments import RunProof
 
 ITEMS_MAX = 200
@@ -163,7 +163,7 @@ class CheckedItems(NamedTuple):
 
 
 # Locates the quote of an item.
-FindQuote = Callable[[HypothesisItem], Evidence | LostQuote]
+FindQuote = Callable[[HypothesisItem], EvidenceQuote | LostQuote]
 # Returns a line of a file as shown, "" if there is none.
 LineOf = Callable[[str, int], str]
 
@@ -173,7 +173,7 @@ def check(items: Sequence[HypothesisItem], find: FindQuote, line_of: LineOf) -> 
     hypotheses, problems = [], list[ItemProblem]()
     for number, item in enumerate(items[:ITEMS_MAX], 1):
         place = find(item) if any(map(str.isalnum, item.description)) else None
-        if isinstance(place, Evidence):
+        if isinstance(place, EvidenceQuote):
             hypotheses.append(_hypothesis(item, place, line_of))
         else:
             file = item.file[:NAMED_MAX] or "without a name"
@@ -237,7 +237,7 @@ def _base(item: HypothesisItem) -> str:
     return item.file.partition("#")[0].rpartition("/")[2]
 
 
-def _hypothesis(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Hypothesis:
+def _hypothesis(item: HypothesisItem, place: EvidenceQuote, line_of: LineOf) -> Hypothesis:
     """Return a hypothesis; its description says what the reader thinks of it, since candidates have no such fields."""
     cause = _cause(item, place, line_of)
     unplaced = f"; cause: {sentence(item.cause)}" if item.cause.strip() and cause is None else ""
@@ -249,7 +249,7 @@ def _hypothesis(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Hypot
     return Hypothesis(place.file, place.line, item.cwe, says, suggestion, code, cause, given)
 
 
-def _cause(item: HypothesisItem, place: Evidence, line_of: LineOf) -> Cause | None:
+def _cause(item: HypothesisItem, place: EvidenceQuote, line_of: LineOf) -> Cause | None:
     """Return the cause that an item names, None if it names none or a line that is not there."""
     stated = CAUSE.match(item.cause)
     if stated is None:

@@ -93,7 +93,7 @@ def _worth(issue: Issue) -> tuple[bool, float]:
 def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
     name = issue.id
     yield issue.file, MarkedLines(name, issue.line, issue.line, OWN)
-    for quote in issue.quotes:
+    for quote in issue.opinion.evidence:
         height = min(quote.quote.strip("\n").count("\n"), QUOTED_MAX)
         yield quote.file, MarkedLines(name, quote.line, quote.line + height, QUOTE)
     for step in issue.path:

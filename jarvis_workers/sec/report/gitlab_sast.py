@@ -81,7 +81,7 @@ def _vulnerability(numbered: Numbered) -> Part:
         "name": visible(headline(issue))[:NAME_MAX],
         "description": _description(issue)[:DESCRIPTION_MAX],
         "severity": SEVERITIES[issue.severity],
-        "solution": visible(issue.suggestions or issue.suggestion)[:SOLUTION_MAX],
+        "solution": visible(issue.opinion.suggestions or issue.suggestion)[:SOLUTION_MAX],
         "identifiers": list(_identifiers(issue)),
         "location": place,
         "raw_source_code_extract": visible(issue.evidence),

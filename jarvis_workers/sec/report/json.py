@@ -59,6 +59,6 @@ def harmless(text: str) -> str:
 def _indented(issue: Issue) -> str:
     """Return an issue as indented JSON; most issues are flat, so that every separator is between two fields."""
     row = issue_to_json(issue)
-    if issue.path or issue.has_verdict or issue.suppression or issue.extra:
+    if issue.path or issue.verdict or issue.suppression or issue.extra:
         return json.dumps(row, ensure_ascii=False, indent=2).replace("\n", "\n    ")
     return f"{{\n      {INNER.encode(row)[1:-1]}\n    }}"

@@ -6,11 +6,13 @@ which depend on the kind of run.
 
 from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from jarvis_workers.sec.assessment import REPORTED, Verdict
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.verdicts import EXPOSURES
-from jarvis_workers.sec.report_document import BaselineSummary, Issue, IssueProof, ReproScript, Summary
-from jarvis_workers.sec.report_json import BASE, COUNTED, VERDICT
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, Summary
+from jarvis_workers.sec.report_json import BASE, COUNTED, PROOF, VERDICT
 from jarvis_workers.sec.severity import SEVERITIES
 
 Part = dict[str, Any]
@@ -72,25 +74,25 @@ def report_schema() -> Part:
 
 def _issue() -> Part:
     names = [*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT]
-    written = _object(Issue, names, set(BASE) - {"column", "root_cause"})
+    of_verdict = get_type_hints(Verdict)
+    hints = get_type_hints(Issue) | {name: of_verdict[field] for name, field in REPORTED.items()}
+    written = _object(hints, names, set(BASE) - {"column", "root_cause"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}
-    written["properties"]["proof"] = _object(IssueProof, [n for n in IssueProof._fields if n != "blob"], {"state"})
-    written["properties"]["commands"] = {"type": "array", "items": _schema(ReproScript)}
+    written["properties"]["proof"] = _object(get_type_hints(Proof), PROOF, {"state"})
     return written
 
 
 def _summary() -> Part:
     names = [name for name in Summary._fields if name != "extra"]
-    written = _object(Summary, names, set(names) - OPTIONAL_IN_SUMMARY)
+    written = _object(get_type_hints(Summary), names, set(names) - OPTIONAL_IN_SUMMARY)
     # The facts about a baseline are written beside its numbers.
     facts = {name: SIMPLE[int] for name in BaselineSummary._fields if name != "facts"}
     written["properties"]["baseline"] = {"type": "object", "required": ["known"], "properties": facts}
     return written
 
 
-def _object(kind: type, names: Sequence[str], required: set[str]) -> Part:
-    hints = get_type_hints(kind)
+def _object(hints: Mapping[str, Any], names: Sequence[str], required: set[str]) -> Part:
     return {
         "type": "object",
         "required": [name for name in names if name in required],
@@ -103,8 +105,10 @@ def _schema(hint: Any) -> Part:
     if hint in SIMPLE:
         return dict(SIMPLE[hint])
     if hasattr(hint, "_fields"):
-        return _object(hint, hint._fields, set(hint._fields) - set(hint._field_defaults))
+        return _object(get_type_hints(hint), hint._fields, set(hint._fields) - set(hint._field_defaults))
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return dict(SIMPLE[str])
     if origin in (UnionType, Union):
         return {"anyOf": [_schema(one) for one in arguments]}
     if origin is Mapping:

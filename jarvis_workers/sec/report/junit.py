@@ -17,7 +17,7 @@ from jarvis_workers.escape import visible
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
-from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
+from jarvis_workers.sec.report.verdicts import MEANS, TEXT_TITLES, WORDS, missed_canary, verdict_text
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
 FORBIDDEN = re.compile("[\ufffe\uffff]")
@@ -94,31 +94,32 @@ def _outcome(issue: Issue) -> str:
     title = finding_title(issue)
     details = chr(10).join(map(_text, _details(issue)))
     if end == "errors":
-        reason = issue.reason or MEANS[issue.status]
+        reason = issue.opinion.reason or MEANS[issue.status]
         return f"<error{_attributes(type=issue.status, message=f'{title}: {reason}')}>{details}</error>"
     return f"<failure{_attributes(type=issue.severity, message=title)}>{details}</failure>"
 
 
 def _details(issue: Issue) -> Iterator[str]:
     """Yield the lines of text that describe a finding."""
+    verdict = issue.opinion
     weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
     yield f"{issue.file}:{issue.line}: {issue.evidence}"
     yield f"Severity {issue.severity}, confidence {issue.confidence:.2f}{weakness}, {issue.id}."
     yield f"Why: {issue.description}"
-    if not issue.suggestions:
+    if not verdict.suggestions:
         yield f"What to do: {issue.suggestion}"
     if issue.proof and issue.status == "proved":
         yield f"Proved: {'; '.join([issue.proof.command, *issue.proof.stack[:1]])}"
     for number, step in enumerate(issue.path, 1):
         yield f"Step {number}: {step.file}:{step.line}: {step.note}"
-    if issue.reason:
-        yield f"{WORDS[issue.status].capitalize()}: {issue.reason}"
-    for name, words in TEXTS.items():
-        if text := getattr(issue, name):
+    if verdict.reason:
+        yield f"{WORDS[issue.status].capitalize()}: {verdict.reason}"
+    for name, words in TEXT_TITLES.items():
+        if text := getattr(verdict, name):
             yield from f"{words}: {text}".split("\n")
-    for quote in issue.quotes:
+    for quote in verdict.evidence:
         yield from f"Evidence: {quote.file}:{quote.line}: {quote.quote}".split("\n")
-    for command in issue.commands:
+    for command in verdict.commands:
         yield from f"To reproduce, with {command.interpreter}:\n{command.script}".split("\n")
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from jarvis_workers.escape import code, fenced, lines
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES
-from jarvis_workers.sec.report_document import IssueProof
 
 
-def proof_lines(proof: IssueProof, say: Words) -> Iterator[str]:
+def proof_lines(proof: Proof, say: Words) -> Iterator[str]:
     """Yield what came of the attempts to prove a finding."""
     yield f"**{say(PROOF_STATES[proof.state])}** " + "; ".join(_facts(proof, say))
     if proof.stack:
@@ -19,7 +19,7 @@ def proof_lines(proof: IssueProof, say: Words) -> Iterator[str]:
         yield fenced(source.base64, "base64") if source.base64 is not None else fenced(source.text or "")
 
 
-def _facts(proof: IssueProof, say: Words) -> Iterator[str]:
+def _facts(proof: Proof, say: Words) -> Iterator[str]:
     if proof.kind:
         yield say(PROOF_KINDS[proof.kind])
     if proof.command:

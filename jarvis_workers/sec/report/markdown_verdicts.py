@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
@@ -18,14 +19,14 @@ from jarvis_workers.sec.report.verdicts import (
     MEANS,
     OPEN,
     REAL,
-    TEXTS,
+    TEXT_TITLES,
     WORDS,
     capital,
     rating_texts,
     verdict_text,
     worst_first,
 )
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportPatch, Summary
+from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
 # Description and suggestion.
@@ -102,15 +103,15 @@ def _finding_lines(issue: Issue, patch: ReportPatch | None, say: Words) -> Itera
     if issue.proof:
         yield from proof_lines(issue.proof, say)
     yield from _patch(patch, say)
-    if issue.quotes:
+    if quotes := issue.opinion.evidence:
         yield say("Evidence:")
-        yield "\n".join(_quote(quote, say) for quote in issue.quotes).rstrip()
+        yield "\n".join(_quote(quote, say) for quote in quotes).rstrip()
     if way := list(steps(issue, say)):
         yield say("Path:")
         yield "\n".join(way)
-    if issue.commands:
+    if scripts := issue.opinion.commands:
         yield say("To reproduce, in a copy of the source:")
-        for command in issue.commands:
+        for command in scripts:
             yield fenced(command.script, command.interpreter)
 
 
@@ -133,10 +134,10 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
     facts = {say("Description"): prose(issue.description)} if issue.pattern in WITHOUT_RULE else {}
     facts[say("Code")] = code(issue.evidence)
-    if issue.reason:
-        facts[say("Reason" if issue.status in REAL else "Reason for review")] = lines(issue.reason)
+    if issue.opinion.reason:
+        facts[say("Reason" if issue.status in REAL else "Reason for review")] = lines(issue.opinion.reason)
     facts |= {title: lines(text) for title, text in rating_texts(issue, say).items()}
-    facts |= {say(title): lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
+    facts |= {say(title): lines(text) for name, title in TEXT_TITLES.items() if (text := getattr(issue.opinion, name))}
     if issue.verification:
         facts[say("Question")] = lines(issue.verification)
     return (f"- **{title}:** {text}" for title, text in facts.items())
@@ -152,7 +153,7 @@ def _quote(quote: EvidenceQuote, say: Words) -> str:
 def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
     reasons: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in found:
-        reasons[issue.reason or ""].append(issue)
+        reasons[issue.opinion.reason or ""].append(issue)
     for reason, issues in reasons.items():
         if reason:
             yield f"**{lines(reason)}** ({say.count(len(issues), 'finding')})"
@@ -175,7 +176,7 @@ def explained(text: Text, say: Words, indent: str = "") -> str:
 def _dismissed(issue: Issue, say: Words) -> str:
     against = verdict_text(issue)
     suffix = f": {prose(against)}" if against else f": {code(issue.evidence)}"
-    for quote in issue.quotes[:1]:
+    for quote in issue.opinion.evidence[:1]:
         suffix += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote.quote))
     return f"{_line(issue, say)}{suffix}"
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from jarvis_workers.sec.fix.gates import PROOF
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
-from jarvis_workers.sec.report_document import IssueProof, ReportPatch
+from jarvis_workers.sec.report_document import ReportPatch
 
 LINES_MAX = 400
 OLDER = "Its input then triggers an older error, which also occurs without the patch: {error}."
@@ -31,7 +32,7 @@ def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
     return " ".join(parts)
 
 
-def patch_description(patch: ReportPatch, proof: IssueProof | None) -> str:
+def patch_description(patch: ReportPatch, proof: Proof | None) -> str:
     """Return what a patch does, what of its proof ran before and after it, and what the gates said, in English."""
     subject = patch.message.partition("\n")[0].strip()
     parts = [subject if subject.endswith((".", "!", "?")) else f"{subject}."] if subject else []

@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 
-from jarvis_workers.sec.report_document import ProofSource
+from jarvis_workers.sec.proof.proof import ProofSource
 
 PRINTED = range(0x20, 0x7F)
 # Of the bytes, those that are printed or end a line.

@@ -31,12 +31,10 @@ def below(prefix: str, body: ReportBody) -> ReportBody:
 
 
 def _issue(prefix: str, issue: Issue) -> Issue:
-    file = f"{prefix}/{issue.file}"
-    if not (issue.path or issue.quotes):
-        return issue._replace(file=file)
-    return issue._replace(
-        file=file, path=tuple(_placed(prefix, issue.path)), quotes=tuple(_placed(prefix, issue.quotes))
-    )
+    rebased = issue._replace(file=f"{prefix}/{issue.file}", path=tuple(_placed(prefix, issue.path)))
+    if not issue.verdict:
+        return rebased
+    return rebased._replace(verdict=issue.verdict._replace(evidence=tuple(_placed(prefix, issue.verdict.evidence))))
 
 
 def _placed(prefix: str, places: Iterable[Placed]) -> list[Placed]:

@@ -15,21 +15,21 @@ from urllib.parse import quote
 
 from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.finding import WITHOUT_RULE
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.patches import patch_description
 from jarvis_workers.sec.report.sarif_rules import LEVELS
-from jarvis_workers.sec.report.verdicts import MEANS, REAL, TEXTS, WORDS, urgency, verdict_text
+from jarvis_workers.sec.report.verdicts import MEANS, REAL, WORDS, urgency, verdict_text
 from jarvis_workers.sec.report_document import (
-    EvidenceQuote,
     Issue,
-    IssueProof,
     PatchReplacement,
     ReportBody,
     ReportPatch,
 )
-from jarvis_workers.sec.report_json import proof_to_json, scripts_to_json
+from jarvis_workers.sec.report_json import proof_to_json, verdict_to_json
 from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -44,9 +44,8 @@ UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
 # Other findings with the same root cause that a result names.
 PLACES_MAX = 10
-RATING = ("analysis", "exposure", "verdict_severity", "verdict_confidence")
-VERDICT = ("has_risk", *RATING, *TEXTS, "reason", "commands", "verification", "cluster", "judged")
-OPTIONAL = ("root_cause", "also_reported", *VERDICT)
+# Optional properties around those of the verdict.
+BEFORE_VERDICT, AFTER_VERDICT = ("root_cause", "also_reported"), ("verification", "cluster", "judged")
 TEXT_MAX = 2_000
 # A file name that cannot end a link or start a placeholder.
 LABEL = re.compile(r"[\w.+-]{1,100}", re.ASCII)
@@ -97,14 +96,14 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
         "ruleId": rule_of(issue),
         "ruleIndex": rules[rule_of(issue)],
         **_weight(issue),
-        "message": {"text": message(message_text(issue))["text"] + _links(others, 1 + len(issue.quotes))},
+        "message": {"text": message(message_text(issue))["text"] + _links(others, 1 + len(issue.opinion.evidence))},
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
         # GitHub uses only the first name; the second is for consumers of our own fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": _rank(issue),
         "properties": _properties(issue),
     }
-    if related := [*map(_quoted, issue.quotes), *map(_same_root_cause, others)]:
+    if related := [*map(_quoted, issue.opinion.evidence), *map(_same_root_cause, others)]:
         written["relatedLocations"] = [{"id": place, **location} for place, location in enumerate(related, 1)]
     if steps := issue.path:
         written["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(step)} for step in steps]}]}]
@@ -121,13 +120,13 @@ def open_first(numbered: Sequence[Numbered]) -> list[Numbered]:
 def _rank(issue: Issue) -> float:
     """Return the priority of a result, from 0 to 100; confirmed findings are above 60, proved ones above 80."""
     share = issue.score / BEST_SCORE
-    if issue.suppression or not issue.has_verdict:
+    if issue.suppression or not issue.verdict:
         return round(share * 100, 1)
     least, room = RANKS.get(issue.status, (0, 60))
     return round(least + share * room, 1)
 
 
-def fixes(patch: ReportPatch | None, proof: IssueProof | None) -> Part:
+def fixes(patch: ReportPatch | None, proof: Proof | None) -> Part:
     """Return the property `fixes` of a result with a patch that passed, else nothing."""
     if patch is None or not patch.replacements:
         return {}
@@ -156,9 +155,10 @@ def _region(issue: Issue) -> Part:
 
 
 def _properties(issue: Issue) -> Part:
-    verdict = {name: value for name in OPTIONAL if (value := getattr(issue, name)) not in (None, "", ())}
-    if issue.commands:
-        verdict["commands"] = scripts_to_json(issue.commands)
+    before, after = ({name: getattr(issue, name) for name in names} for names in (BEFORE_VERDICT, AFTER_VERDICT))
+    fields = before | (verdict_to_json(issue.verdict) if issue.verdict else {}) | after
+    # The quotes are related locations.
+    verdict = {name: value for name, value in fields.items() if name != "quotes" and value not in (None, "", (), [])}
     if issue.proof:
         verdict["proof"] = proof_to_json(issue.proof)
     return {name: getattr(issue, name) for name in FACTS} | verdict
@@ -176,9 +176,10 @@ def message_text(issue: Issue) -> str:
     """Return the text that a service shows first: the verdict, if any, takes precedence over the text of the rule."""
     rule = f"{issue.description} {issue.suggestion}"
     if issue.status in UNKNOWN:
-        reason = _short(issue.reason or MEANS[issue.status]).removesuffix(".")
+        reason = _short(issue.opinion.reason or MEANS[issue.status]).removesuffix(".")
         return f"{WORDS[issue.status].capitalize()}: {reason}. {rule}"
-    parts = [_short(text) for text in (issue.consequences, issue.trigger_path, issue.suggestions)]
+    verdict = issue.opinion
+    parts = [_short(text) for text in (verdict.consequences, verdict.trigger_path, verdict.suggestions)]
     word = WORDS.get(issue.status, "").capitalize()
     # The rule of what a model has found says only the weakness.
     own = [f"{_short(issue.description).removesuffix('.')}."] if issue.pattern in WITHOUT_RULE else []

@@ -178,9 +178,10 @@ def _message(issue: Issue, title: str, say: Words) -> str:
     title, status = plain(title), issue.status
     if status == "heuristic":
         return title
-    why = (issue.consequences if status in REAL else issue.reason) or ""
+    verdict = issue.opinion
+    why = (verdict.consequences if status in REAL else verdict.reason) or ""
     reason = f" ({_short(why)})" if why else ""
-    exposure = f" ({plain(issue.exposure)})" if issue.exposure else ""
+    exposure = f" ({plain(verdict.exposure)})" if verdict.exposure else ""
     return f"{say(WORDS.get(status, status))}{exposure}: {title}{reason}"
 
 

@@ -58,7 +58,7 @@ PROOF_KINDS = {
     "api": "through the public API",
     "internal": "by a call of an internal function",
 }
-TEXTS = {
+TEXT_TITLES = {
     "preconditions": "Preconditions",
     "trigger_path": "Trigger path",
     "consequences": "Consequences",
@@ -79,12 +79,12 @@ def rank(issue: Issue) -> int:
 
 def exposure_rank(issue: Issue) -> int:
     """Return the position of findings with this exposure among those of the same severity."""
-    return list(EXPOSURES).index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
+    return list(EXPOSURES).index(issue.opinion.exposure) if issue.opinion.exposure in EXPOSURES else len(EXPOSURES)
 
 
 def urgency(issue: Issue) -> tuple[float, ...]:
     """Sort key of the worst finding first: by status (proved, confirmed, ...), severity, exposure and score."""
-    is_rare, severity = issue.exposure in RARE_EXPOSURES, WORST_FIRST.index(issue.severity)
+    is_rare, severity = issue.opinion.exposure in RARE_EXPOSURES, WORST_FIRST.index(issue.severity)
     return rank(issue), is_rare, severity, exposure_rank(issue), -issue.score
 
 
@@ -100,9 +100,10 @@ def listed_findings(body: ReportBody) -> Sequence[Issue]:
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
     """Return exposure, analysis and what models reported of the same defect by title, without empty ones."""
-    exposure = say(EXPOSURES.get(issue.exposure, issue.exposure)) if issue.exposure else ""
+    verdict = issue.opinion
+    exposure = say(EXPOSURES.get(verdict.exposure, verdict.exposure)) if verdict.exposure else ""
     also = "\n".join(issue.also_reported)
-    texts = {say("Exposure"): exposure, say("Analysis"): issue.analysis, say("Also reported"): also}
+    texts = {say("Exposure"): exposure, say("Analysis"): verdict.analysis, say("Also reported"): also}
     return {title: text for title, text in texts.items() if text}
 
 
@@ -220,7 +221,7 @@ def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str,
 
 def verdict_text(issue: Issue) -> str:
     """Return the texts of the verdict on a finding, on one line; empty if there are none."""
-    return " ".join(filter(None, (" ".join(getattr(issue, name).split()) for name in TEXTS)))
+    return " ".join(filter(None, (" ".join(getattr(issue.opinion, name).split()) for name in TEXT_TITLES)))
 
 
 def model_usage_facts(run: Part, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:

@@ -90,11 +90,6 @@ class CodeChange:
         return found
 
 
-def is_code(run: Run) -> bool:
-    """Return whether a run changes code."""
-    return run.kind == CODE
-
-
 def find_code_run(store: Store, named: str, top: Path | None = None) -> Run:
     """Return the run with this id or prefix; "last" is the newest that changes code. Raises UsageError."""
     if named == "last":
@@ -103,7 +98,7 @@ def find_code_run(store: Store, named: str, top: Path | None = None) -> Run:
             raise UsageError("there is no run that changes code yet; start one with: jarvis code -r TASK")
         return found
     run = find_run(store, named)
-    if not is_code(run):
+    if run.kind != CODE:
         raise UsageError(f"run {run.id} is a {run.kind} run, and changes no code")
     return run
 

@@ -6,11 +6,12 @@ from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.c2rust.report.wording import Say
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
+from jarvis_workers.service.c2rust.conversion_results import read_conversion
 from jarvis_workers.service.c2rust.scan_results import words_of_run
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.pipelines import CONVERTING
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
@@ -18,7 +19,7 @@ from jarvis_workers.store.runs import Run
 def compare_runs(store: Store, blobs: Blobs, before: Run, after: Run) -> ConversionSides:
     """Compare two runs. Raises UsageError if one of them has not converted a project, or has no result."""
     for run in (before, after):
-        if not is_conversion(run):
+        if run.kind not in CONVERTING:
             raise UsageError(f"run {run.id} is of kind {run.kind}: it can only be compared with a run of its own kind")
     old, new = (read_conversion(store, blobs, run) for run in (before, after))
     parts = (run_part(store, before), run_part(store, after))

@@ -15,7 +15,6 @@ from jarvis_workers.paths import from_shown, leaves_the_root
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import (
     SYMBOL_MAP,
-    is_conversion,
     read_conversion,
     read_crate_files,
 )
@@ -24,6 +23,7 @@ from jarvis_workers.service.c2rust.edited_crate import IN_RUST, find_crate
 from jarvis_workers.service.c2rust.project_files import directory_of, read_lines
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.steps.c2rust.c_sources import c_texts
+from jarvis_workers.steps.c2rust.pipelines import CONVERTING
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -62,7 +62,7 @@ def read_map(settings: "Settings", root: Path, named: str | None = None) -> Conv
         run = _last(store, root) if named is None else find_run(store, named)
         if run is None:
             return _of_files(root)
-        if not is_conversion(run):
+        if run.kind not in CONVERTING:
             raise UsageError(f"run {run.id} is a {run.kind} run, and has no functions in Rust")
         blobs = wiring.blobs_of(settings)
         conversion, crate = read_conversion(store, blobs, run), read_crate_files(store, blobs, run)

@@ -10,8 +10,8 @@ from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.c2rust.conversion import Conversion, decode_conversion, failures
 from jarvis_workers.c2rust.crate_layout import plan_text
 from jarvis_workers.c2rust.report.conversion_json import conversion_json
+from jarvis_workers.c2rust.report.conversion_text import advice as next_step
 from jarvis_workers.c2rust.report.conversion_text import (
-    advice,
     conversion_markdown,
     conversion_text,
     summary,
@@ -33,8 +33,9 @@ from jarvis_workers.service.c2rust.project_files import (
 from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_FILES
 from jarvis_workers.service.c2rust.scan_results import read_artifact, words_of_run, write_new
 from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import PREPARE, RUN, SKELETON
 from jarvis_workers.steps.c2rust.translated_bodies import AGAIN
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
@@ -42,7 +43,6 @@ from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import REASON as PAUSE_REASON
-from jarvis_workers.store.values import PARTIAL_KINDS
 
 PAUSE_ADVICE = (
     "go back to stage 3 or 1 of jarvis c2rust roadmap: check the signatures of these functions in"
@@ -55,14 +55,9 @@ FORMATS = ("text", "markdown", "json", "html")
 BY_FUNCTION = (TRANSLATE, AGAIN)
 
 
-def pause_advice(run: Run) -> str:
+def advice(run: Run) -> str:
     """Return what the gate of the roadmap's stage 5 advises for a run in which many functions step down, else ""."""
     return PAUSE_ADVICE if run.state == "paused" and (run.reason or "").startswith(PAUSE_REASON) else ""
-
-
-def is_conversion(run: Run) -> bool:
-    """Return whether the run has converted a C project, or at least its signatures."""
-    return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN, *PARTIAL_KINDS)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
@@ -83,7 +78,7 @@ def outcome(store: Store, blobs: Blobs, run: Run) -> str:
     """Return the outcome of a run in one line, with the next step for the user."""
     conversion = read_conversion(store, blobs, run)
     first, *others = outcome_parts(conversion)
-    parts = [f"run {run.id} is {run.state}: {first}", *others, advice(conversion)]
+    parts = [f"run {run.id} is {run.state}: {first}", *others, next_step(conversion)]
     return "; ".join(part for part in parts if part)
 
 
@@ -92,8 +87,19 @@ def outcome_parts(conversion: Conversion) -> list[str]:
     return [summary(conversion), *failures(conversion), *unread_units(conversion)]
 
 
-def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
+def panel(stored: StoredRun) -> Panel | None:
+    """Return the text report of an ended run, for its page."""
+    return text_panel("conversion", stored)
+
+
+def graph(stored: StoredRun) -> Iterator[str]:
+    """Yield the interactive page of a run."""
+    return render(stored, "html")
+
+
+def render(stored: StoredRun, form: str) -> Iterator[str]:
     """Yield the pieces of a report. Raises UsageError for a format that is not available."""
+    _, store, blobs, run = stored
     if form not in FORMATS:
         raise UsageError(f'--format: "{form}" is not a format for conversions; use one of {", ".join(FORMATS)}')
     conversion, part = read_conversion(store, blobs, run), _part(store, run)
@@ -102,8 +108,8 @@ def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterat
     elif form == "json":
         yield conversion_json(conversion, part)
     else:
-        render = conversion_markdown if form == "markdown" else conversion_text
-        yield from render(conversion, part, words_of_run(run))
+        form_of = conversion_markdown if form == "markdown" else conversion_text
+        yield from form_of(conversion, part, words_of_run(run))
 
 
 def _part(store: Store, run: Run) -> dict[str, Any]:

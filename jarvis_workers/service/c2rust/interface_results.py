@@ -11,19 +11,14 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.conversion_results import write_crate
 from jarvis_workers.service.c2rust.scan_results import read_artifact
 from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.merge_interface import RESULT
-from jarvis_workers.steps.c2rust.pipelines import INTERFACE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.words import ENGLISH, cost_text
 
 FORMATS = ("text", "json")
-
-
-def is_interface(run: Run) -> bool:
-    """Return whether the run writes the bodies of a given interface."""
-    return run.kind == INTERFACE
 
 
 def read_interface_result(store: Store, blobs: Blobs, run: Run) -> InterfaceResult:
@@ -48,8 +43,14 @@ def interface_lines(store: Store, blobs: Blobs, run: Run, most: int | None = Non
         yield f"{model['group']}: {answers}, {tokens:,} tokens, {cost_text(part['cost'])}"
 
 
-def render_interface(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
+def panel(stored: StoredRun) -> Panel | None:
+    """Return the text report of an ended run, for its page."""
+    return text_panel("symbols", stored)
+
+
+def render(stored: StoredRun, form: str) -> Iterator[str]:
     """Yield the pieces of a report. Raises UsageError for a format that is not available."""
+    _, store, blobs, run = stored
     if form not in FORMATS:
         raise UsageError(f'--format: "{form}" is not for given interfaces; use {" or ".join(FORMATS)}')
     if form == "json":

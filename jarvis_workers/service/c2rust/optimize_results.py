@@ -21,10 +21,10 @@ from jarvis_workers.service.c2rust.optimize_run import (
 )
 from jarvis_workers.service.c2rust.project_files import write_file
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
+from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.source.rust.unsafe_blocks import BLOCK, unsafe_lines
+from jarvis_workers.source.rust.rust_syntax import unsafe_block_lines
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
-from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE
 from jarvis_workers.steps.c2rust.write_optimization import MODEL, REPORT_FILE, pass_file
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -35,9 +35,14 @@ FORMATS = ("text", "json")
 MOST_FILES = 3
 
 
-def is_optimization(run: Run) -> bool:
-    """Return whether the run optimizes a crate."""
-    return run.kind == OPTIMIZE
+def panel(stored: StoredRun) -> Panel | None:
+    """Return the text report of an ended run, for its page."""
+    return text_panel("symbols", stored)
+
+
+def render(stored: StoredRun, form: str) -> Iterator[str]:
+    """Return the pieces of a report. Raises UsageError for a format that is not available."""
+    return OptimizeResult(stored.store, stored.blobs, stored.run).render(form)
 
 
 class OptimizeResult:
@@ -174,4 +179,4 @@ def root_of(run: Run) -> Path:
 
 
 def _lines(content: bytes) -> int:
-    return unsafe_lines(content.decode(errors="replace"), BLOCK)
+    return unsafe_block_lines(content.decode(errors="replace"))

@@ -12,12 +12,10 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.service.runs import (
-    BLOB_GRACE_SECONDS,
     LOCAL,
     Waiting,
     cancel,
     find_run,
-    is_abandoned,
     remove_runs,
     wait,
 )
@@ -26,7 +24,6 @@ from jarvis_workers.steps.c2rust.pipelines import PARTIAL, PARTIAL_FAST, RUN, TR
 from jarvis_workers.store import jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import PARTIAL_KINDS
 
 # The time in which workers end the jobs of an interrupted run.
 END_SECONDS = 10.0
@@ -61,7 +58,7 @@ def submit_partial_crate(store: Store, run: Run, executor: str) -> str:
 def remove_partial_crate(store: Store, run_id: str, waiting: Waiting) -> bool:
     """Remove the run that made the crate of a paused run; an interrupted one is cancelled first.
 
-    Return False if it is left to `remove_abandoned`, because workers still execute a job of it.
+    Return False if it is left to `service.runs.remove_abandoned`, because workers still execute a job of it.
     """
     with suppress(UsageError):  # it has ended, or was removed by another command
         cancel(store, find_run(store, run_id), waiting.lease_seconds)
@@ -69,14 +66,3 @@ def remove_partial_crate(store: Store, run_id: str, waiting: Waiting) -> bool:
     remove_runs(store, [run_id])
     with store.read() as session:
         return runs.get(session, run_id) is None
-
-
-def remove_abandoned(store: Store, lease_seconds: float) -> int:
-    """Remove the runs whose command did not, a day after they were submitted; return their number."""
-    with store.read() as session:
-        found = runs.submitted_before(session, BLOB_GRACE_SECONDS, PARTIAL_KINDS)
-    for run in found:
-        if run.state == "paused" or is_abandoned(store, run, lease_seconds):
-            with suppress(UsageError):  # it has ended meanwhile
-                cancel(store, run, lease_seconds)
-    return remove_runs(store, [run.id for run in found])

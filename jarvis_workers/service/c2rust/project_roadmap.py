@@ -18,13 +18,14 @@ from jarvis_workers.c2rust.roadmap import (
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
-from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
-from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
+from jarvis_workers.service.c2rust.conversion_results import read_conversion
+from jarvis_workers.service.c2rust.optimize_results import OptimizeResult
+from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.reports.baselines import load_report
 from jarvis_workers.service.reports.diff import report_of_run
 from jarvis_workers.service.runs import newest_runs
 from jarvis_workers.service.scan_runs import find_scan, newest_scans
+from jarvis_workers.steps.c2rust.pipelines import CONVERTING, OPTIMIZE, REPLACE
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -60,9 +61,9 @@ def measure_roadmap(
         scans = newest_scans(store, MOST_RUNS, root=root, states=WITH_RESULTS)
         first = before or (scans[-1].id if scans else None)
         last = after or (scans[0].id if len(scans) > 1 else None)
-        converted = next((run for run in own if is_conversion(run)), None)
-        replaced = next((run for run in own if is_replacement(run)), None)
-        optimized = next(filter(is_optimization, crates), None)
+        converted = next((run for run in own if run.kind in CONVERTING), None)
+        replaced = next((run for run in own if run.kind == REPLACE), None)
+        optimized = next((run for run in crates if run.kind == OPTIMIZE), None)
         blobs = wiring.blobs_of(settings)
         found = Measurements(
             _risk(settings, store, first),

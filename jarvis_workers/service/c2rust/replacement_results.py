@@ -25,9 +25,9 @@ from jarvis_workers.service.c2rust.project_files import (
 )
 from jarvis_workers.service.c2rust.replacement_checkpoint import CheckpointKey, remove_checkpoint, write_checkpoint
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
+from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust import prune_symbols as artifacts
-from jarvis_workers.steps.c2rust.pipelines import REPLACE
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.replaceable_project import STEP, project_of, verdicts_of
 from jarvis_workers.store import jobs
@@ -48,9 +48,14 @@ FILES: Mapping[str, str] = {
 }
 
 
-def is_replacement(run: Run) -> bool:
-    """Return whether the run replaces functions with libraries."""
-    return run.kind == REPLACE
+def panel(stored: StoredRun) -> Panel | None:
+    """Return the text report of an ended run, for its page."""
+    return text_panel("symbols", stored)
+
+
+def render(stored: StoredRun, form: str) -> Iterator[str]:
+    """Return the pieces of a report. Raises UsageError for a format that is not available."""
+    return ReplacementResult(stored.store, stored.blobs, stored.run).render(form)
 
 
 class ReplacementResult:

@@ -17,10 +17,10 @@ from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.project_files import RAW_SYMBOLS, SYMBOLS, directory_of, keep_edited, write_file
 from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
 from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.link_symbols import DOT, ORDER
 from jarvis_workers.steps.c2rust.options import ParseOptions
-from jarvis_workers.steps.c2rust.pipelines import SCAN
 from jarvis_workers.steps.c2rust.write_report import PAGE, REPORT, graph_body, load
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
@@ -46,11 +46,6 @@ def words_of_run(run: Run) -> Words:
     return words_in_reports(ParseOptions.of(run).lang)
 
 
-def is_symbol_scan(run: Run) -> bool:
-    """Return whether the run has read a C project, and has no other result."""
-    return run.kind == SCAN
-
-
 def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
     """Return the body of the report: as written by the run or, before that, built from the results so far."""
     content = read_artifact(store, blobs, run, REPORT) if run.ended else None
@@ -67,8 +62,19 @@ def check_form(form: str) -> None:
         raise UsageError(f'--format: "{form}" is not a format for symbols; use one of {", ".join(FORMATS)}')
 
 
-def render(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
+def panel(stored: StoredRun) -> Panel | None:
+    """Return the text report of an ended run, for its page."""
+    return text_panel("symbols", stored)
+
+
+def graph(stored: StoredRun) -> Iterator[str]:
+    """Yield the interactive page of a run."""
+    return render(stored, "html")
+
+
+def render(stored: StoredRun, form: str) -> Iterator[str]:
     """Yield the pieces of a report. Raises UsageError for a format that is not available."""
+    _, store, blobs, run = stored
     check_form(form)
     if form == "json":
         yield from json_report.render_json(read_body(store, blobs, run), run_part(store, run))

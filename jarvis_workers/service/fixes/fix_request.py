@@ -1,6 +1,5 @@
 """Submit a run that fixes the findings of another run."""
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
-from jarvis_workers.sec.fix.fixable import FIXABLE, FixPlan, FixProof, fix_finding, order_of, related_finding
+from jarvis_workers.sec.fix.fixable import FIXABLE, FixPlan, fix_finding, order_of, related_finding
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.budgets import budget_of
@@ -22,7 +22,7 @@ from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
 from jarvis_workers.service.scan_request import request_for, with_settings
-from jarvis_workers.service.scan_runs import is_scan, scan_of
+from jarvis_workers.service.scan_runs import has_findings, scan_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -90,7 +90,7 @@ def find_judged_run(store: Store, named: str) -> Run:
     if not (run.ended or run.state == "paused"):
         raise UsageError(f"run {run.id} is {run.state}; wait for it with: jarvis runs wait {run.id}")
     if not has_verdicts(run):
-        advice = "verify its findings with: jarvis sec agent" if is_scan(run) else "it is no scan"
+        advice = "verify its findings with: jarvis sec agent" if has_findings(run.kind) else "it is no scan"
         raise UsageError(f"run {run.id} is a {run.kind} run without verdicts; {advice}")
     return run
 
@@ -131,7 +131,7 @@ def fix_request(
     proved = sorted((issue for issue in body.issues if issue.status == "proved"), key=order_of)[:PROVED_MAX]
     by_gid = _proofs(store, run, [*proved, *(one for first, others in findings for one in (first, *others))])
     fix_plan = _plan(run, blobs, findings, proved, sources, by_gid)
-    attempts = tuple(blobs.read(one.proof.blob) for found in fix_plan.findings for one in found.proved if one.proof)
+    attempts = tuple(blobs.read(blob) for found in fix_plan.findings for blob in found.proof_blobs)
     run_input = FixInput(_options(settings, run, sources, request.options), sources.archive, fix_plan, attempts)
     return _request(settings, root, run, executor, run_input)
 
@@ -166,16 +166,12 @@ def _options(settings: "Settings", run: Run, sources: FixSources, options: FixOp
     )
 
 
-def _proofs(store: Store, run: Run, issues: Sequence[Issue]) -> dict[int, FixProof]:
+def _proofs(store: Store, run: Run, issues: Sequence[Issue]) -> dict[int, Proof]:
     """Return the stored proofs of findings by gid."""
     gids = {issue.gid for issue in issues}
     with store.read() as session:
-        rows = proofs.of_gids(session, run.id, gids)
-    return {
-        row.gid: FixProof(blob=row.files, state=row.state, command=row.command, stack=tuple(json.loads(row.stack)))
-        for row in rows
-        if row.files is not None
-    }
+        found = proofs.of_gids(session, run.id, gids)
+    return {gid: proof for gid, proof in found.items() if proof.blob is not None}
 
 
 def _plan(
@@ -184,7 +180,7 @@ def _plan(
     findings: Sequence[DefectGroup],
     proved: Sequence[Issue],
     sources: FixSources,
-    by_gid: Mapping[int, FixProof],
+    by_gid: Mapping[int, Proof],
 ) -> FixPlan:
     """Return the findings with the hashes of their files, the files to scan, and the proved findings."""
     with open_snapshot(blobs, run.snapshot_id) as reader:

@@ -19,6 +19,7 @@ from jarvis_workers.sec.fix.second_look import SecondLook
 from jarvis_workers.service.atomic_write import write_pieces, write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.run_files import export_directory, refuse_unwritable
+from jarvis_workers.service.run_kinds import Panel, StoredRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
@@ -69,11 +70,6 @@ class FixReport(NamedTuple):
         return {state: len(self.of_state(state)) for state in (FIXED, REFUSED, NOT_DONE)}
 
 
-def is_fix(run: Run) -> bool:
-    """Return whether a run fixes findings."""
-    return run.kind == FIX
-
-
 def read_fixes(store: Store, blobs: Blobs, run: Run) -> FixReport:
     """Return the results of a run, or the results so far."""
     with store.read() as session:
@@ -95,7 +91,7 @@ class ScannedFix(NamedTuple):
 def fixes_of(store: Store, blobs: Blobs, run: Run) -> list[ScannedFix]:
     """Return the newest result for each finding of a scanned run; one with a patch has precedence."""
     with store.read() as session:
-        found = [one for one in run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS) if is_fix(one)]
+        found = [one for one in run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS) if one.kind == FIX]
     newest = dict[str, ScannedFix]()
     for one in reversed(found):
         report = read_fixes(store, blobs, one)
@@ -153,6 +149,11 @@ def write_patches(report: FixReport, directory: Path, *, has_branch: bool = True
 def _write_patch(place: Path, number: int, result: FixResult) -> Path:
     path = place / f"{number:04}-{result.finding.id}.patch"
     return write_pieces(path, [result.patch])
+
+
+def panel(stored: StoredRun) -> Panel:
+    """Return the results so far, for the page of a run."""
+    return {"fixes": "\n".join(report_lines(read_fixes(stored.store, stored.blobs, stored.run)))}
 
 
 def report_lines(report: FixReport) -> Iterator[str]:

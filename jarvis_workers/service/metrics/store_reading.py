@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jarvis_workers.sec.severity import severity_of
-from jarvis_workers.service.scan_runs import is_scan_kind
+from jarvis_workers.service.scan_runs import has_findings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import metric_queries as queries
 from jarvis_workers.store.engine import Store
@@ -78,7 +78,7 @@ class StoreReader:
     def _count(self, store: Store) -> None:
         give_up = self.clock() + COUNTING_SECONDS
         with store.read() as session:
-            runs = [run for run in queries.ended_runs(session) if is_scan_kind(run.kind)]
+            runs = [run for run in queries.ended_runs(session) if has_findings(run.kind)]
         ended = {(run.id, run.ended_at): run for run in runs}
         self._counted = {key: candidate for key, candidate in self._counted.items() if key in ended}
         for key in ended.keys() - self._counted.keys():

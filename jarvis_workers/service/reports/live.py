@@ -15,7 +15,7 @@ from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.verdicts import has_verdicts as has_verdicts
-from jarvis_workers.steps.sec.verdicts import no_verdict, verdict_fields_of
+from jarvis_workers.steps.sec.verdicts import no_verdict, verdicts_by_gid
 from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.store import clusters, events, jobs, verdicts
 from jarvis_workers.store.engine import Store
@@ -83,10 +83,10 @@ class Follower:
 def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Issue]:
     """Yield the candidates of jobs with their verdicts; the numbers of clusters are only known at the end."""
     numbered = some_of(session, run, about) if about else []
-    verdicts_by_gid = verdict_fields_of(session, run, about) if about else {}
+    judged = verdicts_by_gid(session, run, about) if about else {}
     for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
         job = about[issue.gid]
-        verdict = verdicts_by_gid.get(issue.gid) or no_verdict(f"its job failed: {job.reason}")
+        verdict = judged.get(issue.gid) or no_verdict(issue.gid, f"its job failed: {job.reason}")
         yield issue.with_verdict(verdict, VerifyPayload.from_json(job.payload).verification, None)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.json import json_line
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
@@ -35,6 +36,14 @@ def refuse_unwritable(directory: Path, run: Run) -> Iterator[None]:
     except OSError as error:
         elsewhere = f"to write them elsewhere: jarvis runs export {run.id} -d DIR"
         raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
+
+
+def directory_for(run: Run, directory: Path | None) -> Path:
+    """Return the directory for the files of a run, by default that of its source. Raises UsageError."""
+    place = directory or export_directory(run)
+    if place is None:
+        raise UsageError(f"run {run.id}: its root {plain(run.root)} is not a directory here; choose one with -d")
+    return place
 
 
 def write_files(run: Run, directory: Path, files: Mapping[str, Iterable[Mapping[str, Any]]]) -> list[Path]:

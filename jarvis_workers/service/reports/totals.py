@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError
-from jarvis_workers.service.scan_runs import REPORTED, is_scan
+from jarvis_workers.service.scan_runs import REPORTED, has_findings
 from jarvis_workers.snapshots.blobs import Blobs, read_range
 from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store import artifacts
@@ -41,7 +41,7 @@ class TotalsCache:
         """Return the totals by run, of scans with a readable report."""
         with store.read() as session:
             names = artifacts.blobs_named(
-                session, [run.id for run in runs if run.state in REPORTED and is_scan(run)], REPORT
+                session, [run.id for run in runs if run.state in REPORTED and has_findings(run.kind)], REPORT
             )
         totals = {run_id: self._of_blob(blobs, blob) for run_id, blob in names.items()}
         return {run_id: one for run_id, one in totals.items() if one is not None}

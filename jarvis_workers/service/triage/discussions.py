@@ -5,6 +5,7 @@ from secrets import token_hex
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.assessment import TEXTS
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.trace import trail_of
@@ -26,7 +27,7 @@ from jarvis_workers.tools.tool import Language
 
 RUNS_SEARCHED = 20
 TEXT_MAX = 4_000
-VERDICT_FIELDS = ("status", "reason", "preconditions", "trigger_path", "consequences", "suggestions")
+VERDICT_FIELDS = ("status", "reason", *TEXTS)
 
 
 def find_issue(
@@ -87,7 +88,7 @@ def _candidate(issue: Issue) -> Candidate:
 
 
 def _verdict(issue: Issue) -> str:
-    if not issue.has_verdict:
+    if not issue.verdict:
         return ""
-    facts = ((name, getattr(issue, name)) for name in VERDICT_FIELDS)
-    return "\n".join(f"{name}: {value}" for name, value in facts if value)
+    verdict = issue.verdict._asdict() | {"status": issue.status}
+    return "\n".join(f"{name}: {value}" for name in VERDICT_FIELDS if (value := verdict[name]))

@@ -1,1 +1,1 @@
-"""Read Rust source without a parser: its items, statements and unsafe blocks."""
+"""Read and edit Rust source by its syntax tree: items, unsafe code, statements."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jarvis_workers.source.lex import comments
 from jarvis_workers.source.rust.rust_items import RustItem, read_items
-from jarvis_workers.source.rust.unsafe_blocks import Patch, RustText, apply_patches
+from jarvis_workers.source.rust.rust_syntax import Patch, RustText, apply_patches
 
 DUPLICATE = "TODO: duplicate of"
 DOCUMENT = re.compile(rf"(?<!/)///(?!/)(?! {DUPLICATE})|/\*\*(?![*/])|#\[doc\b")

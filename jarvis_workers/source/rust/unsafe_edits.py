@@ -5,21 +5,20 @@ A comment lists what rustc says must hold; nobody has proven it, and the comment
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from jarvis_workers.source.rust.unsafe_blocks import (
-    SAFETY,
-    Patch,
-    RustText,
-    UnsafeBlock,
-    apply_patches,
-    removal,
-    safety_comment,
-)
+from jarvis_workers.source.rust.rust_items import ATTRIBUTES, item_kind
+from jarvis_workers.source.rust.rust_syntax import Patch, RustText, UnsafeBlock, apply_patches
 from jarvis_workers.source.rust.unsafe_narrowing import UnsafePart, narrowed_parts
 
+KEYWORD = "unsafe"
+SPACE = " \t\r\n"
+# What precedes and follows a block that is a whole value, and one that is the end of a body.
+VALUE_LEAD, VALUE_END = re.compile(r"(?:(?<![=<>!+*/&|^%-])=|=>|[(,]|\breturn)$"), frozenset(";,)")
+BODY_LEAD = frozenset("{;}")
+SAFETY = "SAFETY"
 PREMISES = (
     (re.compile("dereference of raw pointer"), "raw pointers are valid and aligned"),
     (re.compile("call to (?:unsafe )?function `(?:[^`]*::)?([^`:]+)`"), "the conditions of {} hold"),
@@ -127,3 +126,83 @@ def _premises(message: str) -> Iterator[tuple[str, str]]:
             yield (match[1], "") if match.groups() else ("", text)
             return
     yield "", " ".join(message.partition(" is unsafe")[0].split())[:80]
+
+
+def blanked(source: RustText, blocks: Iterable[UnsafeBlock]) -> str:
+    """Return the text with the keywords of blocks blanked: all other offsets stay."""
+    return apply_patches(
+        source.text, (Patch(one.start, one.start + len(KEYWORD), " " * len(KEYWORD)) for one in blocks)
+    )
+
+
+class Removal(NamedTuple):
+    """The patches that remove a block, without those of its indentation; `shift` is by how much that shrinks."""
+
+    patches: tuple[Patch, ...]
+    start: int
+    end: int
+    shift: int
+
+
+def removal(source: RustText, block: UnsafeBlock) -> Removal:
+    """Return how to remove a block: with its braces if they are not needed either, else only its keyword."""
+    text, code = source.text, source.code
+    inner = text[block.brace + 1 : block.end - 1]
+    start = block.brace + 1 + len(inner) - len(inner.lstrip(SPACE))
+    end = block.brace + 1 + len(inner.rstrip(SPACE))
+    keyword = Removal((Patch(block.start, block.brace, ""),), start, end, 0)
+    ends_in_comment = code[end - 1 : end] == " " and not re.match(r"[ \t]*\r?\n", text[block.end :])
+    before, after = code[: block.start].rstrip(SPACE), code[block.end :].lstrip(SPACE)
+    is_body = before[-1:] in BODY_LEAD and after[:1] == "}"
+    discarded = re.search(r"\blet\s+_\s*=$", before[-20:])
+    is_value = (
+        not discarded and VALUE_LEAD.search(before[-8:]) and after[:1] in VALUE_END and _is_expression(source, block)
+    )
+    if start >= end or ends_in_comment or not (is_body or is_value):
+        return keyword
+    shift = 0
+    if source.line_of(start) > source.line_of(block.start):
+        shift = max(0, len(source.indentation(start)) - len(source.indentation(block.start)))
+    return Removal((Patch(block.start, start, ""), Patch(end, block.end, "")), start, end, shift)
+
+
+def _is_expression(source: RustText, block: UnsafeBlock) -> bool:
+    """Return whether the inside of a block is one expression: neither a statement nor an item."""
+    syntax = source.block_syntax(block)
+    inside = syntax.named_children if syntax else []
+    if (
+        len(inside) != 1
+        or item_kind(inside[0])
+        or inside[0].type in (*ATTRIBUTES, "let_declaration", "empty_statement")
+    ):
+        return False
+    return inside[0].type != "expression_statement" or source.code[inside[0].end_byte - 1] != ";"
+
+
+def dedented(source: RustText, one: Removal) -> Iterator[Patch]:
+    """Yield the patches that shift the lines of a removed block to the left."""
+    for line in source.lines_within(one.start, one.end):
+        if width := min(one.shift, len(source.indentation(line))):
+            yield Patch(line, line + width, "")
+
+
+def without_block(source: RustText, block: UnsafeBlock) -> Iterator[Patch]:
+    """Yield the patches that remove a block, with the comment that justified it."""
+    one = removal(source, block)
+    yield from (*one.patches, *dedented(source, one))
+    first, line = safety_comment(source, block), source.line_of(block.start)
+    if first is not None and sum(source.line_of(other.start) == line for other in source.blocks) == 1:
+        yield Patch(source.line_starts[first], source.line_starts[line], "")
+
+
+def safety_comment(source: RustText, block: UnsafeBlock) -> int | None:
+    """Return the index of the line where the SAFETY comment above a block begins, or None if there is none."""
+    line = source.line_of(block.start) - 1
+    while line >= 0:
+        words = source.text[source.line_starts[line] : source.line_starts[line + 1]].strip()
+        if not words.startswith(("//", "#[")):
+            return None
+        if words.startswith("//") and SAFETY in words.upper():
+            return line
+        line -= 1
+    return None

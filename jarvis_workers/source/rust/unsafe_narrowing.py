@@ -7,16 +7,19 @@ block could change the meaning of a place (patterns with `ref`) or the life of a
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_workers.source.rust.rust_statements import BLOCK_LIKE, ELSE, RustStatements
-from jarvis_workers.source.rust.unsafe_blocks import RustText, UnsafeBlock
+from jarvis_workers.source.rust.rust_items import ATTRIBUTES, item_kind
+from jarvis_workers.source.rust.rust_syntax import RustText, UnsafeBlock
 
-LET, IN = re.compile(r"let\b"), re.compile(r"\bin\s+")
-ITEM = re.compile(r"(?:pub|fn|struct|enum|union|impl|trait|mod|use|static|type|extern|macro_rules)\b|const\s+\w+\s*:|#")
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 CALL = re.compile(r"[\w>)\]!]\s*\(|\?")
 BY_REFERENCE = re.compile(r"\bref\b")
-DIVERGES = re.compile(r"\belse\s*$")
+LOOPS = ("for_expression", "loop_expression", "while_expression")
+DIVISIBLE = frozenset(("block", "unsafe_block", "if_expression", "match_expression", *LOOPS))
+DEPTH_MAX = 50
 
 
 class UnsafePart(NamedTuple):
@@ -32,10 +35,12 @@ def narrowed_parts(source: RustText, block: UnsafeBlock, needs: Sequence[int]) -
 
     It is the whole block, as one part, if all lines need it.
     """
-    narrowing = _Narrowing(source, needs)
-    parts = narrowing.statements(block.brace + 1, block.end - 1)
-    content = UnsafePart(block.brace + 1, block.end - 1, is_run=True)
-    is_smaller = parts and narrowing.lines(parts) < narrowing.lines([narrowing.trimmed(content)])
+    narrowing, syntax = _Narrowing(source, needs), source.block_syntax(block)
+    parts = narrowing.statements(syntax) if syntax else []
+    code = source.code[block.brace + 1 : block.end - 1]
+    first = block.brace + 1 + len(code) - len(code.lstrip())
+    content = UnsafePart(first, max(first + 1, block.brace + 1 + len(code.rstrip())), is_run=True)
+    is_smaller = parts and narrowing.lines(parts) < narrowing.lines([content])
     return parts if is_smaller else [UnsafePart(block.start, block.end, is_run=False)]
 
 
@@ -44,28 +49,29 @@ class _Narrowing:
 
     def __init__(self, source: RustText, needs: Sequence[int]) -> None:
         self._source, self._code, self._needs = source, source.code, needs
-        self._read = RustStatements(source)
+        self._depth = 0
 
     def lines(self, parts: Sequence[UnsafePart]) -> int:
         """Return the number of lines that parts cover."""
         spans = ((self._source.line_of(one.start), self._source.line_of(one.end - 1) + 1) for one in parts)
         return len({line for span in spans for line in range(*span)})
 
-    def trimmed(self, part: UnsafePart) -> UnsafePart:
-        """Return a part without the white space and comments around it."""
-        start = self._read.skip(part.start, part.end)
-        return part._replace(start=start, end=max(start + 1, self._read.trim(start, part.end)))
-
-    def statements(self, start: int, end: int) -> list[UnsafePart]:
-        """Return the parts of the statements between two offsets; whole neighbours become one part."""
-        parts = list[UnsafePart]()
-        for first, last in self._read.split(start, end):
+    def statements(self, block: "Node") -> list[UnsafePart]:
+        """Return the parts of the statements of a block; whole neighbours become one part."""
+        parts, lead = list[UnsafePart](), -1
+        for one in block.named_children:
+            first = one.start_byte if lead < 0 else lead
+            if one.type in ATTRIBUTES:
+                lead = first
+                continue
             try:
-                parts += self._statement(first, last) if self._needed(first, last) else ()
+                parts += self._statement(one, has_attributes=lead >= 0) if self._needed(first, one.end_byte) else ()
             except ValueError:
                 # The statements that follow use the names that it binds.
-                parts.append(UnsafePart(first, self._read.trim(first, end), is_run=True))
+                last = len(self._code[: block.end_byte - 1].rstrip())
+                parts.append(UnsafePart(first, last, is_run=True))
                 break
+            lead = -1
         return list(self._joined(parts))
 
     def _needed(self, start: int, end: int) -> bool:
@@ -83,79 +89,80 @@ class _Narrowing:
         if run:
             yield run
 
-    def _statement(self, start: int, end: int) -> list[UnsafePart]:
-        if ITEM.match(self._code, start, end):
+    def _statement(self, node: "Node", *, has_attributes: bool) -> list[UnsafePart]:
+        if has_attributes or item_kind(node):
             raise ValueError("an item, or an attribute")
-        if LET.match(self._code, start, end):
-            return self._let(start, end)
-        return self._divided(start, end, is_run=True)
+        if node.type == "let_declaration":
+            return self._let(node)
+        # With a semicolon, it stays one statement.
+        inner = node.named_child(0) if node.type == "expression_statement" else None
+        return self._divided(inner if inner and inner.end_byte == node.end_byte else node, is_run=True)
 
-    def _let(self, start: int, end: int) -> list[UnsafePart]:
-        value = self._read.find("=", start, end)
-        pattern = self._code[start + len("let") : value].partition(":")[0].strip()
-        if pattern == "_":
-            return [UnsafePart(start, end, is_run=True)]
-        first, last = self._read.skip(value + 1, end), self._read.trim(start, end - 1)
-        if value < 0 or BY_REFERENCE.search(pattern) or self._needed(start, value) or self._diverges(first, last):
+    def _let(self, node: "Node") -> list[UnsafePart]:
+        pattern, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
+        if pattern and self._text(pattern) == "_":
+            return [UnsafePart(node.start_byte, node.end_byte, is_run=True)]
+        if not pattern or not value or BY_REFERENCE.search(self._text(pattern)):
             raise ValueError("its value cannot be separated")
-        return self._divided(first, last, is_run=False)
+        if self._needed(node.start_byte, value.start_byte) or node.child_by_field_name("alternative"):
+            raise ValueError("a pattern, or `let … else`")
+        return self._divided(value, is_run=False)
 
-    def _diverges(self, start: int, end: int) -> bool:
-        """Return whether `else` follows a value, as in `let … else`, instead of being a part of it."""
-        at = self._read.bodies_end(start, end) if BLOCK_LIKE.match(self._code, start, end) else start
-        if ELSE.match(self._code, at, end):
-            return True
-        while (brace := self._read.find("{", at, end)) >= 0:
-            if DIVERGES.search(self._code[at:brace]):
-                return True
-            at = self._read.closing(brace, end) + 1
-        return False
+    def _text(self, node: "Node") -> str:
+        return self._code[node.start_byte : node.end_byte]
 
-    def _divided(self, start: int, end: int, *, is_run: bool) -> list[UnsafePart]:
+    def _divided(self, node: "Node", *, is_run: bool) -> list[UnsafePart]:
         """Return the parts of an expression, or the whole if they do not save lines, counting their comments."""
-        whole = [UnsafePart(start, end, is_run)]
-        if not BLOCK_LIKE.match(self._code, start, end):
+        whole = [UnsafePart(node.start_byte, node.end_byte, is_run)]
+        if node.type not in DIVISIBLE or self._depth > DEPTH_MAX:
             return whole
+        self._depth += 1
         try:
-            parts = list(self._bodies(start, end))
+            parts = list(self._bodies(node))
         except ValueError:
             return whole
+        finally:
+            self._depth -= 1
         return parts if self.lines(parts) + len(parts) <= self.lines(whole) else whole
 
-    def _bodies(self, start: int, end: int) -> Iterator[UnsafePart]:
+    def _bodies(self, node: "Node") -> Iterator[UnsafePart]:
         """Yield the parts of a block, loop, `if` or `match`."""
-        if self._read.bodies_end(start, end) != end:
-            raise ValueError("it is part of a larger expression")
-        for word, head, brace in self._read.bodies(start, end):
-            last = self._read.closing(brace, end)
-            if self._needed(head, brace):
-                yield self._head(word, head, self._read.trim(head, brace), last)
-            yield from self._arms(brace + 1, last) if word == "match" else self.statements(brace + 1, last)
+        if node.type == "block":
+            yield from self.statements(node)
+            return
+        yield from self._head(node)
+        for one in node.named_children:
+            if one.type == "block":
+                yield from self.statements(one)
+            elif one.type == "match_block":
+                yield from self._arms(one)
+        other = node.child_by_field_name("alternative")
+        if other and (last := other.named_child(0)):
+            yield from self._bodies(last)
 
-    def _head(self, word: str, start: int, end: int, last: int) -> UnsafePart:
-        code = self._code[start:end]
-        is_pattern = bool(LET.match(code))
-        bound = self._code[start:last] if word == "match" else code
-        if (word == "match" or is_pattern) and (BY_REFERENCE.search(bound) or CALL.search(code)):
-            raise ValueError("a place, or a temporary value")
-        if (is_pattern and re.search(r"&&|\|\|", code)) or LET.search(code, 1):
+    def _head(self, node: "Node") -> Iterator[UnsafePart]:
+        value = head = node.child_by_field_name("condition") or node.child_by_field_name("value")
+        if not head or not value:
+            return
+        start = (node.child_by_field_name("pattern") or head).start_byte
+        if not self._needed(start, head.end_byte):
+            return
+        if head.type == "let_chain":
             raise ValueError("a chain of conditions")
-        found = IN.search(code) if word == "for" else None
-        value = self._read.find("=", start, end) + 1 if is_pattern else start + found.end() if found else start
-        if self._needed(start, value):
+        if head.type == "let_condition":
+            value = head.child_by_field_name("value") or head
+        bound = node if node.type == "match_expression" else head
+        is_place = node.type == "match_expression" or head.type == "let_condition"
+        if is_place and (BY_REFERENCE.search(self._text(bound)) or CALL.search(self._text(head))):
+            raise ValueError("a place, or a temporary value")
+        if self._needed(start, value.start_byte):
             raise ValueError("a pattern")
-        return UnsafePart(self._read.skip(value, end), end, is_run=False)
+        yield UnsafePart(value.start_byte, value.end_byte, is_run=False)
 
-    def _arms(self, start: int, end: int) -> Iterator[UnsafePart]:
-        at = self._read.skip(start, end)
-        while at < end:
-            arrow = self._read.find("=>", at, end)
-            if arrow < 0 or self._needed(at, arrow):
+    def _arms(self, block: "Node") -> Iterator[UnsafePart]:
+        for arm in block.named_children:
+            value = arm.child_by_field_name("value")
+            if not value or self._needed(arm.start_byte, value.start_byte):
                 raise ValueError("a guard")
-            value = self._read.skip(arrow + len("=>"), end)
-            is_block = self._code[value] == "{"
-            last = self._read.closing(value, end) + 1 if is_block else self._read.find(",", value, end, default=end)
-            if self._needed(value, last):
-                yield from self._divided(value, self._read.trim(value, last), is_run=False)
-            at = self._read.skip(last, end)
-            at = self._read.skip(at + 1, end) if self._code[at] == "," else at
+            if self._needed(value.start_byte, value.end_byte):
+                yield from self._divided(value, is_run=False)

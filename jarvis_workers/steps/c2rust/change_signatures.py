@@ -18,7 +18,7 @@ from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.source.rust.rust_items import masked
+from jarvis_workers.source.rust.rust_syntax import masked
 from jarvis_workers.steps.c2rust.check_bodies import skeleton_of
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE

@@ -20,7 +20,7 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
+from jarvis_workers.source.rust.rust_syntax import unsafe_lines
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.write_conversion import CRATE

@@ -1,10 +1,10 @@
-"""The pipelines of C projects: read them; replace functions with libraries; convert them without or with a model;
+"""The kinds of runs over C projects: read them; replace functions with libraries; convert them without or with a model;
 write the bodies of a given interface; optimize a crate.
 """
 
 from collections.abc import Mapping
 
-from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, RunKind, Stage, register_kind
 from jarvis_workers.store.values import AGENT_QUEUE, PARTIAL_KINDS
 
 STEPS = "jarvis_workers.steps.c2rust"
@@ -36,12 +36,26 @@ READING = (
     Stage("graph", module=f"{STEPS}.link_symbols", queue=CONTROL_QUEUE, on_open=f"{STEPS}.result_writers:drop_symbols"),
 )
 
-register_pipeline(SCAN, (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)))
+register_kind(
+    RunKind(
+        SCAN,
+        (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)),
+        output="jarvis_cli.symbol_output",
+        result="jarvis_workers.service.c2rust.scan_results",
+    )
+)
 REPLACING = (
     Stage("replace", module=f"{STEPS}.replace_functions", queue=AGENT_QUEUE, units="functions", missing=UNJUDGED),
     Stage("prune", module=f"{STEPS}.prune_symbols", queue=CONTROL_QUEUE),
 )
-register_pipeline(REPLACE, REPLACING)
+register_kind(
+    RunKind(
+        REPLACE,
+        REPLACING,
+        output="jarvis_cli.replacement_output",
+        result="jarvis_workers.service.c2rust.replacement_results",
+    )
+)
 PLANNING = (
     Stage("layout", module=f"{STEPS}.lay_out", queue=AGENT_QUEUE, units="questions", missing=UNPLANNED),
     Stage("signatures", module=f"{STEPS}.sign_functions", queue=AGENT_QUEUE, units="questions", missing=UNSIGNED),
@@ -61,10 +75,6 @@ ENDING = (
     Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds", missing=FAILED),
     Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE, missing=UNPROVEN),
 )
-# They differ in what stands for the body of a function: its forwarder, or its translation.
-register_pipeline(SKELETON, (*CONVERSION, *ENDING))
-register_pipeline(PREPARE, (*READING, *PLANNING, *BUILDING, *ENDING))
-register_pipeline(FAST, (*CONVERSION, *ENDING))
 TRANSLATION = Stage(
     "translate", module=f"{STEPS}.translate_function", queue="translate", units="functions", missing=UNTRANSLATED
 )
@@ -80,33 +90,58 @@ DRIVEN = (
     Stage("driver", module=f"{STEPS}.write_drivers", queue="translate", units="functions", missing=UNDRIVEN),
     *BUILDING[1:],
 )
-register_pipeline(TRANSPILE, (*READING, *DRIVEN, *TRANSLATING, *ENDING))
-# The crate of a paused run: what is accepted so far, or before its gates have run, the project as `fast` converts it.
-register_pipeline(PARTIAL, ENDING)
-register_pipeline(PARTIAL_FAST, (*CONVERSION, *ENDING))
-register_pipeline(
-    INTERFACE,
-    (
-        Stage("interface", module=f"{STEPS}.write_interface", queue="translate", units="groups of files"),
-        Stage("merge", module=f"{STEPS}.merge_interface", queue="build", units="builds", missing=UNFINISHED),
-        Stage("report", module=f"{STEPS}.deliver_interface", queue=CONTROL_QUEUE),
-    ),
+register_kind(
+    RunKind(
+        INTERFACE,
+        (
+            Stage("interface", module=f"{STEPS}.write_interface", queue="translate", units="groups of files"),
+            Stage("merge", module=f"{STEPS}.merge_interface", queue="build", units="builds", missing=UNFINISHED),
+            Stage("report", module=f"{STEPS}.deliver_interface", queue=CONTROL_QUEUE),
+        ),
+        output="jarvis_cli.interface_output",
+        result="jarvis_workers.service.c2rust.interface_results",
+    )
 )
 OPTIMIZING = (
     Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes"),
     Stage("improve", module=f"{STEPS}.improve_files", queue="translate", units="files"),
 )
-register_pipeline(
-    OPTIMIZE,
-    (
-        *OPTIMIZING,
-        Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
-    ),
+register_kind(
+    RunKind(
+        OPTIMIZE,
+        (
+            *OPTIMIZING,
+            Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
+        ),
+        output="jarvis_cli.optimize_output",
+        result="jarvis_workers.service.c2rust.optimize_results",
+    )
 )
 LIBRARIES, POLISH = (tuple(one._replace(optional=True) for one in stages) for stages in (REPLACING, OPTIMIZING))
-register_pipeline(RUN, (*READING, *LIBRARIES, *PLANNING, *DRIVEN, *TRANSLATING, ENDING[0], *POLISH, ENDING[1]))
-register_pipeline(DRY[REPLACE], REPLACING[:1])
-register_pipeline(DRY[PREPARE], (*READING, *PLANNING))
+# The kinds that convert a project, or at least its signatures. In the skeleton, a forwarder stands for the body of each
+# function; `fast` translates it.
+CONVERTING: Mapping[str, tuple[Stage, ...]] = {
+    SKELETON: (*CONVERSION, *ENDING),
+    PREPARE: (*READING, *PLANNING, *BUILDING, *ENDING),
+    FAST: (*CONVERSION, *ENDING),
+    TRANSPILE: (*READING, *DRIVEN, *TRANSLATING, *ENDING),
+    RUN: (*READING, *LIBRARIES, *PLANNING, *DRIVEN, *TRANSLATING, ENDING[0], *POLISH, ENDING[1]),
+    # The crate of a paused run: what is accepted so far; before its gates have run, the project as `fast` converts it.
+    PARTIAL: ENDING,
+    PARTIAL_FAST: (*CONVERSION, *ENDING),
+}
+for name, stages in CONVERTING.items():
+    register_kind(
+        RunKind(
+            name,
+            stages,
+            output="jarvis_cli.conversion_output",
+            result="jarvis_workers.service.c2rust.conversion_results",
+            compare="jarvis_cli.conversion_diff",
+        )
+    )
 ASKING = (*DRIVEN[:2], TRANSLATION)
-register_pipeline(DRY[TRANSPILE], (*READING, *ASKING))
-register_pipeline(DRY[RUN], (*READING, *LIBRARIES, *PLANNING, *ASKING))
+register_kind(RunKind(DRY[REPLACE], REPLACING[:1]))
+register_kind(RunKind(DRY[PREPARE], (*READING, *PLANNING)))
+register_kind(RunKind(DRY[TRANSPILE], (*READING, *ASKING)))
+register_kind(RunKind(DRY[RUN], (*READING, *LIBRARIES, *PLANNING, *ASKING)))

@@ -5,23 +5,24 @@ finding is the proof of that finding; of several errors on a line with the same 
 error that proves a finding already is no other.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
+from jarvis_workers.sec.assessment import EvidenceQuote, RatedSeverity, Verdict
 from jarvis_workers.sec.finding import FUZZ_CRASH, Candidate
-from jarvis_workers.sec.judge.verdict import Evidence
 from jarvis_workers.sec.proof.crashes import repeats_error, repeats_finding
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.candidates import merge_reports
 from jarvis_workers.steps.sec.fuzz import STEP as FUZZ
 from jarvis_workers.steps.sec.fuzz_record import CrashRecord, records
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.proof_rows import proof_blobs
 from jarvis_workers.steps.sec.prove import STEP as PROVE
 from jarvis_workers.steps.sec.results import ProofResult, VerdictResult
 from jarvis_workers.steps.sec.verify_cluster import VERIFY
@@ -29,7 +30,7 @@ from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.store import candidates, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import StoredCandidate
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob, NewProof, NewVerdict, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -87,7 +88,7 @@ def _repeated(session: "Session", run: Run, found: Sequence[StoredCandidate]) ->
     statuses = verdicts.statuses(session, run.id)
     there = candidates.numbered_in(session, run.id, {one.candidate.file for one in found})
     standing = [one for one in there if statuses.get(one.gid or 0) == "confirmed" and one not in found]
-    stacks = {one.gid: json.loads(one.stack) for one in proofs.every(session, run.id) if one.state == "proved"}
+    stacks = {gid: one.stack for gid, one in proofs.every(session, run.id).items() if one.state == "proved"}
 
     def is_same(crash: Candidate, one: StoredCandidate) -> bool:
         stack = stacks.get(one.gid or 0)
@@ -111,18 +112,17 @@ def load(session: "Session", run: Run, _: Claimed) -> CrashWork:
 
 def decide(work: CrashWork, resources: Resources) -> Commit:
     """Return the verdicts on the candidates, and the proofs of these and of confirmed findings, one for each."""
-    found, confirmed = dict[int, NewProof](), list[NewVerdict]()
+    found, confirmed = dict[int, Proof](), list[Verdict]()
     for crash in _crashes(work, resources):
         own = None if crash.proves else work.gids.get(ErrorPlace.of(crash.candidate))
         if own and own not in found and own in work.own:
             confirmed.append(_verdict(own, crash))
         for gid in (*crash.proves, *([own] if own else [])):
             if gid not in work.proved:
-                found.setdefault(gid, crash.proof._replace(gid=gid))
-    files = dict.fromkeys(one.files for one in found.values() if one.files)
+                found.setdefault(gid, crash.proof)
     return Commit(
-        results=(VerdictResult(tuple(confirmed)), ProofResult(tuple(found.values()))),
-        blobs=tuple(("proof", one) for one in files),
+        results=(VerdictResult(tuple(confirmed)), ProofResult(found)),
+        blobs=proof_blobs(found.values()),
     )
 
 
@@ -132,22 +132,19 @@ def _crashes(work: CrashWork, resources: Resources) -> Iterator[CrashRecord]:
     return iter(sorted(found, key=lambda one: ErrorPlace.of(one.candidate)))
 
 
-def _verdict(gid: int, crash: CrashRecord) -> NewVerdict:
+def _verdict(gid: int, crash: CrashRecord) -> Verdict:
     """Return the verdict on an error: it has happened."""
-    candidate, stack = crash.candidate, json.loads(crash.proof.stack)
-    quote = Evidence(candidate.file, candidate.line, candidate.evidence)
-    return NewVerdict(
+    candidate, stack = crash.candidate, crash.proof.stack
+    quote = EvidenceQuote(candidate.file, candidate.line, candidate.evidence)
+    return Verdict(
         gid=gid,
         status="confirmed",
         has_risk=True,
         preconditions=PRECONDITIONS.format(command=crash.proof.command),
         trigger_path="\n".join(stack[1:]),
         consequences=CONSEQUENCES.format(error=stack[0]),
-        suggestions="",
-        evidence=json.dumps([asdict(quote)], ensure_ascii=False),
-        reason=None,
-        commands="[]",
-        sandbox=crash.proof.sandbox,
-        severity=crash.severity,
+        evidence=(quote,),
+        severity=cast(RatedSeverity, crash.severity),
         confidence=1.0,
+        sandbox=crash.proof.sandbox,
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.limits import is_caused_by_answers
@@ -11,10 +11,10 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped
+from jarvis_workers.sec.assessment import TEXTS, Verdict
 from jarvis_workers.sec.judge.discussion import FindingQuestion, answer_question, answering_agent
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
-from jarvis_workers.sec.judge.verdict import TEXTS, Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.discussion_options import DISPUTE, DiscussionOptions
@@ -91,7 +91,8 @@ async def _verify_again(
     if any(map(is_caused_by_answers, verification.stopped)):
         await talk.forget()
     undecided = AgentStopped("undecided", verdict.reason or "") if verdict.status == "undecided" else None
-    facts = {name: value for name, value in asdict(verdict).items() if name != "gid"}
+    facts = verdict._asdict() | {"evidence": [one._asdict() for one in verdict.evidence]}
+    del facts["gid"], facts["sandbox"]
     return commit_answer(
         talk, [verification.agent], tier, _verdict_text(verdict, verification), undecided, verdict=facts
     )

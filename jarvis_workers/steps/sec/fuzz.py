@@ -25,7 +25,7 @@ from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.proof.crashes import ErrorRoot
-from jarvis_workers.sec.proof.proof import Attempt
+from jarvis_workers.sec.proof.proof import Attempt, Proof
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
@@ -40,7 +40,7 @@ from jarvis_workers.steps.sec.prove import proof_tree
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import proofs, verdicts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewProof
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -76,7 +76,7 @@ class FuzzWork:
     payload: FuzzPayload
     snapshot_id: str
     options: JudgeOptions
-    proofs: Sequence[NewProof]
+    proofs: Sequence[Proof]
     unproved: Sequence[Numbered]
 
 
@@ -89,11 +89,11 @@ def plan_on(run: Run, _: Blobs, __: StageHistory) -> Iterator[NewJob]:
 def load(session: "Session", run: Run, job: Claimed) -> FuzzWork:
     """Return the target of the job, with the findings and the proofs."""
     found = proofs.every(session, run.id)
-    proved = {proof.gid for proof in found if proof.state == "proved"}
+    proved = {gid for gid, proof in found.items() if proof.state == "proved"}
     confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
     unproved = some_of(session, run, [gid for gid in confirmed if gid not in proved])
     payload = FuzzPayload.from_json(job.payload)
-    return FuzzWork(job, payload, run.snapshot_id, JudgeOptions.of(run), found, unproved)
+    return FuzzWork(job, payload, run.snapshot_id, JudgeOptions.of(run), list(found.values()), unproved)
 
 
 async def converse(work: FuzzWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
@@ -115,7 +115,7 @@ async def converse(work: FuzzWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
 def _fuzzed(work: FuzzWork, bench: ProofBench, runtime: AgentRuntime, blobs: Blobs, index: CodeIndex) -> Commit:
     archive = blobs.read(work.options.proof_archive) if work.options.proof_archive else b""
     unproved = {gid: target_of(candidate, index) for gid, candidate in work.unproved}
-    stacks = (json.loads(proof.stack) for proof in work.proofs if proof.state == "proved")
+    stacks = (proof.stack for proof in work.proofs if proof.state == "proved")
     findings = KnownFindings(unproved, frozenset(map(ErrorRoot.of, stacks)))
     return commit_of(
         TargetFuzzing(bench, runtime, blobs, work.payload, seeds_of(archive), index, findings).run(), blobs
@@ -137,13 +137,13 @@ def _planned(work: FuzzWork, bench: ProofBench, blobs: Blobs) -> Commit:
     return commit_of(FuzzRecord(tuple(left_out)), blobs)._replace(children=children)
 
 
-def targets_of(bench: ProofBench, found: Sequence[NewProof], blobs: Blobs) -> list[FuzzTarget]:
+def targets_of(bench: ProofBench, found: Sequence[Proof], blobs: Blobs) -> list[FuzzTarget]:
     """Return what can be fuzzed: fuzz targets first, then programs that proofs have run, then the others."""
     attempts = defaultdict[tuple[str, str], list[str]](list)
     for proof in found:
-        if proof.kind in FUZZED_KINDS and proof.files:
-            attempt = Attempt.from_json(json.loads(blobs.read(proof.files)))
-            attempts[attempt.way, attempt.target].append(proof.files)
+        if proof.kind in FUZZED_KINDS and proof.blob:
+            attempt = Attempt.from_json(json.loads(blobs.read(proof.blob)))
+            attempts[attempt.way, attempt.target].append(proof.blob)
     fuzz_targets = [bench.compiled.name_of(one) for one in bench.compiled.with_function(FUZZ_TARGET)]
     programs = _programs(bench)
     targets = list[FuzzTarget]()

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
@@ -10,26 +11,38 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.proof.crashes import Crash
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.payloads import FuzzPayload
-from jarvis_workers.steps.sec.proof_rows import BLOB, row_of
+from jarvis_workers.steps.sec.proof_rows import proof_blobs, stored_proof
 from jarvis_workers.steps.sec.results import SeenResult
-from jarvis_workers.store.values import Commit, NewProof, StageJob
+from jarvis_workers.store.values import Commit, StageJob
 
 RECORD = "fuzzed"
 FAILED, CANCELLED, NOT_REACHED = "its job failed: {}", "its job was cancelled", "not reached before the run ended"
 NO_TARGETS = "the search for targets"
 
 
+def _read_proof(row: Sequence[Any]) -> Proof:
+    """Return the proof of a row; it begins with a gid, which is open."""
+    _, state, kind, attempts, command, blob, output, stack, reason, sandbox = row
+    return Proof(state, kind, attempts, command, (), output, tuple(json.loads(stack)), reason, sandbox, blob)
+
+
+def _proof_row(proof: Proof) -> Sequence[Any]:
+    state, kind, attempts, command, _, output, stack, reason, sandbox, blob, _ = proof
+    return 0, state, kind, attempts, command, blob, output, json.dumps(stack), reason, sandbox
+
+
 @dataclass(frozen=True)
 class CrashRecord(JsonRecord):
-    """An error with its proof, whose gid is open: that of the findings that it `proves`, or of a new one.
+    """An error with its stored proof, whose gid is open: that of the findings that it `proves`, or of a new one.
 
     `severity` is that of a new finding.
     """
 
     candidate: Candidate = field(metadata={"read": lambda row: Candidate(*row)})
-    proof: NewProof = field(metadata={"read": lambda row: NewProof(*row)})
+    proof: Proof = field(metadata={"read": _read_proof})
     severity: str
     proves: tuple[int, ...] = field(default=(), metadata={"read": tuple})
 
@@ -54,16 +67,15 @@ class FuzzRecord(JsonRecord):
 def commit_of(record: FuzzRecord, blobs: Blobs) -> Commit:
     """Return the commit of a record; errors that prove no finding are candidates."""
     own = tuple(one.candidate for one in record.crashes if not one.proves)
-    files = dict.fromkeys(one.proof.files for one in record.crashes if one.proof.files)
     return Commit(
         results=(SeenResult(own),) if own else (),
-        blobs=(record.to_blob(blobs), *((BLOB, one) for one in files)),
+        blobs=(record.to_blob(blobs), *proof_blobs(one.proof for one in record.crashes)),
     )
 
 
 def commit_of_crashes(crashes: Sequence[Crash], sandbox: str, blobs: Blobs) -> Commit:
     """Return the commit of the errors that a conversation has proved beside its findings; empty without any."""
-    rows = ((one, row_of(0, replace(one.proof, attempts=1), sandbox, blobs)) for one in crashes)
+    rows = ((one, stored_proof(one.proof._replace(attempts=1), sandbox, blobs)) for one in crashes)
     found = tuple(CrashRecord(one.candidate, row, one.severity) for one, row in rows)
     return commit_of(FuzzRecord(crashes=found), blobs) if found else Commit()
 
@@ -71,7 +83,7 @@ def commit_of_crashes(crashes: Sequence[Crash], sandbox: str, blobs: Blobs) -> C
 def _row(crash: CrashRecord) -> dict[str, object]:
     return {
         "candidate": tuple(crash.candidate),
-        "proof": tuple(crash.proof),
+        "proof": _proof_row(crash.proof),
         "severity": crash.severity,
         "proves": crash.proves,
     }

@@ -37,7 +37,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.crash_judgement import crash_of, errors_by_root, proof_of_root
 from jarvis_workers.steps.sec.fuzz_record import CrashRecord, FuzzRecord
 from jarvis_workers.steps.sec.payloads import FuzzPayload
-from jarvis_workers.steps.sec.proof_rows import row_of
+from jarvis_workers.steps.sec.proof_rows import stored_proof
 from jarvis_workers.steps.sec.proof_runner import BenchRunner, open_bench
 from jarvis_workers.steps.sec.proof_targets import target_of
 
@@ -174,8 +174,8 @@ class TargetFuzzing:
         each = {gid: proof_of_root(attempt, result, root, target) for gid, target in self.findings.unproved.items()}
         proves = tuple(gid for gid, one in each.items() if one.state == "proved")
         reason = "; ".join(filter(None, (WITH_FUZZING, proof.reason)))
-        row = row_of(0, replace(proof, attempts=1, reason=reason), self.runtime.tier, self.blobs)
-        return CrashRecord(crash.candidate, row, crash.severity, proves)
+        stored = stored_proof(proof._replace(attempts=1, reason=reason), self.runtime.tier, self.blobs)
+        return CrashRecord(crash.candidate, stored, crash.severity, proves)
 
     def _minimised(
         self, attempt: Attempt, result: AttemptResult, proof: Proof, target: ProofTarget

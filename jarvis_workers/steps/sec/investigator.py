@@ -6,10 +6,10 @@ from types import MappingProxyType
 from typing import Protocol
 
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.sec.assessment import Exposure, Verdict
 from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verdict import Exposure, Verdict
 from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.proof import ProofTarget
 from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof_of

@@ -22,11 +22,11 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources
 from jarvis_workers.errors import SandboxError, StepFailed
 from jarvis_workers.sandbox.limits import Tier
-from jarvis_workers.sec.fix.fixable import FixProof, RelatedFinding
+from jarvis_workers.sec.fix.fixable import RelatedFinding
 from jarvis_workers.sec.fix.older_errors import CodeAt, OlderError, errors_before, older_error, reached
 from jarvis_workers.sec.fix.proof_gate import ProofOutcome
 from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
-from jarvis_workers.sec.proof.proof import MEMORY_GROWTH, Attempt, ProofRun, ProofTarget, TreeLine
+from jarvis_workers.sec.proof.proof import MEMORY_GROWTH, Attempt, Proof, ProofRun, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.repetition import Repetition, compare
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
 from jarvis_workers.sec.proof.weaknesses import weakness_of
@@ -59,7 +59,7 @@ class BaselineProof:
     """
 
     finding: RelatedFinding
-    proof: FixProof
+    proof: Proof
     attempts: tuple[Attempt, ...]
     benign: tuple[ObservedRun, ...] = ()
     problem: str = ""
@@ -110,7 +110,8 @@ class PatchProofs:
         older = tuple(dict.fromkeys(error for one in outcomes for error in one.older))
         return ProofOutcome(benign_works=all(works) if works else None, older=older)
 
-    def _attempt(self, proof: FixProof) -> Attempt:
+    def _attempt(self, proof: Proof) -> Attempt:
+        assert proof.blob
         return Attempt.from_json(json.loads(self.blobs.read(proof.blob)))
 
     @contextmanager
@@ -119,7 +120,7 @@ class PatchProofs:
             unpack_sources(self.archive, directory / "sources")
             yield directory / "sources"
 
-    def _baseline(self, tree: ProofTree, finding: RelatedFinding, proof: FixProof) -> BaselineProof:
+    def _baseline(self, tree: ProofTree, finding: RelatedFinding, proof: Proof) -> BaselineProof:
         attempt = self._attempt(proof)
         try:
             with ExitStack() as resources:
@@ -212,7 +213,7 @@ class _Observations:
     runner: BenchRunner
     attempt: Attempt
     program: BuiltProgram
-    proof: FixProof
+    proof: Proof
     hangs: int = 0
     runs: dict[Attempt, ProofRun] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
-"""The pipelines of a scan without and with verification by agents, and of fixing its findings."""
+"""The kinds of runs of the scanner: scans without and with verification by agents, fixes, questions about a finding."""
 
-from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, RunKind, Stage, register_kind
 from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.sec"
@@ -10,7 +10,6 @@ UNDECIDED = "candidate is undecided", "candidates are undecided"
 FIX = "fix"
 # The scan of a dry run that also maps the files to read, from which their ranks follow.
 RANKED = "sec.ranked"
-# The step that writes the report of a scan; a run is a scan if it has this step.
 WRITE_REPORT = f"{STEPS}.write_report"
 UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
@@ -36,44 +35,37 @@ FUZZING = (
     ),
 )
 
-register_pipeline(
+SCAN = RunKind(
     "sec.fast",
     (*SCANNING, Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES)),
+    has_findings=True,
+    output="jarvis_cli.output",
 )
-register_pipeline(
-    RANKED,
-    (
-        *SCANNING,
-        READING[0],
-        Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
+VERIFYING = (
+    Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
+    Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
+    Stage(
+        "verify_seen",
+        module=f"{STEPS}.verify_seen",
+        queue=AGENT_QUEUE,
+        on_open=f"{STEPS}.verify_seen:number_seen",
+        missing=UNDECIDED,
     ),
+    Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
+    *FUZZING,
+    Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE),
 )
-register_pipeline(
-    "sec.agent",
-    (
-        *SCANNING,
-        *READING,
-        Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
-        Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
-        Stage(
-            "verify_seen",
-            module=f"{STEPS}.verify_seen",
-            queue=AGENT_QUEUE,
-            on_open=f"{STEPS}.verify_seen:number_seen",
-            missing=UNDECIDED,
-        ),
-        Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
-        *FUZZING,
-        Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE),
-    ),
+FIXING = (
+    Stage("fix", module=f"{STEPS}.fix_finding", queue=AGENT_QUEUE, units="findings", missing=UNFIXED),
+    Stage("combine", module=f"{STEPS}.combine_fixes", queue=AGENT_QUEUE),
 )
-register_pipeline(
-    FIX,
-    (
-        Stage("fix", module=f"{STEPS}.fix_finding", queue=AGENT_QUEUE, units="findings", missing=UNFIXED),
-        Stage("combine", module=f"{STEPS}.combine_fixes", queue=AGENT_QUEUE),
-    ),
-)
-for kind in ("ask", "dispute"):
-    discuss = Stage("discuss", module=f"{STEPS}.discuss_finding", queue=AGENT_QUEUE, state_if_failed="incomplete")
-    register_pipeline(kind, (discuss,))
+DISCUSSING = (Stage("discuss", module=f"{STEPS}.discuss_finding", queue=AGENT_QUEUE, state_if_failed="incomplete"),)
+
+register_kind(SCAN)
+register_kind(SCAN._replace(name=RANKED, stages=(*SCANNING, READING[0], SCAN.stages[-1])))
+register_kind(SCAN._replace(name="sec.agent", stages=(*SCANNING, *READING, *VERIFYING)))
+register_kind(RunKind(FIX, FIXING, output="jarvis_cli.fix_output", result="jarvis_workers.service.fixes.fix_results"))
+for name in ("ask", "dispute"):
+    register_kind(
+        RunKind(name, DISCUSSING, output="jarvis_cli.agent_output", result="jarvis_workers.service.conversations")
+    )

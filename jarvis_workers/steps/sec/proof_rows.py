@@ -1,37 +1,28 @@
-"""The rows of proofs, with their files in blobs."""
+"""Proofs as they are saved: the files of their attempts in blobs, the others in rows."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.results import ProofResult
-from jarvis_workers.store.values import Commit, NewProof
+from jarvis_workers.store.values import Commit
 
 BLOB = "proof"
 
 
 def commit_of_proofs(proofs: Iterable[tuple[int, Proof]], sandbox: str, blobs: Blobs) -> Commit:
     """Return a commit with proofs by gid; writes the files of their attempts."""
-    rows = tuple(row_of(gid, proof, sandbox, blobs) for gid, proof in proofs)
-    return Commit(results=(ProofResult(rows),) if rows else (), blobs=_blobs(rows))
+    rows = {gid: stored_proof(proof, sandbox, blobs) for gid, proof in proofs}
+    return Commit(results=(ProofResult(rows),) if rows else (), blobs=proof_blobs(rows.values()))
 
 
-def _blobs(rows: Sequence[NewProof]) -> tuple[tuple[str, str], ...]:
-    return tuple((BLOB, one) for one in dict.fromkeys(row.files for row in rows if row.files))
+def proof_blobs(proofs: Iterable[Proof]) -> tuple[tuple[str, str], ...]:
+    """Return the files of proofs as blobs of a commit."""
+    return tuple((BLOB, one) for one in dict.fromkeys(proof.blob for proof in proofs if proof.blob))
 
 
-def row_of(gid: int, proof: Proof, sandbox: str, blobs: Blobs) -> NewProof:
-    """Return the row of a proof; writes the files of its attempt."""
-    return NewProof(
-        gid=gid,
-        state=proof.state,
-        kind=proof.kind,
-        attempts=proof.attempts,
-        command=proof.command,
-        files=blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None,
-        output=proof.output,
-        stack=json.dumps(proof.stack),
-        reason=proof.reason,
-        sandbox=sandbox,
-    )
+def stored_proof(proof: Proof, sandbox: str, blobs: Blobs) -> Proof:
+    """Return a proof that ran in a tier of the sandbox, with the blob of its attempt, which is written."""
+    blob = blobs.put(json.dumps(proof.attempt.to_json()).encode()) if proof.attempt else None
+    return proof._replace(sandbox=sandbox, blob=blob, attempt=None)

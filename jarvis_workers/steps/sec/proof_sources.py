@@ -3,8 +3,8 @@
 import json
 from base64 import b64encode
 
-from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
-from jarvis_workers.sec.report_document import Issue, ProofSource, ReportBody
+from jarvis_workers.sec.proof.proof import HARNESSES, Attempt, ProofSource
+from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.snapshots.blobs import Blobs
 
 SOURCE_BYTES = 16_000

@@ -21,6 +21,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.finding import Candidate, Numbered, score_of
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
@@ -43,7 +44,7 @@ from jarvis_workers.steps.sec.proof_targets import target_of
 from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import proofs, transcripts, verdicts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, NewVerdict
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ProveWork:
 
     job: Claimed
     numbered: Sequence[Numbered]
-    verdict: NewVerdict
+    verdict: Verdict
     snapshot_id: str
     options: JudgeOptions
     lines: list[bytes]

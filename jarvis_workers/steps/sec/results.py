@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.sec.assessment import EvidenceQuote, ReproScript, Verdict
 from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.store.domain_results import register_result
-from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewProof, NewVerdict, Spot
+from jarvis_workers.store.values import Commit, Meaning, NewCluster, Spot
 
 WRITERS = "jarvis_workers.steps.sec.result_writers"
 
@@ -57,7 +59,7 @@ class ClusterResult(NamedTuple):
 class VerdictResult(NamedTuple):
     """The verdicts of a job."""
 
-    verdicts: tuple[NewVerdict, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
 
     def counts(self) -> Mapping[str, int]:
         """Return the number of verdicts."""
@@ -70,7 +72,7 @@ class VerdictResult(NamedTuple):
     @classmethod
     def decode(cls, content: Sequence[Any]) -> Self:
         """Return the result that `encode` encoded."""
-        return cls(tuple(NewVerdict(*verdict) for verdict in content))
+        return cls(tuple(map(_verdict, content)))
 
 
 class SeenResult(NamedTuple):
@@ -93,22 +95,33 @@ class SeenResult(NamedTuple):
 
 
 class ProofResult(NamedTuple):
-    """The proofs of a job."""
+    """The stored proofs of a job, by the gids of their findings."""
 
-    proofs: tuple[NewProof, ...] = ()
+    proofs: Mapping[int, Proof] = {}
 
     def counts(self) -> Mapping[str, int]:
         """Return the number of proofs."""
-        return {"proofs": sum(proof.state == "proved" for proof in self.proofs)}
+        return {"proofs": sum(proof.state == "proved" for proof in self.proofs.values())}
 
     def encode(self) -> Any:
         """Return the JSON form."""
-        return self.proofs
+        return list(self.proofs.items())
 
     @classmethod
     def decode(cls, content: Sequence[Any]) -> Self:
         """Return the result that `encode` encoded."""
-        return cls(tuple(NewProof(*proof) for proof in content))
+        return cls({gid: _proof(row) for gid, row in content})
+
+
+def _verdict(row: Sequence[Any]) -> Verdict:
+    verdict = Verdict(*row)
+    quotes, scripts = (EvidenceQuote(*one) for one in verdict.evidence), (ReproScript(*one) for one in verdict.commands)
+    return verdict._replace(evidence=tuple(quotes), commands=tuple(scripts))
+
+
+def _proof(row: Sequence[Any]) -> Proof:
+    proof = Proof(*row)
+    return proof._replace(sources=(), stack=tuple(proof.stack))
 
 
 register_result("sec.seen", SeenResult, writer=f"{WRITERS}:write_seen")

@@ -4,17 +4,17 @@ A candidate without a verdict is undecided, with a reason: its job failed, was c
 whose proof was a job that failed or was cancelled is not proved, for that reason.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.judge.canary import CANARY_GID
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.body import CONFIRMED, PROVED
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
-from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, IssueProof, IssueVerdict
-from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
+from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
@@ -25,7 +25,7 @@ from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, proofs, verdicts
 from jarvis_workers.store.candidates import merged_texts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import NewProof, NewVerdict, StageJob
+from jarvis_workers.store.values import StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -34,7 +34,6 @@ CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"
 JUDGED_TRUE = "the model dismissed a finding that was marked true in triage"
 NOT_CHOSEN = "not asked about: it is not among the {:,} highest-scoring candidates of rules (--max-findings)"
-TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
 def has_verdicts(run: Run) -> bool:
@@ -56,7 +55,7 @@ def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
     """Return the verdict on the canary, or None if the run has none."""
     if not JudgeOptions.of(run).canary:
         return None
-    verdict = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)
+    verdict = verdicts_by_gid(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(CANARY_GID, NOT_REACHED)
     return CanaryOutcome(verdict.status, verdict.reason)
 
 
@@ -76,21 +75,19 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     planned = _planned(session, run)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
-    unproved = {
-        gid: IssueProof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))
-    }
+    unproved = {gid: Proof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))}
     reports, waiting = merged_texts(session, run.id), iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
-        verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
-        proofs_by_gid = proofs_of(session, run, [issue.gid for issue in chunk])
-        not_asked = dict(_not_asked(session, run, verdicts_by_gid))
+        gids = [issue.gid for issue in chunk]
+        judged_by_gid, proofs_by_gid = verdicts_by_gid(session, run, gids), proofs.of_gids(session, run.id, gids)
+        not_asked = dict(_not_asked(session, run, judged_by_gid))
         for issue in chunk:
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
-            verdict = verdicts_by_gid.get(gid)
+            verdict = judged_by_gid.get(gid)
             if verdict is None and chosen is not None and gid not in chosen:
-                verdict = IssueVerdict("heuristic", reason=NOT_CHOSEN.format(most))
-            verdict = verdict or no_verdict(reasons.get(gid, NOT_REACHED))
+                verdict = Verdict(gid, "heuristic", reason=NOT_CHOSEN.format(most))
+            verdict = verdict or no_verdict(gid, reasons.get(gid, NOT_REACHED))
             if issue.judged is True and verdict.status == "dismissed":
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
             judged = issue.with_verdict(verdict, verification, number)
@@ -99,43 +96,24 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             yield judged.with_proof(proof) if proof and verdict.status == CONFIRMED else judged
 
 
-def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueVerdict]:
+def verdicts_by_gid(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Verdict]:
     """Return the existing verdicts on candidates, by gid."""
-    return {one.gid: _fields(one) for one in verdicts.of_gids(session, run.id, gids)}
+    return {one.gid: one for one in verdicts.of_gids(session, run.id, gids)}
 
 
-def proofs_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueProof]:
-    """Return what came of the attempts to prove findings, by gid."""
-    return {one.gid: _proof(one) for one in proofs.of_gids(session, run.id, gids)}
-
-
-def _not_asked(session: "Session", run: Run, found: Mapping[int, IssueVerdict]) -> Iterator[tuple[int, IssueProof]]:
+def _not_asked(session: "Session", run: Run, found: Mapping[int, Verdict]) -> Iterator[tuple[int, Proof]]:
     """Yield the confirmed findings of which no proof is asked, in a run that proves findings."""
     options = JudgeOptions.of(run)
     confirmed = [gid for gid, verdict in found.items() if verdict.status == CONFIRMED] if options.prove else []
     for gid, candidate in some_of(session, run, confirmed):
-        rating = VerdictRating(found[gid].verdict_severity, found[gid].exposure)
+        rating = VerdictRating(found[gid].severity, found[gid].exposure)
         if why := why_not_asked(candidate, options, rating):
-            yield gid, IssueProof("failed", reason=why)
+            yield gid, Proof("failed", reason=why)
 
 
-def _proof(row: NewProof) -> IssueProof:
-    return IssueProof(
-        state=row.state,
-        kind=row.kind,
-        attempts=row.attempts,
-        command=row.command,
-        output=row.output,
-        stack=tuple(json.loads(row.stack)),
-        reason=row.reason,
-        sandbox=row.sandbox,
-        blob=row.files,
-    )
-
-
-def no_verdict(reason: str) -> IssueVerdict:
-    """Return the verdict fields of an issue without a verdict."""
-    return IssueVerdict("undecided", reason=reason)
+def no_verdict(gid: int, reason: str) -> Verdict:
+    """Return the verdict on a candidate that has none."""
+    return Verdict(gid, "undecided", reason=reason)
 
 
 def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
@@ -165,18 +143,3 @@ def _reasons(outcomes: Sequence[StageJob]) -> Iterator[tuple[int, str]]:
         why = {"failed": f"its job failed: {job.reason}", "cancelled": "its job was cancelled"}.get(job.state)
         if why:
             yield from ((gid, why) for gid in _gids(job))
-
-
-def _fields(verdict: NewVerdict) -> IssueVerdict:
-    return IssueVerdict(
-        status=verdict.status,
-        has_risk=verdict.has_risk,
-        **{name: getattr(verdict, name) for name in TEXTS},
-        quotes=quotes_from_json(json.loads(verdict.evidence)),
-        reason=verdict.reason,
-        commands=scripts_from_json(json.loads(verdict.commands)),
-        analysis=verdict.analysis,
-        exposure=verdict.exposure,
-        verdict_severity=verdict.severity,
-        verdict_confidence=verdict.confidence,
-    )

@@ -4,12 +4,11 @@ A candidate that stays undecided is not a failure of its job: it is reported as 
 """
 
 import asyncio
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.threads import in_thread
@@ -17,6 +16,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.cwe import category_of
 from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
@@ -24,7 +24,7 @@ from jarvis_workers.sec.judge.investigation import Investigation
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verdict import SeenDefect, Verdict
+from jarvis_workers.sec.judge.verdict import SeenDefect
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.same_defect import is_same_defect
@@ -45,7 +45,7 @@ from jarvis_workers.steps.sec.tree_index import index_of
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.candidates import NamedBy
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, DomainResult, NewVerdict
+from jarvis_workers.store.values import Claimed, Commit, DomainResult
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about}, hidden)
         if any(map(is_caused_by_answers, verification.stopped)):
             await talk.forget()
-        result = VerdictResult(tuple(stored(verdict, runtime.tier) for verdict in verdicts))
+        result = VerdictResult(tuple(verdict._replace(sandbox=runtime.tier) for verdict in verdicts))
         if work.canary:
             return Commit(results=(result,))
         gaps = [*undecided(work.cluster, verdicts), *_unasked(work, verification)]
@@ -198,15 +198,3 @@ def undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator
     for (gid, candidate), verdict in zip(cluster.candidates, verdicts, strict=True):
         if verdict.status == "undecided":
             yield from_shown(candidate.file), f"candidate {gid} on line {candidate.line} is undecided: {verdict.reason}"
-
-
-def stored(verdict: Verdict, tier: Tier) -> NewVerdict:
-    """Return the row of a verdict; its scripts ran in this tier of the sandbox."""
-    facts = {name: getattr(verdict, name) for name in NewVerdict._fields if name != "sandbox"}
-    evidence = [asdict(one) for one in verdict.evidence]
-    commands = [{"interpreter": interpreter, "script": script} for interpreter, script in verdict.commands]
-    return NewVerdict(**{**facts, "evidence": _text(evidence), "commands": _text(commands)}, sandbox=tier)
-
-
-def _text(rows: Sequence[Mapping[str, Any]]) -> str:
-    return json.dumps(rows, ensure_ascii=False)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.history import StageHistory
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, SEEN_BY_MODEL
 from jarvis_workers.sec.judge.clustering import CLAIM
-from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec import verify_cluster
 from jarvis_workers.steps.sec.candidates import counted_of, merge_reports
 from jarvis_workers.steps.sec.payloads import SeenPayload
 from jarvis_workers.steps.sec.results import VerdictResult
-from jarvis_workers.steps.sec.verify_cluster import VerifyWork, stored, undecided
+from jarvis_workers.steps.sec.verify_cluster import VerifyWork, undecided
 from jarvis_workers.store import candidates, verdicts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
@@ -74,7 +74,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     if _is_asked(work):
         return await verify_cluster.converse(work, blobs, runtime)
     unasked = [Verdict(gid, "undecided", reason=NOT_ASKED) for gid, _ in work.cluster.candidates]
-    result = VerdictResult(tuple(stored(one, runtime.tier) for one in unasked))
+    result = VerdictResult(tuple(one._replace(sandbox=runtime.tier) for one in unasked))
     return Commit(not_checked=tuple(undecided(work.cluster, unasked)), results=(result,))
 
 

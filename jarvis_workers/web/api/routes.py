@@ -16,7 +16,7 @@ from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.service.reports.gate import evaluate_gate
 from jarvis_workers.service.reports.scan_series import newest_comparable, scope_of
-from jarvis_workers.service.scan_runs import ScanRun, is_complete, is_scan, scan_of
+from jarvis_workers.service.scan_runs import ScanRun, has_findings, is_complete, scan_of
 from jarvis_workers.service.triage import history
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
@@ -62,7 +62,7 @@ def show_run(path: models.RunPath) -> Response:
     """Return a run with its stages and the summary of its report."""
     world, run = context(), exact_run(path.run_id)
     stages = [models.StageOut.model_validate(stage) for stage in runs.stages_of(world.store, run)]
-    summary = summary_to_json(world.body(scan_of(run)).summary) if is_scan(run) else None
+    summary = summary_to_json(world.body(scan_of(run)).summary) if has_findings(run.kind) else None
     return _json(models.RunDetail(**_run_of(run).model_dump(), stages=stages, summary=summary))
 
 
@@ -103,7 +103,7 @@ def show_finding(path: models.FindingPath) -> Response:
     pieces = [] if excerpt is None else [excerpt._replace(file=issue.file, more=()), *excerpt.more]
     code = [{"file": piece.file, "first": piece.first, "lines": list(piece.lines)} for piece in pieces]
     judgement = history.record_of(world.store, issue.fingerprint).current
-    talk = history.conversation_of(world.store, run, issue.gid) if issue.has_verdict else None
+    talk = history.conversation_of(world.store, run, issue.gid) if issue.verdict else None
     return _json(
         models.FindingDetail(finding=issue_to_json(issue), triage=_triage(judgement), code=code, conversation=talk)
     )
@@ -210,7 +210,7 @@ def _run(row: ListRow) -> models.RunOut:
         percent=row.percent,
         findings=dict(totals.by_severity) if totals else None,
         not_checked=totals.not_checked if totals else None,
-        scope=str(scope_of(scan_of(run))) if is_scan(run) else None,
+        scope=str(scope_of(scan_of(run))) if has_findings(run.kind) else None,
     )
 
 

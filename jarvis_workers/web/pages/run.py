@@ -1,24 +1,18 @@
 """The page of a run: progress, findings, unchecked files, conversations."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
-from jarvis_workers.service import conversations, runs
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, render_conversion, result_lines
-from jarvis_workers.service.c2rust.interface_results import interface_lines, is_interface
-from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
-from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
-from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
-from jarvis_workers.service.fixes.fix_results import is_fix, read_fixes, report_lines
+from jarvis_workers.service import conversations, run_kinds, runs
 from jarvis_workers.service.reports import reports
-from jarvis_workers.service.scan_runs import is_complete, is_scan, scan_of
+from jarvis_workers.service.scan_runs import has_findings, is_complete, scan_of
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
-from jarvis_workers.web.context import WebContext, context, exact_run, exact_scan, text_of
+from jarvis_workers.web.context import context, exact_run, exact_scan, text_of
 from jarvis_workers.web.finding_list import choose_findings, pages_of
 from jarvis_workers.web.queries import FindingQuery, PageQuery, read_query
 from jarvis_workers.web.run_rows import percent_done, state_of
@@ -47,11 +41,8 @@ def progress(run_id: str) -> Response:
 
 @pages.get("/graph")
 def graph(run_id: str) -> str:
-    """Show the interactive page of a run that read or converted a C project."""
-    run, world = exact_run(run_id), context()
-    if not (is_conversion(run) or is_symbol_scan(run)):
-        raise UsageError(f"run {run.id} has no graph")
-    return "".join((render_conversion if is_conversion(run) else render)(world.store, world.blobs, run, "html"))
+    """Show the interactive page of a run, if its kind has one."""
+    return "".join(run_kinds.graph(_stored(exact_run(run_id))))
 
 
 @pages.get("/not-checked")
@@ -89,7 +80,8 @@ def _progress(run: Run) -> dict[str, Any]:
     return {
         "run": run,
         "state": state_of(world, run),
-        "is_scan": is_scan(run),
+        "has_findings": has_findings(run.kind),
+        "has_graph": run_kinds.offers(run, "graph"),
         "complete": body is not None and is_complete(run, body.summary),
         "stages": stages,
         "percent": percent_done(stages),
@@ -103,9 +95,8 @@ def _progress(run: Run) -> dict[str, Any]:
 
 def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
     world = context()
-    if not is_scan(run):
-        answer = _result(run)
-        return {"found": None, "answer": answer, "asked": query, "judged": {}, "pages": 1}
+    if not has_findings(run.kind):
+        return {"found": None, "answer": _result(run), "asked": query, "judged": {}, "pages": 1}
     judged = stored_judgements(world.store)
     body, _ = _body(run)
     if body is None:
@@ -120,38 +111,22 @@ def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
     }
 
 
-def _result(run: Run) -> dict[str, Any] | None:
+def _result(run: Run) -> Mapping[str, Any] | None:
     """Return the result of a run whose kind has no findings, or None if there is no result yet."""
-    world = context()
-    if is_fix(run):
-        return {"fixes": "\n".join(report_lines(read_fixes(world.store, world.blobs, run)))}
-    lines = _result_lines(world, run)
-    if lines is None:
-        return conversations.read_answer(world.store, world.blobs, run)
     try:
-        return {"conversion" if is_conversion(run) else "symbols": "\n".join(lines())} if run.ended else None
+        return run_kinds.panel(_stored(run))
     except (SnapshotError, UsageError) as error:
         return {"problem": text_of(error)}
 
 
-def _result_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]] | None:
-    """Return the function that yields the result of a run over a C project, or None for other runs."""
-    if is_conversion(run):
-        return lambda: result_lines(world.store, world.blobs, run)
-    if is_interface(run):
-        return lambda: interface_lines(world.store, world.blobs, run)
-    if is_replacement(run):
-        return ReplacementResult(world.store, world.blobs, run).lines
-    if is_optimization(run):
-        return OptimizeResult(world.store, world.blobs, run).lines
-    if is_symbol_scan(run):
-        return lambda: "".join(render(world.store, world.blobs, run, "text")).split("\n")
-    return None
+def _stored(run: Run) -> run_kinds.StoredRun:
+    world = context()
+    return run_kinds.StoredRun(world.settings, world.store, world.blobs, run)
 
 
 def _body(run: Run) -> tuple[ReportBody | None, str]:
     """Return the report of a scan, or None and the reason why it cannot be read, such as a missing source."""
-    if not is_scan(run):
+    if not has_findings(run.kind):
         return None, ""
     try:
         return context().body(scan_of(run)), ""

@@ -2,16 +2,16 @@
 
 import pytest
 
-from jarvis_workers.sec.fix.fixable import FixLine, FixProof, RelatedFinding
+from jarvis_workers.sec.fix.fixable import FixLine, RelatedFinding
 from jarvis_workers.sec.fix.regression_test import BYTES_MAX, directory_of_tests, regression_test
-from jarvis_workers.sec.proof.proof import Attempt, ProofFile
+from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofFile
 
 STACK = ("stack-buffer-overflow WRITE of size 9", "#0 copy src/url.c:7")
 FINDING = RelatedFinding(
     id="C12ab34",
     pattern="unsafe_api",
     place=FixLine(file="src/url.tab.c", line=7),
-    proof=FixProof(blob="b", state="proved", stack=STACK),
+    proof=Proof(blob="b", state="proved", stack=STACK),
 )
 
 

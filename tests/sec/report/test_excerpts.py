@@ -8,7 +8,7 @@ from tests.issues import FACTS, issue_of
 
 
 def issue(name, line=1, score=1.0, file="a.c", **facts):
-    return issue_of({**FACTS, "id": name, "line": line, "score": score, "file": file, **facts})
+    return issue_of({**FACTS, "id": name, "line": line, "score": score, "file": file, "has_risk": True, **facts})
 
 
 def quote(line, text="x", file="a.c"):

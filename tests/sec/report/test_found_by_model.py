@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 import pytest
 from jsonschema import Draft4Validator
 
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.cwe import category_of
 from jarvis_workers.sec.finding import DISCOVERED, FUZZ_CRASH, SEEN_BY_MODEL, Candidate, fingerprint_of
+from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report import FORMATS, gather
 from jarvis_workers.sec.report.diff import Difference
 from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, Sides
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.text import TextOptions, render_text
-from jarvis_workers.sec.report_document import IssueProof, IssueVerdict, ProofSource, ReportBody, ReportPatch
+from jarvis_workers.sec.report_document import ReportBody, ReportPatch
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.service.reports.baselines import read_report
 from jarvis_workers.service.reports.report_files import read_report_file
@@ -256,7 +258,7 @@ def test_a_rating_of_one_finding_is_not_the_severity_of_a_projects_own_rule() ->
     own = COPY._replace(pattern="own_rule", confidence=0.65)
     (issue,) = gather([(1, own)]).issues
     body = judged_body((own, RISK))
-    rated = issue.with_verdict(IssueVerdict("confirmed", True, verdict_severity="high"), "", None)
+    rated = issue.with_verdict(Verdict(1, "confirmed", True, severity="high"), "", None)
     (run,) = json.loads(rendered("sarif", body._replace(issues=[rated])))["runs"]
 
     assert run["tool"]["driver"]["rules"][0]["properties"]["security-severity"] == "5.5"
@@ -293,7 +295,7 @@ def test_a_comparison_names_findings_by_their_titles(form: str) -> None:
 
 
 def test_first_is_the_worst_proved_finding_with_its_input_and_its_patch() -> None:
-    proof = IssueProof(
+    proof = Proof(
         "proved",
         "program",
         command="./program input",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec.report.html import render_html
-from jarvis_workers.sec.report.verdicts import TEXTS
+from jarvis_workers.sec.report.verdicts import TEXT_TITLES
 from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.trace import trail_of
 from tests.browser import Browser, browser
@@ -246,7 +246,7 @@ def test_ten_thousand_findings_with_verdicts_open_soon_in_every_view(page, opene
 
 
 def test_words_beyond_what_a_page_holds_are_left_to_other_formats():
-    wordy = RISK | {name: "x" * 4_000 for name in TEXTS}
+    wordy = RISK | {name: "x" * 4_000 for name in TEXT_TITLES}
     text = report(*((like(COPY, line=line), wordy) for line in range(1, 301)))
     data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
 

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
+from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.markdown import render_markdown
@@ -13,8 +14,6 @@ from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.verdicts import lead
 from jarvis_workers.sec.report_document import (
     CanaryOutcome,
-    IssueProof,
-    ProofSource,
     ReadingOutcome,
     ReportBody,
     Summary,
@@ -224,7 +223,7 @@ def test_a_report_without_a_location_says_what_was_read_and_that_this_proves_not
 
 
 def test_an_empty_file_of_a_proof_is_text():
-    proof = IssueProof("proved", sources=(ProofSource("stdin", ""), ProofSource("image", base64="AAA=")))
+    proof = Proof("proved", sources=(ProofSource("stdin", ""), ProofSource("image", base64="AAA=")))
 
     assert list(proof_lines(proof, ENGLISH))[1:] == ["`stdin`:", "```\n\n```", "`image`:", "```base64\nAAA=\n```"]
 

@@ -4,8 +4,8 @@ from base64 import b64encode
 
 import pytest
 
+from jarvis_workers.sec.proof.proof import ProofSource
 from jarvis_workers.sec.report.proof_inputs import input_text
-from jarvis_workers.sec.report_document import ProofSource
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.report import gather
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.html import render_html
@@ -12,7 +13,7 @@ from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report.verdicts import worst_first
-from jarvis_workers.sec.report_document import Issue, IssueVerdict
+from jarvis_workers.sec.report_document import Issue
 from tests.sec.verdicts import COPY, RISK, RUN, judged_body, like
 
 # A line for each finding: severity of its verdict, exposure, confidence of its rule; the worst first.
@@ -28,7 +29,9 @@ WORST_FIRST = (
 
 def rated(line: int, severity: str, exposure: str, confidence: float) -> Issue:
     (issue,) = gather([(1, like(COPY, line=line, confidence=confidence))]).issues
-    return issue.with_verdict(IssueVerdict("confirmed", True, "", exposure, severity, 0.9), "", None)
+    return issue.with_verdict(
+        Verdict(1, "confirmed", True, exposure=exposure, severity=severity, confidence=0.9), "", None
+    )
 
 
 def body() -> Any:
@@ -51,14 +54,14 @@ def lines_in(text: str, before: str) -> list[int]:
 def test_a_verdict_determines_severity_and_score() -> None:
     issue = rated(10, "low", "oom", 0.9)
 
-    assert (issue.severity, issue.score, issue.exposure) == ("low", 0.9, "oom")
+    assert (issue.severity, issue.score, issue.opinion.exposure) == ("low", 0.9, "oom")
 
 
 @pytest.mark.parametrize("status", ["review", "undecided", "dismissed"])
 def test_only_confirmed_findings_have_the_severity_of_their_verdict(status: str) -> None:
     (issue,) = gather([(1, COPY)]).issues
 
-    assert issue.with_verdict(IssueVerdict(status, verdict_severity="low"), "", None).severity == "high"
+    assert issue.with_verdict(Verdict(1, status, severity="low"), "", None).severity == "high"
 
 
 def test_totals_count_the_severity_of_verdicts() -> None:

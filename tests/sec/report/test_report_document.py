@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from jarvis_workers.sec.assessment import REPORTED
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
@@ -83,9 +84,9 @@ def test_what_a_finding_says_has_the_names_of_its_fields() -> None:
     row = placed(path=[{"file": "b.c", "line": 2, "note": "n"}], **VERDICT)
     (issue,) = body_from_json({"summary": {}, "issues": [row]}).issues
 
-    assert (issue.gid, issue.column, issue.path[0].note, issue.quotes[0].quote) == (1, 5, "n", "q")
-    assert (issue.commands[0].script, issue.consequences, issue.cluster) == ("ls", "c", None)
-    assert {name for name in row if name not in Issue._fields} == set()
+    assert (issue.gid, issue.column, issue.path[0].note, issue.opinion.evidence[0].quote) == (1, 5, "n", "q")
+    assert (issue.opinion.commands[0].script, issue.opinion.consequences, issue.cluster) == ("ls", "c", None)
+    assert {name for name in row if name not in {*Issue._fields, *REPORTED}} == set()
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -4,13 +4,14 @@ import json
 
 from jsonschema import Draft4Validator
 
+from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.patches import LINES_MAX, patch_lines, patch_summary
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report.text import render_text
-from jarvis_workers.sec.report_document import IssueProof, PatchReplacement, ProofSource, ReportBody, ReportPatch
+from jarvis_workers.sec.report_document import PatchReplacement, ReportBody, ReportPatch
 from tests.sec.report.test_sarif import SCHEMA
 from tests.sec.verdicts import EVERY, RUN, judged_body
 
@@ -70,7 +71,7 @@ def test_html_shows_the_patch_escaped_in_the_card_and_for_the_script() -> None:
 def test_the_first_section_has_the_worst_finding_with_its_proof_and_its_patch() -> None:
     stack = ("heap-buffer-overflow WRITE of size 100", "#0 copy a.c:3", "#1 main a.c:9", "#2 start a.c:11")
     sources = (ProofSource("stdin", "AAAA"),)
-    proof = IssueProof("proved", "program", 1, "./program < stdin", sources=sources, stack=stack)
+    proof = Proof("proved", "program", 1, "./program < stdin", sources=sources, stack=stack)
     body = patched(FIXED)
     first, *rest = body.issues
     proved = body._replace(issues=[first._replace(status="proved", proof=proof), *rest])
@@ -124,7 +125,7 @@ def test_sarif_has_fixes_relative_to_the_repository() -> None:
 
 def test_sarif_says_what_of_a_proof_ran_before_and_after_the_patch() -> None:
     stack = ("heap-buffer-overflow WRITE of size 100", "#0 copy a.c:3")
-    proof = IssueProof("proved", "program", 1, "./program '[x](y)' < stdin", stack=stack)
+    proof = Proof("proved", "program", 1, "./program '[x](y)' < stdin", stack=stack)
     body = patched(FIXED._replace(passed=("build", "proof", "rule"), unchecked=("tests",)))
     first, *rest = body.issues
     log = json.loads("".join(render_sarif(body._replace(issues=[first._replace(proof=proof), *rest]), RUN)))

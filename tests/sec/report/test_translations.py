@@ -17,7 +17,7 @@ from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.scope_notes import ALTERED, NARROWED
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
-from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXTS, WORDS
+from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXT_TITLES, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
 from jarvis_workers.words import STANDING, TRANSLATED, TRANSLATED_TEXT
 from tests.browser import browser
@@ -48,7 +48,7 @@ RUNS: tuple[dict[str, object], ...] = ({}, {"narrowed": ["rules.disable"]})
 NAMED = [
     *WORDS.values(),
     *MEANS.values(),
-    *TEXTS.values(),
+    *TEXT_TITLES.values(),
     *EXPOSURES.values(),
     *ADVICE.values(),
     *ALWAYS,

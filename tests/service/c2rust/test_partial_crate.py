@@ -10,11 +10,10 @@ from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.service.c2rust.partial_crate import (
     END_SECONDS,
     has_partial_crate,
-    remove_abandoned,
     remove_partial_crate,
     submit_partial_crate,
 )
-from jarvis_workers.service.runs import BLOB_GRACE_SECONDS, Waiting, find_run
+from jarvis_workers.service.runs import BLOB_GRACE_SECONDS, Waiting, find_run, remove_abandoned
 from jarvis_workers.steps.c2rust import merge_bodies, write_conversion
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions

@@ -80,7 +80,7 @@ def card(
         evidence=issue.evidence,
         places=_places(others, say),
         description=issue.description,
-        remedy=in_lines(issue.suggestions or issue.suggestion),
+        remedy=in_lines(issue.opinion.suggestions or issue.suggestion),
         path=path,
         code=code,
         **verdict_section.parts(issue, body.patches.get(issue.id), say),
@@ -182,8 +182,7 @@ def _badges(issue: Issue, say: Words) -> Html:
     """Return the status of a verdict, and the exposure of a risk."""
     word = say(WORDS.get(issue.status, issue.status))
     status = markup(' <span class="status {name}">{word}</span>', name=issue.status, word=word)
-    exposure = markup(' <span class="exposure">{word}</span>', word=issue.exposure) if issue.exposure else ""
-    return markup("{status}{exposure}", status=status, exposure=exposure)
+    return markup("{status}{exposure}", status=status, exposure=verdict_section.exposure_badge(issue))
 
 
 def _codes(pieces: Sequence[Excerpt], steps: Sequence[CardStep], say: Words) -> Iterator[Html]:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.escape import visible, visible_lines
 from jarvis_workers.markup import Html, script_data
+from jarvis_workers.sec.assessment import TEXTS
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
@@ -16,8 +18,8 @@ from jarvis_workers.sec.report.html.verdict_section import proof_parts
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
-from jarvis_workers.sec.report.verdicts import PROOF_STATES, TEXTS, WORDS, rating_texts
-from jarvis_workers.sec.report_document import Excerpt, Issue, IssueProof, ReportBody, ReportPatch
+from jarvis_workers.sec.report.verdicts import PROOF_STATES, WORDS, rating_texts
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -161,19 +163,20 @@ def _patches(issues: Sequence[Issue], patches: Mapping[str, ReportPatch], say: W
 
 
 def _verdict(issue: Issue, files: _Numbers, say: Words) -> Sequence[Any]:
-    texts = [visible_lines(getattr(issue, name)) for name in TEXTS]
+    verdict = issue.opinion
+    texts = [visible_lines(getattr(verdict, name)) for name in TEXTS]
     return (
-        visible_lines(issue.reason or ""),
+        visible_lines(verdict.reason or ""),
         texts if any(texts) else [],
-        [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in issue.quotes],
-        [(visible(one.interpreter), visible_lines(one.script)) for one in issue.commands],
+        [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in verdict.evidence],
+        [(visible(one.interpreter), visible_lines(one.script)) for one in verdict.commands],
         [(title, visible_lines(text)) for title, text in rating_texts(issue, say).items()],
-        visible(issue.exposure),
+        visible(verdict.exposure),
         *([_proof(issue.proof, say)] if issue.proof else []),
     )
 
 
-def _proof(proof: IssueProof, say: Words) -> Sequence[Any]:
+def _proof(proof: Proof, say: Words) -> Sequence[Any]:
     facts, blocks = proof_parts(proof, say)
     shown = [(visible(name), visible_lines(text)) for name, text in blocks]
     return proof.state, say(PROOF_STATES[proof.state]), visible_lines(facts), shown

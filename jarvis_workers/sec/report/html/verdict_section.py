@@ -6,17 +6,19 @@ The page's script builds the same HTML, as for card.py.
 from collections.abc import Iterator, Sequence
 
 from jarvis_workers.markup import Html, in_lines, markup
+from jarvis_workers.sec.assessment import EvidenceQuote, ReproScript
+from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.proof_inputs import input_text
-from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXTS, WORDS, capital, rating_texts
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, IssueProof, ProofSource, ReportPatch, ReproScript
+from jarvis_workers.sec.report.verdicts import PROOF_KINDS, PROOF_STATES, TEXT_TITLES, WORDS, capital, rating_texts
+from jarvis_workers.sec.report_document import Issue, ReportPatch
 
 # The error and two frames.
 STACK_HEAD = 3
 # The beginning of an input.
 INPUT_LINES, INPUT_MAX = 6, 400
-WORDY = tuple(name for name in TEXTS if name != "suggestions")
+WORDY = tuple(name for name in TEXT_TITLES if name != "suggestions")
 
 
 def parts(issue: Issue, patch: ReportPatch | None, say: Words) -> dict[str, Iterator[Html]]:
@@ -26,25 +28,31 @@ def parts(issue: Issue, patch: ReportPatch | None, say: Words) -> dict[str, Iter
         "words": words(issue, say),
         "patch": patch_part(patch, say),
         "proof": proof(issue.proof, say),
-        "quotes": evidence(issue.quotes, say),
-        "scripts": scripts(issue.commands, say),
+        "quotes": evidence(issue.opinion.evidence, say),
+        "scripts": scripts(issue.opinion.commands, say),
     }
+
+
+def exposure_badge(issue: Issue) -> Html | str:
+    """Return who can trigger a risk, "" if the verdict does not say it."""
+    exposure = issue.opinion.exposure
+    return markup(' <span class="exposure">{word}</span>', word=exposure) if exposure else ""
 
 
 def reason(issue: Issue, say: Words) -> Iterator[Html]:
     """Yield the reason why a finding is open, or why a person confirmed it."""
-    if issue.reason:
+    if issue.opinion.reason:
         yield markup(
             '<p class="reason"><b>{word}:</b> {reason}</p>',
             word=capital(say(WORDS.get(issue.status, str(issue.status)))),
-            reason=in_lines(issue.reason),
+            reason=in_lines(issue.opinion.reason),
         )
 
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
     """Yield the texts of the verdict that explain the impact of the finding."""
     texts = list(rating_texts(issue, say).items())
-    texts += [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
+    texts += [(say(TEXT_TITLES[name]), text) for name in WORDY if (text := getattr(issue.opinion, name))]
     if texts:
         yield markup(
             '<dl class="words">{told}</dl>',
@@ -105,7 +113,7 @@ def scripts(commands: Sequence[ReproScript], say: Words) -> Iterator[Html]:
         )
 
 
-def proof(one: IssueProof | None, say: Words) -> Iterator[Html]:
+def proof(one: Proof | None, say: Words) -> Iterator[Html]:
     """Yield what came of the attempts to prove a finding: the command, the sanitizer's error, and the files."""
     if one:
         facts, blocks = proof_parts(one, say)
@@ -125,7 +133,7 @@ def proof(one: IssueProof | None, say: Words) -> Iterator[Html]:
         )
 
 
-def proof_head(one: IssueProof | None, say: Words) -> Iterator[Html]:
+def proof_head(one: Proof | None, say: Words) -> Iterator[Html]:
     """Yield the command, the beginning of the sanitizer's error, and that of the first file: the input, or the code."""
     if one:
         stack, sources = one.stack[:STACK_HEAD], tuple(map(_head, one.sources[:1]))
@@ -139,7 +147,7 @@ def _head(source: ProofSource) -> ProofSource:
     return source if text == whole else ProofSource(source.name, text, is_whole=False)
 
 
-def proof_parts(one: IssueProof, say: Words) -> tuple[str, list[tuple[str, str]]]:
+def proof_parts(one: Proof, say: Words) -> tuple[str, list[tuple[str, str]]]:
     """Return the facts about a proof on one line, and its blocks of text with their titles."""
     facts = [say(PROOF_KINDS[one.kind])] if one.kind else []
     facts += [one.command] if one.command else []

@@ -10,7 +10,7 @@ from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
-from jarvis_workers.sec.report.html.verdict_section import patch_part, proof_head
+from jarvis_workers.sec.report.html.verdict_section import exposure_badge, patch_part, proof_head
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import REAL, WORDS, capital, fuzzed_targets, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, ReportBody, Summary
@@ -60,11 +60,11 @@ def worst(issues: Sequence[Issue], body: ReportBody, say: Words) -> Iterator[Htm
             href=link_to(id=issue.id),
             severity=issue.severity,
             grave=say(issue.severity),
-            exposure=markup(' <span class="exposure">{word}</span>', word=issue.exposure) if issue.exposure else "",
+            exposure=exposure_badge(issue),
             title=finding_title(issue, body.titles),
             file=issue.file,
             line=issue.line,
-            consequences=in_lines(issue.consequences or issue.description),
+            consequences=in_lines(issue.opinion.consequences or issue.description),
             proof=proof_head(issue.proof, say),
             remedy="" if patch and patch.state == "fixed" else _remedy(issue, say),
             patch=patch_part(patch, say),
@@ -100,7 +100,7 @@ def _next(issues: Sequence[Issue], body: ReportBody, say: Words) -> Html | str:
 
 
 def _remedy(issue: Issue, say: Words) -> Html:
-    remedy = in_lines(issue.suggestions or issue.suggestion)
+    remedy = in_lines(issue.opinion.suggestions or issue.suggestion)
     return markup('<p class="remedy"><b>{title}</b> {remedy}</p>', title=say("What to do:"), remedy=remedy)
 
 
