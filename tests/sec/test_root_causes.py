@@ -153,7 +153,8 @@ def test_a_group_begins_with_the_least_weight_and_stands_where_that_stands() -> 
 
     assert [[one.gid for one in (lead, *others)] for lead, others in defect_groups(issues)] == [[1, 3], [2]]
     assert [
-        [one.gid for one in (lead, *others)] for lead, others in defect_groups(issues, lambda one: by_file[one.file])
+        [one.gid for one in (lead, *others)]
+        for lead, others in defect_groups(issues, lambda one: by_file[one.candidate.file])
     ] == [[2], [3, 1]]
     older = [issue._replace(root_cause="") for issue in issues]
     assert [len(group.others) for group in defect_groups(older)] == [0, 0, 0]
