@@ -7,20 +7,16 @@ have no check here: `dataflow` reports them.
 """
 
 from importlib import import_module
-from importlib.resources import files
+from pkgutil import iter_modules
 
+from jarvis_workers.sec.rules import families
 from jarvis_workers.sec.rules.rule import Rule
 from jarvis_workers.source.identity import code_fingerprint
 
 __all__ = ["RULES", "RULES_BY_PATTERN", "Rule", "rules_fingerprint"]
 
 
-def _families() -> list[str]:
-    names = (file.name for file in files(__name__).joinpath("families").iterdir())
-    return sorted(name[:-3] for name in names if name.endswith(".py") and name != "__init__.py")
-
-
-FAMILIES = _families()
+FAMILIES = sorted(module.name for module in iter_modules(families.__path__))
 RULES: tuple[Rule, ...] = tuple(
     rule for family in FAMILIES for rule in import_module(f"{__name__}.families.{family}").RULES
 )
