@@ -29,7 +29,6 @@ NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 INDENTATION = lazy(rb"[ \t]*+")
 LINE = lazy(LOGICAL_LINE)
 RUST_FUNCTION = lazy(rb"\bfn\s+(\w+)")
-WHERE = lazy(rb"\bwhere\b")
 RUST_CONTAINER = lazy(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = lazy(rb"\b(?:namespace|class|struct|union|extern)\b")
 OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]()]*+;\s*+)++")
@@ -212,9 +211,9 @@ def _opened(text: bytes, place: int, at: _Place, language: str, macros: Paramete
         return _Place(at.around, at.head, at.inner + 1)
     if not text.endswith((b")\n", b") "), 0, place):
         before = text[place - NAME_MAX if place > NAME_MAX else 0 : place].rstrip()
-        if before.endswith((b"=", b",", b"(")) and not (language == "rust" and _ends_where_clause(text, place)):
+        if before.endswith((b"=", b",", b"(")):
             return _Place(at.around, at.head, 1)
-    start = _window(text, place) if language != "rust" else _rust_window(text, place)
+    start = _window(text, place)
     if language == "rust":
         head = _rust_head(text, start, place)
     else:
@@ -245,22 +244,6 @@ def _window(text: bytes, place: int) -> int:
         return start
     # The edge may be in the directive. If the brace is, too, the function is in a macro.
     return line.end() if directive + 1 >= start or line.end() < place else start
-
-
-def _ends_where_clause(text: bytes, place: int) -> bool:
-    """Return whether a brace follows the comma of a `where` clause of Rust."""
-    start = _rust_window(text, place)
-    return text[start:place].rstrip().endswith(b",") and WHERE.search(text, start, place) is not None
-
-
-def _rust_window(text: bytes, place: int) -> int:
-    """Return the start of the declaration that ends at a brace; types of arrays in it may have semicolons."""
-    start = _window(text, place)
-    for _ in range(GROUPS_MAX):
-        if text[start - 1 : start] != b";" or text.count(b"]", start, place) <= text.count(b"[", start, place):
-            break
-        start = _window(text, start - 1)
-    return start
 
 
 def _rust_head(text: bytes, start: int, place: int) -> Head | None:

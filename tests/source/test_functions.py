@@ -215,25 +215,6 @@ extern "C" fn callback(n: i32) {}
     assert names(text, "rust") == ["new", "raw", "twice", "it_works", "callback"]
 
 
-def test_a_function_of_rust_may_have_a_where_clause_and_types_of_arrays() -> None:
-    text = """
-impl<R> Reader for Lines<R>
-where
-    R: Read,
-{
-    fn lines<F>(self) -> [[u8; 4]; 2]
-    where
-        F: Fn([u8; 4]),
-    {
-        call(1, { 2 }); let a = [0; 4]; if a[0] == 1 { return [a, a] }
-        loop {}
-    }
-    fn masks(a: &[u8], [b, c]: [M; 2]) -> ([u8; 4], [M; 2]) { x }
-}
-"""
-    assert names(text, "rust") == ["lines", "masks"]
-
-
 def test_the_indentation_of_a_block_does_not_decide_alone() -> None:
     text = "int f(void) {\n  if (x) {\n}\n  g(); }\nint h(void)\n{\n    k();\n    }\nint m(void) { }\n"
 
