@@ -132,7 +132,7 @@ def test_a_recording_that_does_not_apply_is_printed_and_costs_its_defect(tmp_pat
     out = capsys.readouterr().out
     assert code == 1
     assert "relay: 1 not applied\nrelay.c#list:6 (CWE-78): the code of this line has changed\n" in out
-    assert "| relay | product | 2 of 2 | 1 | 0 |" in out
+    assert "| relay | product | 1 of 2 | 1 | 0 |" in out
 
 
 def recorded(place: Path, code: str) -> Replay:
