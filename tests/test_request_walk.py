@@ -101,6 +101,14 @@ def test_a_request_to_scan_is_resolved_once_before_it_scans() -> None:
     assert done.returns <= 90
 
 
+def test_the_request_of_a_conversion_comes_back_to_its_command_once() -> None:
+    """Its command read the same record in nine visits when each part of the request was a record of its own."""
+    done = walk(ROOT, "jarvis_cli.c2rust_fast:convert_project:command")
+
+    assert len(done.events) > 100
+    assert done.visits("jarvis_cli/c2rust_fast.py") <= 2
+
+
 def _walk_of_sample(directory: Path) -> Walk:
     _write_sample(directory)
     return walk(directory, "app.cli:main:options", within=("app",))
