@@ -5,8 +5,8 @@ from itertools import islice
 
 from sqlalchemy import insert, select
 
+from jarvis_workers.store.sec_tables import BASELINE
 from jarvis_workers.store.session import Session
-from jarvis_workers.store.tables import BASELINE
 
 INSERT_ROWS = 5_000
 

@@ -23,9 +23,10 @@ from jarvis_workers.sec.finding import (
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage import unadjusted_minimum
+from jarvis_workers.store.sec_tables import CANDIDATE
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
-from jarvis_workers.store.tables import CANDIDATE, JOB
+from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import Meaning, Spot
 
 INSERT_ROWS = 5_000

@@ -7,9 +7,10 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy import insert as insert_into
 
 from jarvis_workers.paths import shown
+from jarvis_workers.store.sec_tables import CLUSTER
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import storable
-from jarvis_workers.store.tables import CLUSTER, JOB, MODEL_CALL
+from jarvis_workers.store.tables import JOB, MODEL_CALL
 from jarvis_workers.store.values import NewCluster
 
 

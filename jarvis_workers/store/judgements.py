@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, case, delete, func, insert, literal, selec
 
 from jarvis_workers.sec.triage import TriageState, TriageVerdict
 from jarvis_workers.sec.triage_record import Judgement
+from jarvis_workers.store.sec_tables import JUDGED, JUDGEMENT
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked, insert_or_replace, now, storable
-from jarvis_workers.store.triage_tables import JUDGED, JUDGEMENT
 
 REAL = (TriageState.TRUE.value, TriageState.WONTFIX.value)
 

@@ -5,14 +5,29 @@ from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import Index, Text, delete, select, tuple_
+from sqlmodel import Field, SQLModel
 
 from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, entry_of
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import changed, chunked, insert_missing, now
-from jarvis_workers.store.tables import MEMORY
+from jarvis_workers.store.tables import table
 
 PAGE = 200
+
+
+class MemoryRow(SQLModel, table=True):
+    """A memory of agents for all runs on a project; `project` and `content_hash` are SHA-256, `entry` is JSON."""
+
+    __tablename__ = "memory"
+    __table_args__ = (Index("ix_memory_newest", "project", "entry_id"),)
+    project: str = Field(primary_key=True, max_length=64)
+    content_hash: str = Field(primary_key=True, max_length=64)
+    entry_id: str = Field(max_length=64)
+    entry: str = Field(sa_type=Text)
+
+
+MEMORY = table(MemoryRow)
 
 
 class PagePosition(NamedTuple):

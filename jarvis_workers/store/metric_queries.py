@@ -1,13 +1,13 @@
-"""Aggregates over the whole store for monitoring: jobs, queues, runs, model usage, findings, workers.
+"""Aggregates over the whole store for monitoring: jobs, queues, runs, model usage, workers.
 
 Each query reads the store at most once, mostly through indexes, and takes seconds with millions of jobs. The queries
 take no locks.
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import case, func, or_, select
 
 from jarvis_workers.store.budgets import REASON as BUDGET_REASON
 from jarvis_workers.store.model_usage import cost_sum
@@ -16,14 +16,12 @@ from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import is_recent, is_void, now
 from jarvis_workers.store.tables import (
     ACTIVE_RUNS,
-    CANDIDATE,
     JOB,
     LEASE,
     LOST,
     MODEL_CALL,
     OPEN_JOBS,
     RUN,
-    VERDICT,
     WAITING_JOBS,
     WORKER,
 )
@@ -31,7 +29,6 @@ from jarvis_workers.store.values import ENDED_RUNS
 
 CLUSTER = "cluster"
 LOCAL_QUEUE = "local"
-DISMISSED = "dismissed"
 
 
 class JobCount(NamedTuple):
@@ -100,14 +97,6 @@ class EndedRun(NamedTuple):
     ended_at: float
     options: str
     state: str
-
-
-class RuleCount(NamedTuple):
-    """The number of findings of a rule with a given confidence."""
-
-    pattern: str
-    confidence: float
-    findings: int
 
 
 def job_counts(session: Session) -> list[JobCount]:
@@ -197,13 +186,3 @@ def ended_runs(session: Session) -> list[EndedRun]:
     columns = [RUN.c[name] for name in EndedRun._fields]
     ended = select(*columns).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at.is_not(None))
     return [EndedRun(*row) for row in session.execute(ended.order_by(RUN.c.ended_at.desc(), RUN.c.id))]
-
-
-def rule_counts(session: Session, run_id: str) -> list[RuleCount]:
-    """Return the number of findings of a finished run by rule and confidence, without suppressed or dismissed ones."""
-    verdict = and_(VERDICT.c.run_id == CANDIDATE.c.run_id, VERDICT.c.gid == CANDIDATE.c.gid)
-    shown = (CANDIDATE.c.run_id == run_id) & CANDIDATE.c.gid.is_not(None) & CANDIDATE.c.suppressed.is_(None)
-    counted: Any = select(CANDIDATE.c.pattern, CANDIDATE.c.confidence, func.count())
-    counted = counted.outerjoin(VERDICT, verdict).where(shown, func.coalesce(VERDICT.c.status, "") != DISMISSED)
-    rows = session.execute(counted.group_by(CANDIDATE.c.pattern, CANDIDATE.c.confidence))
-    return [RuleCount(pattern, float(confidence), int(count)) for pattern, confidence, count in rows]

@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy import insert as insert_into
 
 from jarvis_workers.sec.proof.proof import Proof
-from jarvis_workers.store.proof_tables import PROOF
 from jarvis_workers.store.record_columns import record_row
+from jarvis_workers.store.sec_tables import PROOF
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
 

@@ -8,11 +8,10 @@ import re
 from sqlmodel import SQLModel
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.store import proof_tables, symbol_tables, tables, triage_tables
 from jarvis_workers.store.revisions import VERSION_TABLE
+from jarvis_workers.store.schema import load_tables
 
-assert tables
-assert proof_tables and symbol_tables and triage_tables
+load_tables()
 TABLES = tuple(sorted(SQLModel.metadata.tables))
 ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 WRITTEN = "INSERT, UPDATE, DELETE"

@@ -3,6 +3,8 @@
 Importing Alembic takes a third of a second, so the stored revision is compared first.
 """
 
+from importlib import import_module
+
 from sqlalchemy import Connection, Engine, inspect, text
 
 from jarvis_workers.errors import StoreError, StoreOutdated
@@ -11,7 +13,20 @@ from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 
 # For transactions that pause between statements; PostgreSQL ends other idle ones.
 KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
+# The modules with tables: that of every kind of run, and those of domains.
+TABLE_MODULES = (
+    "jarvis_workers.store.tables",
+    "jarvis_workers.store.sec_tables",
+    "jarvis_workers.store.symbol_tables",
+    "jarvis_workers.store.memories",
+)
 ONE_AT_A_TIME = 0x6A617276  # an arbitrary constant, the same for all migrating processes
+
+
+def load_tables() -> None:
+    """Import every module with tables, so that the metadata of SQLModel has all of them."""
+    for module in TABLE_MODULES:
+        import_module(module)
 
 
 def check_schema(engine: Engine, *, migrate: bool) -> None:

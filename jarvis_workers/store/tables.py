@@ -1,4 +1,4 @@
-"""The main tables of the store.
+"""The tables that every kind of run has; `schema.TABLE_MODULES` lists the modules with those of domains.
 
 Times are in seconds since 1970 by the *database's* clock. File names are stored twice: in display form (`file`), and as
 bytes (`file_raw`), which define the order.
@@ -6,24 +6,8 @@ bytes (`file_raw`), which define the order.
 
 from typing import Any, cast
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import BigInteger, Index, LargeBinary, Table, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
-
-from jarvis_workers.sec.assessment import Verdict
-from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.store.record_columns import record_columns
 
 ACTIVE_RUNS = ("planning", "running")
 OPEN_JOBS = ("pending", "sent", "running")
@@ -154,29 +138,6 @@ class SnapshotRow(SQLModel, table=True):
     created_at: float
 
 
-class ClusterRow(SQLModel, table=True):
-    """Candidates that share a condition to verify; `gids` is a JSON list."""
-
-    __tablename__ = "cluster"
-    id: int | None = Field(default=None, primary_key=True)
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32, index=True)
-    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
-    file: str = Field(sa_type=Text)
-    file_raw: bytes = Field(sa_type=LargeBinary)
-    batch_index: int
-    verification: str = Field(sa_type=Text)
-    gids: str = Field(sa_type=Text)
-
-
-class BaselineRow(SQLModel, table=True):
-    """The number of findings per fingerprint in the baseline of a run."""
-
-    __tablename__ = "baseline"
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
-    fingerprint: str = Field(primary_key=True, max_length=16)
-    findings: int
-
-
 class EventRow(SQLModel, table=True):
     """An event in the life of a run or stage, for users and for measuring recovery."""
 
@@ -267,17 +228,6 @@ class AllowanceRow(SQLModel, table=True):
     held: int = Field(sa_type=BigInteger)
 
 
-class MemoryRow(SQLModel, table=True):
-    """A memory of agents for all runs on a project; `project` and `content_hash` are SHA-256, `entry` is JSON."""
-
-    __tablename__ = "memory"
-    __table_args__ = (Index("ix_memory_newest", "project", "entry_id"),)
-    project: str = Field(primary_key=True, max_length=64)
-    content_hash: str = Field(primary_key=True, max_length=64)
-    entry_id: str = Field(max_length=64)
-    entry: str = Field(sa_type=Text)
-
-
 class SecretRow(SQLModel, table=True):
     """A secret shared by all processes that use the store; authors of untrusted text must not be able to guess it."""
 
@@ -305,29 +255,7 @@ RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(W
 RUN_LABEL, RUN_NAME = table(RunLabelRow), table(RunNameRow)
 SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
-BASELINE, CLUSTER = table(BaselineRow), table(ClusterRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
-BUDGET, ALLOWANCE, MEMORY = table(BudgetRow), table(AllowanceRow), table(MemoryRow)
-# Candidates. Gids are assigned before the report, in order of file, line and rule, suppressed ones last. A candidate
-# `superseded` by another rule has no gid.
-CANDIDATE = Table(
-    "candidate",
-    SQLModel.metadata,
-    Column("id", Integer, primary_key=True),
-    Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), nullable=False),
-    Column("job_id", Integer, ForeignKey("job.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("gid", Integer),
-    Column("superseded", String(64)),
-    Column("file_raw", LargeBinary, nullable=False),
-    *record_columns(Candidate),
-    Index("ix_candidate_gid", "run_id", "gid"),
-)
-VERDICT = Table(
-    "verdict",
-    SQLModel.metadata,
-    Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
-    Column("job_id", Integer, ForeignKey("job.id", ondelete="CASCADE"), nullable=False, index=True),
-    *record_columns(Verdict, Text, key="gid", without=("cut_short",), sandbox=String(1)),
-)
+BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from sqlalchemy import delete, insert, select
 
 from jarvis_workers.sec.triage_record import Judgement
+from jarvis_workers.store.sec_tables import TRIAGE_CHANGE, TRIAGE_OPERATION
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import now, storable
-from jarvis_workers.store.triage_tables import TRIAGE_CHANGE, TRIAGE_OPERATION
 
 OPERATIONS_MAX = 20
 

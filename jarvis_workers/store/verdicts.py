@@ -1,19 +1,28 @@
 """Verdicts: insert the verdicts of a job, read the verdicts of a run in gid order."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, and_, func, select
 from sqlalchemy import insert as insert_into
 
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.store.record_columns import record_row
+from jarvis_workers.store.sec_tables import CANDIDATE, VERDICT
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
-from jarvis_workers.store.tables import VERDICT
 
 READ_ROWS = 500
+DISMISSED = "dismissed"
 COLUMNS = tuple(column for column in VERDICT.c if column.key in Verdict._fields)
+
+
+class RuleCount(NamedTuple):
+    """The number of findings of a rule with a given confidence."""
+
+    pattern: str
+    confidence: float
+    findings: int
 
 
 def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[Verdict]) -> None:
@@ -79,3 +88,13 @@ def sandboxes(session: Session, run_id: str) -> list[str]:
     """Return the sandbox tiers in which the scripts of a run were executed."""
     query = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
     return sorted(session.execute(query).scalars())
+
+
+def rule_counts(session: Session, run_id: str) -> list[RuleCount]:
+    """Return the number of findings of a finished run by rule and confidence, without suppressed or dismissed ones."""
+    verdict = and_(VERDICT.c.run_id == CANDIDATE.c.run_id, VERDICT.c.gid == CANDIDATE.c.gid)
+    shown = (CANDIDATE.c.run_id == run_id) & CANDIDATE.c.gid.is_not(None) & CANDIDATE.c.suppressed.is_(None)
+    counted: Any = select(CANDIDATE.c.pattern, CANDIDATE.c.confidence, func.count())
+    counted = counted.outerjoin(VERDICT, verdict).where(shown, func.coalesce(VERDICT.c.status, "") != DISMISSED)
+    rows = session.execute(counted.group_by(CANDIDATE.c.pattern, CANDIDATE.c.confidence))
+    return [RuleCount(pattern, float(confidence), int(count)) for pattern, confidence, count in rows]

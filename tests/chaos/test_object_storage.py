@@ -16,6 +16,7 @@ import redis
 from sqlalchemy import text
 
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.schema import load_tables
 from jarvis_workers.store.tables import RUN
 from tests.bench.trees import make_tree
 from tests.chaos.commands import crowd
@@ -135,6 +136,7 @@ def start_workers(worker_homes: list[Path]) -> Iterator[Callable[[Mapping[str, s
 def rows_of(store: Store) -> str:
     """Return all that the database holds, without the evidence of candidates."""
     found = []
+    load_tables()
     with store.engine.connect() as connection:
         for table in RUN.metadata.sorted_tables:
             names = [column.name for column in table.columns if column.name != "evidence"]

@@ -9,7 +9,8 @@ from jarvis_workers.steps.sec.results import ClusterResult, VerdictResult
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.tables import CANDIDATE, JOB
+from jarvis_workers.store.sec_tables import CANDIDATE
+from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewJob, Run, StageProgress
 from tests.store.arrange import NO_SNAPSHOT, SPOT, batches, claim, commit, job_rows, run_now, states, tick
 

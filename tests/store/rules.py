@@ -18,7 +18,8 @@ from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from jarvis_workers.steps.sec.results import CandidateResult, spots_of
 from jarvis_workers.store import crash_attribution, jobs, runs, values
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.tables import BLOB_USE, CANDIDATE, EVENT, JOB, RUN, SNAPSHOT
+from jarvis_workers.store.sec_tables import CANDIDATE
+from jarvis_workers.store.tables import BLOB_USE, EVENT, JOB, RUN, SNAPSHOT
 from jarvis_workers.store.values import Claimed, Commit, NewJob, SnapshotFacts, Spot
 from tests.store.clocks import FakeClock
 from tests.store.machine import ACTIVE, ENDED, STAGES, Job, Model, Run, obey, observe

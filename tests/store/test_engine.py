@@ -24,6 +24,7 @@ from jarvis_workers.errors import StoreError, StoreRefused, StoreUnavailable
 from jarvis_workers.store import leases
 from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.schema import load_tables
 from tests.servers import Postgres
 from tests.store.arrange import add_planned_run, states
 
@@ -56,6 +57,7 @@ os._exit(0)
 
 
 def test_migrations_make_the_tables_that_the_rows_describe(store: Store) -> None:
+    load_tables()
     with store.engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, SQLModel.metadata) == []

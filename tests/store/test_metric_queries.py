@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, update
 
-from jarvis_workers.store import candidates, metric_queries, runs, workers
+from jarvis_workers.store import candidates, metric_queries, runs, verdicts, workers
 from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.metric_queries import ModelSum, QueueDepth, WorkerCount
@@ -165,4 +165,4 @@ def test_findings_of_a_finished_run_are_counted_by_rule(store: Store) -> None:
 
     with store.read() as session:
         assert [run.id for run in metric_queries.ended_runs(session)] == [mine]
-        assert metric_queries.rule_counts(session, mine) == [("unsafe_api", 0.9, 2)]
+        assert verdicts.rule_counts(session, mine) == [("unsafe_api", 0.9, 2)]

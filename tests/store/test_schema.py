@@ -62,6 +62,7 @@ def at_revision(store: Store, revision: str) -> Iterator[Connection]:
     """Create the tables of an earlier revision, and migrate what the block inserts to the newest."""
     with store.engine.execution_options(jarvis_mode="migrate").begin() as connection:
         connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
+        schema.load_tables()
         SQLModel.metadata.drop_all(connection)
         migrate_to(connection, revision)
         yield connection

@@ -14,6 +14,7 @@ from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.service.scan_runs import has_findings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import metric_queries as queries
+from jarvis_workers.store import verdicts
 from jarvis_workers.store.engine import Store
 
 COUNTING_SECONDS = 1.0
@@ -85,7 +86,7 @@ class StoreReader:
             if self.clock() >= give_up:
                 break
             with store.read() as session:
-                rules = queries.rule_counts(session, key[0])
+                rules = verdicts.rule_counts(session, key[0])
             self._counted[key] = _by_severity(ended[key], rules)
         self._complete = {(run.kind, key) for key, run in ended.items() if key in self._counted and run.state == "done"}
 
@@ -107,7 +108,7 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
     return merged
 
 
-def _by_severity(run: queries.EndedRun, rules: Sequence[queries.RuleCount]) -> Counter[tuple[str, str]]:
+def _by_severity(run: queries.EndedRun, rules: Sequence[verdicts.RuleCount]) -> Counter[tuple[str, str]]:
     """Count the findings of a run under its own severities and threshold of confidence."""
     options = SecOptions.decode(json.loads(run.options))
     result = Counter[tuple[str, str]]()

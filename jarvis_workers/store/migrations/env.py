@@ -3,10 +3,9 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from jarvis_workers.store import proof_tables, symbol_tables, tables, triage_tables
+from jarvis_workers.store.schema import load_tables
 
-assert tables
-assert proof_tables and symbol_tables and triage_tables
+load_tables()
 
 context.configure(
     connection=context.config.attributes["connection"],
