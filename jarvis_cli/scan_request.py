@@ -21,7 +21,8 @@ from jarvis_workers.paths import shown
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import request_for, scan_options_of
+from jarvis_workers.service.scan_request import request_for
+from jarvis_workers.service.scan_settings import scan_options_of
 from jarvis_workers.service.sources import SourceTree, is_address
 from jarvis_workers.service.targets import ScanTarget, target_of
 from jarvis_workers.service.trusted_scope import load_scan_settings

@@ -20,6 +20,7 @@ from jarvis_workers.service.proofs import can_compile
 from jarvis_workers.service.reading import with_reader
 from jarvis_workers.service.runs import discard_run
 from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.service.scan_settings import with_scan_settings
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.dry_run import Plan
@@ -32,7 +33,7 @@ NO_MODEL = (
 
 def judge_options_of(request: ScanRequest, options: AgentScanOptions) -> JudgeOptions:
     """Return the options of the run that verifies what a scan finds. Raises UsageError."""
-    return wiring.with_scan_settings(
+    return with_scan_settings(
         request.settings,
         options.options,
         lang=request.scan_input.options.lang,

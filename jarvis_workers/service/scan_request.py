@@ -16,14 +16,11 @@ from jarvis_workers.service.labels import automatic_labels
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.sources import Origin, SourceTree
 from jarvis_workers.settings import Settings
-from jarvis_workers.settings.scope import narrowed_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, JARVIS_IGNORE, Selection
-from jarvis_workers.steps.sec.options import SecOptions
 
 Options = TypeVar("Options", bound=RunOptions)
-ScanKind = TypeVar("ScanKind", bound=SecOptions)
 InputT = TypeVar("InputT", bound=RunInput)
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 RUST_SUFFIXES = frozenset({"rs"})
@@ -73,17 +70,6 @@ def _values_of(settings: Settings, kind: type[RunOptions]) -> dict[str, Any]:
         "cache": settings.cache.max_mb > 0,
         **values_of_settings(settings, kind),
     }
-
-
-def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:
-    """Return the options of a scan from the settings."""
-    return with_scan_settings(settings, kind(), **more)
-
-
-def with_scan_settings(settings: Settings, options: ScanKind, **more: Any) -> ScanKind:
-    """Return the options that a user gave, completed by the settings of a scan and `more` options."""
-    scan = with_settings(settings, options, **more)
-    return replace(scan, altered=settings.scope.altered, narrowed=narrowed_settings(settings))
 
 
 def request_for(

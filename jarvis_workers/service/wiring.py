@@ -22,7 +22,6 @@ from jarvis_workers.service.configured_tools import configured_tools
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of, resources_of
-from jarvis_workers.service.scan_request import with_scan_settings as with_scan_settings
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import default_data_dir
 from jarvis_workers.snapshots.blobs import Blobs

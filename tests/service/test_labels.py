@@ -13,7 +13,8 @@ from jarvis_workers.service.labels import automatic_labels, parse_label_filters,
 from jarvis_workers.service.run_list import list_runs
 from jarvis_workers.service.runs import labels_of, runs_with_labels
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
+from jarvis_workers.service.scan_request import blobs_of, request_for
+from jarvis_workers.service.scan_settings import scan_options_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings

@@ -11,7 +11,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.named_runs import NameTaken, RunName, check_name, find_named, request_hash
 from jarvis_workers.service.runs import newest_runs, remove_runs
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
+from jarvis_workers.service.scan_request import blobs_of, request_for
+from jarvis_workers.service.scan_settings import scan_options_of
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings

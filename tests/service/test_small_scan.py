@@ -13,7 +13,8 @@ from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
+from jarvis_workers.service.scan_request import blobs_of, request_for
+from jarvis_workers.service.scan_settings import scan_options_of
 from jarvis_workers.service.small_scan import scan_small, small_executor
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import ScanSettings, Settings

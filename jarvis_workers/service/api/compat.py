@@ -22,8 +22,9 @@ from jarvis_workers.service.reports import reports
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
+from jarvis_workers.service.scan_request import blobs_of, request_for
 from jarvis_workers.service.scan_runs import ScanRun, find_scan, scan_of
+from jarvis_workers.service.scan_settings import scan_options_of
 from jarvis_workers.service.security_notes import read_notes
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import Settings
