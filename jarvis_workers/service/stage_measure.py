@@ -8,7 +8,7 @@ from jarvis_workers.conversations.counting_runtime import FirstRequest
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.protocol import TokenUsage
-from jarvis_workers.sec.judge.cost_model import ConversationProfile, ConversationTotals, profile_of
+from jarvis_workers.platforms.usage_profile import ConversationProfile, ConversationTotals, profile_of
 from jarvis_workers.store import transcripts
 
 if TYPE_CHECKING:

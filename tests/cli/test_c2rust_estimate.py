@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jarvis_cli.c2rust_estimate import estimate_json, estimate_lines
-from jarvis_workers.sec.judge.cost_model import ConversationProfile
+from jarvis_workers.platforms.usage_profile import ConversationProfile
 from jarvis_workers.service.c2rust.run_estimate import ASSUMED, BudgetFit, RunEstimate
 from jarvis_workers.service.stage_measure import StageShare
 from tests.agents.planning import answer_about_plan

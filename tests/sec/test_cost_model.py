@@ -1,32 +1,14 @@
-"""What conversations are likely to take, from what earlier ones took."""
+"""What conversations about findings are likely to ask first, and how many there are."""
 
 import pytest
 
+from jarvis_workers.platforms.usage_profile import LEAST_SAMPLES
 from jarvis_workers.sec.judge.cost_model import (
-    ASSUMED,
-    LEAST_SAMPLES,
     ClusterCounts,
-    ConversationProfile,
-    ConversationTotals,
     expected_clusters,
     first_request,
-    profile_of,
 )
 from tests.sec.test_batching import found
-
-
-def test_the_mean_of_earlier_jobs_is_a_habit_once_there_are_enough() -> None:
-    jobs = [ConversationTotals(calls=2, first=1000, prompt=2300, completion=200)] * (LEAST_SAMPLES - 1)
-    habit = profile_of([*jobs, ConversationTotals(calls=4, first=1000, prompt=4300, completion=400)], ASSUMED["verify"])
-
-    assert profile_of(jobs, ASSUMED["verify"]) is ASSUMED["verify"]
-    assert habit == ConversationProfile(rounds=2.1, added=300, answer=100, seen=LEAST_SAMPLES)
-
-
-def test_each_question_says_again_what_was_said_before() -> None:
-    assert ConversationProfile(rounds=3, added=500, answer=100).prompt(1000) == 3500
-    assert ConversationProfile(rounds=3, added=500, answer=100).completion() == 300
-    assert ConversationProfile(rounds=2, added=0, answer=0, share=0.3).completion(1000) == 300
 
 
 def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:

@@ -1,9 +1,4 @@
-"""Predict the token usage of conversations before a model is asked.
-
-Each question of a conversation repeats all previous messages.  A conversation of r questions therefore sends its first
-one r times, plus the messages added later.  The number of questions and the added tokens are averages over the
-conversations of this store, or assumptions if there were too few.
-"""
+"""Predict the token usage of conversations about findings before a model is asked; their habits are assumptions."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
@@ -11,20 +6,10 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.agent.effects import Ask, Conversation, Want
 from jarvis_workers.platforms.protocol import ModelRequest, TokenUsage
+from jarvis_workers.platforms.usage_profile import LEAST_SAMPLES, ConversationProfile
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
-
-LEAST_SAMPLES = 20
-
-
-class ConversationTotals(NamedTuple):
-    """Token usage of a job: number of answers, tokens of its first question, of all questions, and of all answers."""
-
-    calls: int
-    first: int
-    prompt: int
-    completion: int
 
 
 class ClusterCounts(NamedTuple):
@@ -32,28 +17,6 @@ class ClusterCounts(NamedTuple):
 
     candidates: int
     clusters: int
-
-
-class ConversationProfile(NamedTuple):
-    """Average conversation: number of questions, tokens added after the first one, tokens per answer.
-
-    `seen` is the number of jobs in the average; 0 means that the profile is an assumption. Where answers grow with what
-    is asked about, `share` is that of all answers in the first question, else 0.
-    """
-
-    rounds: float
-    added: float
-    answer: float
-    seen: int = 0
-    share: float = 0.0
-
-    def prompt(self, first: float) -> float:
-        """Return the number of tokens in all questions of a conversation, given the number in the first."""
-        return self.rounds * first + self.added
-
-    def completion(self, first: float = 0) -> float:
-        """Return the number of tokens in all answers of a conversation, given the number in the first question."""
-        return self.rounds * self.answer + self.share * first
 
 
 # Clustering takes one question; verification takes one look at the code and a report. A reader has nearly all that it
@@ -83,20 +46,6 @@ def assumed_proof(attempts: int) -> ConversationProfile:
     """Return the assumption about a proof that takes all of its attempts."""
     rounds = PROOF_LOOKS + attempts
     return ConversationProfile(rounds, PROOF_ADDED * rounds * (rounds - 1) / 2, PROOF_ANSWER)
-
-
-def profile_of(talked: Collection[ConversationTotals], assumed: ConversationProfile) -> ConversationProfile:
-    """Return the mean usage of past jobs, or the assumption if there are too few of them."""
-    sample_size = len(talked)
-    if sample_size < LEAST_SAMPLES:
-        return assumed
-    calls = sum(job.calls for job in talked)
-    added = sum(job.prompt - job.calls * job.first for job in talked) / sample_size
-    answers, rounds = sum(job.completion for job in talked), calls / sample_size
-    if assumed.share:
-        share = answers / max(sum(job.first for job in talked), 1)
-        return ConversationProfile(rounds, added, 0, sample_size, share)
-    return ConversationProfile(rounds, added, answers / calls, sample_size)
 
 
 def expected_clusters(

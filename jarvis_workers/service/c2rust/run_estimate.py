@@ -19,8 +19,8 @@ from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.pipeline.stages import stages_of as pipeline_of
+from jarvis_workers.platforms.usage_profile import ConversationProfile
 from jarvis_workers.ratelimit.budget import RunBudget, amount_of
-from jarvis_workers.sec.judge.cost_model import ConversationProfile
 from jarvis_workers.service import wiring
 from jarvis_workers.service.models import model_facts, model_group
 from jarvis_workers.service.runs import stages_of
