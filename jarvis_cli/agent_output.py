@@ -14,8 +14,8 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations
 from jarvis_workers.service.assistant.learned_methodologies import keep_methodologies
 from jarvis_workers.service.budgets import resume_flags
-from jarvis_workers.service.reports import reports
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
@@ -71,7 +71,7 @@ def _write(stored: StoredRun, delivery: Delivery) -> dict[str, Any] | None:
 def write_answer(store: Store, run: Run, answer: dict[str, Any] | None, delivery: Delivery) -> None:
     """Write an answer in a format; without an answer, only JSON output is written."""
     if delivery.form == "json":
-        body = {"answer": answer, "run": reports.run_part(store, run)}
+        body = {"answer": answer, "run": run_part(store, run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif answer and answer["text"]:
         write_report([for_stdout(answer["text"], delivery.output), "\n"], delivery.output)
@@ -79,7 +79,7 @@ def write_answer(store: Store, run: Run, answer: dict[str, Any] | None, delivery
 
 def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: object = None) -> str:
     """Return a one-line summary of the outcome and the cost."""
-    part = reports.run_part(store, run)
+    part = run_part(store, run)
     text = f"run {run.id} {run.state}"
     if answer and answer.get("answered_by"):
         text += f"; answered by {plain(answer['answered_by'])} after {counted(len(answer['hops']), 'message')}"

@@ -21,8 +21,8 @@ from jarvis_workers.service.assistant.code_branches import (
     read_change,
 )
 from jarvis_workers.service.budgets import resume_flags
-from jarvis_workers.service.reports import reports
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.words import cost_text
@@ -91,7 +91,7 @@ def write_change(
 ) -> None:
     """Write an answer in a format; without one, only JSON output is written."""
     if delivery.form == "json":
-        body = {"answer": _document(store, change, published), "run": reports.run_part(store, run)}
+        body = {"answer": _document(store, change, published), "run": run_part(store, run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif change:
         fence = ("```diff\n", "\n```") if delivery.form == "markdown" else ("", "")
@@ -126,7 +126,7 @@ def _summary(store: Store, run: Run, change: CodeChange | None, published: CodeB
         parts += [_changed(change)]
         parts += [change.answer["problem"]] if change.answer["problem"] else [_gate(change)]
         parts += [problem] if problem else []
-    part = reports.run_part(store, run)
+    part = run_part(store, run)
     if model := part["model"]:
         tokens = model["prompt"] + model["completion"]
         parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"]

@@ -26,6 +26,7 @@ from jarvis_workers.service.fixes.fix_results import (
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.run_files import directory_for, export_directory
 from jarvis_workers.service.run_kinds import StoredRun
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_runs import find_scan
 from jarvis_workers.store.engine import Store
 from jarvis_workers.words import cost_text
@@ -95,7 +96,7 @@ def _write(stored: StoredRun, fixes: FixReport, delivery: Delivery, published: _
     if delivery.form == "json":
         body = {
             **document(fixes, has_branch=not published.problem),
-            "run": reports.run_part(stored.store, fixes.run),
+            "run": run_part(stored.store, fixes.run),
         }
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif delivery.form == "text":
@@ -118,7 +119,7 @@ def _conclude(store: Store, report: FixReport, screen: Display, place: Path | No
     problem, commit = published
     run, code = report.run, exit_code(report, problem)
     parts = [f"run {run.id} {run.state}: {_counts(report)}", problem]
-    part = reports.run_part(store, run)
+    part = run_part(store, run)
     if model := part["model"]:
         tokens = model["prompt"] + model["completion"]
         parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {cost_text(part['cost'])}"]

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from jarvis_workers.steps.sec.options import SecOptions
+from jarvis_workers.pipeline.options import RunOptions
+from jarvis_workers.sec.depth import FLOW_DEPTH
 from jarvis_workers.store.values import Run, StageProgress
 
-# What a report repeats of options that are set, and of the choice of rules.
+# What a report repeats of options that are set.
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
 SCOPE_FIELDS = ("narrowed", "altered")
 # Options that decide what a scan can find, besides `selection`; those of agents are absent from other runs.
 SELECTING_FIELDS = ("min_confidence", "read", "read_tokens", "max_findings")
-RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def rounded_cost(cost: float | None) -> float | None:
 
 def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> dict[str, Any]:
     """Return the `run` part; `progress` are the stages in order."""
-    options = SecOptions.of(run)
+    options, given = RunOptions.of(run), run.options
     return {
         "id": run.id,
         "kind": run.kind,
@@ -49,11 +49,11 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "path_prefix": options.path_prefix,
         "snapshot": run.snapshot_id,
         "version": run.version,
-        "rules": {name: getattr(options.rules, name) for name in RULE_FIELDS},
-        **({"selection": selection} if (selection := _selection(run, options)) else {}),
-        **({"baseline": options.baseline["what"]} if options.baseline else {}),
-        **({"triage": options.triage} if options.triage else {}),
-        **{name: list(value) for name in SCOPE_FIELDS if (value := getattr(options, name))},
+        "rules": _rules(given),
+        **({"selection": selection} if (selection := _selection(given)) else {}),
+        **({"baseline": baseline["what"]} if (baseline := given.get("baseline")) else {}),
+        **({"triage": triage} if (triage := given.get("triage")) else {}),
+        **{name: list(value) for name in SCOPE_FIELDS if (value := given.get(name))},
         "executor": run.executor,
         "created_at": _iso(run.created_at),
         "started_at": _iso(run.started_at),
@@ -66,9 +66,23 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
     }
 
 
-def _selection(run: Run, options: SecOptions) -> dict[str, Any]:
-    more = {name: value for name in SELECTING_FIELDS if (value := run.options.get(name))}
-    return {**(options.selection or {}), **more}
+def _rules(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choice of rules of a scan; that of other runs is the default."""
+    rules: dict[str, Any] = {
+        "off": [],
+        "severity": {},
+        "project": [],
+        "packages": {},
+        "learned": {},
+        "depth": FLOW_DEPTH,
+    }
+    given = options.get("rules") or {}
+    return rules | {name: given[name] for name in rules if name in given}
+
+
+def _selection(options: Mapping[str, Any]) -> dict[str, Any]:
+    more = {name: value for name in SELECTING_FIELDS if (value := options.get(name))}
+    return {**(options.get("selection") or {}), **more}
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from jarvis_workers.service import conversations, runs
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.delays import delays
-from jarvis_workers.service.reports import reports
 from jarvis_workers.service.run_kinds import StoredRun, advice
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.store.values import Run, StageProgress
 
 
@@ -40,7 +40,7 @@ def status_of(stored: StoredRun) -> RunStatus:
     """Return the status of a run."""
     settings, store, blobs, run = stored
     lease = settings.lease_seconds
-    part = reports.run_part(store, run) | {"abandoned": runs.is_abandoned(store, run, lease)}
+    part = run_part(store, run) | {"abandoned": runs.is_abandoned(store, run, lease)}
     part["labels"] = runs.labels_of(store, [run.id])[run.id]
     part["left_out"] = conversations.left_out_files(store, blobs, run)
     unserved = [] if runs.is_local(run) else unserved_queues.unserved(store, run.id, lease)

@@ -1,13 +1,17 @@
 """A report is what the report stage wrote or, before that, what there is by now."""
 
 import json
+from dataclasses import asdict, replace
 
 import pytest
 
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.reports.reports import read_body, render, run_part
+from jarvis_workers.service.reports.reports import read_body, render
+from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
+from jarvis_workers.steps.sec.options import RuleFacts
 from jarvis_workers.store import artifacts, runs
 from tests.issues import body_of
 from tests.service.test_submit import asking
@@ -65,6 +69,13 @@ def test_the_run_part_holds_what_differs_between_two_runs(store, run):
     assert set(after["stages"]) == {"scan", "summarize", "flow", "report"}
     assert after["stages"]["scan"]["jobs"] == 0
     assert json.loads(json.dumps(after)) == after
+
+
+def test_the_run_part_of_a_run_without_rules_has_those_of_a_default_scan(run):
+    rules = asdict(RuleFacts())
+    del rules["blob"]
+
+    assert run_facts(replace(run, kind="agent", options={}), (), RunCosts())["rules"] == rules
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))

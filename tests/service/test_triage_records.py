@@ -10,7 +10,7 @@ from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.sec.report_json import issue_to_json
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.triage_record import Judgement
-from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_input import Triage
 from jarvis_workers.service.triage.records import JUDGED_MIN, RuleRecord, records_of
 from jarvis_workers.snapshots.blobs import DirectoryBlobs

@@ -21,6 +21,7 @@ from jarvis_workers.service.reading import with_intro, with_reader
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_request import blobs_of, request_for
 from jarvis_workers.service.scan_runs import ScanRun, find_scan, scan_of
@@ -115,4 +116,4 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
 
 def _document(settings: Settings, store: Store, run: ScanRun) -> dict[str, Any]:
     body = reports.read_body(store, blobs_of(settings), run)
-    return {"run": reports.run_part(store, run), **body_to_json(body)}
+    return {"run": run_part(store, run), **body_to_json(body)}

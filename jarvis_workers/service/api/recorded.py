@@ -24,6 +24,7 @@ from jarvis_workers.service.reports.export import export
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.reports.run_files import export_directory
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_input import Baseline, ScanInput
 from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.scan_runs import ScanRun, scan_of
@@ -177,4 +178,4 @@ def _answer(settings: Settings, store: Store, run: ScanRun, options: ScanOptions
     rules = choose_rules(options).rules
     if options.write_artifacts and (directory := export_directory(run)):
         export(store, blobs, run, directory, body=body)
-    return answer_of(run, reports.run_part(store, run), body, rules, blobs)
+    return answer_of(run, run_part(store, run), body, rules, blobs)

@@ -7,7 +7,7 @@ from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.conversion_results import read_conversion
 from jarvis_workers.service.c2rust.scan_results import words_of_run
-from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.pipelines import CONVERTING

@@ -32,8 +32,8 @@ from jarvis_workers.service.c2rust.project_files import (
 )
 from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_FILES
 from jarvis_workers.service.c2rust.scan_results import read_artifact, words_of_run, write_new
-from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.pipelines import PREPARE, RUN, SKELETON
 from jarvis_workers.steps.c2rust.translated_bodies import AGAIN

@@ -10,8 +10,8 @@ from jarvis_workers.c2rust.interface_result import InterfaceResult, decode_resul
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.conversion_results import write_crate
 from jarvis_workers.service.c2rust.scan_results import read_artifact
-from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.merge_interface import RESULT
 from jarvis_workers.store.engine import Store

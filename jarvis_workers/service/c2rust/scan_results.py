@@ -12,8 +12,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.project_files import RAW_SYMBOLS, SYMBOLS, directory_of, keep_edited, write_file
 from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
-from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.service.run_kinds import Panel, StoredRun, text_panel
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.link_symbols import DOT, ORDER
 from jarvis_workers.steps.c2rust.options import ParseOptions

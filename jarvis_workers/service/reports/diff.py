@@ -18,7 +18,8 @@ from jarvis_workers.sec.report.scan_scope import scope_of
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.reports.compared_trees import different_trees
 from jarvis_workers.service.reports.report_files import read_report_file
-from jarvis_workers.service.reports.reports import read_body, run_part
+from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_runs import ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot

@@ -4,15 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS, PATCHED
 from jarvis_workers.sec.report_document import ReportBody, ReportGap
 from jarvis_workers.sec.report_json import body_from_json
-from jarvis_workers.service.budgets import budget_part
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
-from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_runs import REPORTED, ScanRun
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.options import SecOptions
@@ -20,7 +18,7 @@ from jarvis_workers.steps.sec.profile import merge
 from jarvis_workers.steps.sec.report_body import report_body
 from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import REPORT, load
-from jarvis_workers.store import artifacts, jobs, model_usage, stages, transcripts, verdicts
+from jarvis_workers.store import artifacts, jobs, model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
@@ -46,22 +44,6 @@ def _with_gap(run: ScanRun, body: ReportBody) -> ReportBody:
     why = f" ({plain(run.reason)})" if run.reason else ""
     gap = ReportGap(WHOLE_TREE, f"the scan is {run.state}{why}: findings may be missing")
     return body._replace(summary=summary._replace(not_checked=(gap,)))
-
-
-def run_part(store: Store, run: Run) -> dict[str, Any]:
-    """Return the part of a report that differs between two runs over the same input."""
-    with store.read() as session:
-        progress = stages.progress(session, run.id)
-        usage = transcripts.total(session, run.id)
-        tiers = verdicts.sandboxes(session, run.id)
-    group = ConversationOptions.of(run).model_group
-    costs = RunCosts(
-        model=_model(group, usage) if group is not None else None,
-        cost=usage.cost,
-        budget=budget_part(store, run),
-        sandbox=tiers,
-    )
-    return run_facts(run, progress, costs)
 
 
 def render(store: Store, blobs: Blobs, run: ScanRun, form: str) -> str:
@@ -95,12 +77,6 @@ def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
         scans = jobs.outcomes(session, run.id, "scan")
     profiles = [read_result(blobs, scan.result).profile for scan in scans]
     return merge(profile for profile in profiles if profile)
-
-
-def _model(group: str, usage: transcripts.Total) -> dict[str, Any]:
-    numbers = usage._asdict()
-    del numbers["cost"]
-    return {"group": group, **numbers, "seconds": round(usage.seconds, 3)}
 
 
 def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:

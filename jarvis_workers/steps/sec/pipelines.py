@@ -63,7 +63,11 @@ DISCUSSING = (Stage("discuss", module=f"{STEPS}.discuss_finding", queue=AGENT_QU
 
 register_kind(SCAN)
 register_kind(SCAN._replace(name=RANKED, stages=(*SCANNING, READING[0], SCAN.stages[-1])))
-register_kind(SCAN._replace(name="sec.agent", stages=(*SCANNING, *READING, *VERIFYING)))
+register_kind(
+    SCAN._replace(
+        name="sec.agent", stages=(*SCANNING, *READING, *VERIFYING), sandboxes="jarvis_workers.store.verdicts:sandboxes"
+    )
+)
 register_kind(RunKind(FIX, FIXING, output="jarvis_cli.fix_output", result="jarvis_workers.service.fixes.fix_results"))
 for name in ("ask", "dispute"):
     register_kind(

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, make_response, render_template
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, run_kinds, runs
-from jarvis_workers.service.reports import reports
+from jarvis_workers.service.run_part import run_part
 from jarvis_workers.service.scan_runs import has_findings, is_complete, scan_of
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
@@ -85,7 +85,7 @@ def _progress(run: Run) -> dict[str, Any]:
         "complete": body is not None and is_complete(run, body.summary),
         "stages": stages,
         "percent": percent_done(stages),
-        "part": reports.run_part(world.store, run),
+        "part": run_part(world.store, run),
         "summary": None if body is None else body.summary,
         "problem": problem,
         "failed": sum(stage.failed for stage in stages),
