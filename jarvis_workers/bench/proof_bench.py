@@ -37,7 +37,7 @@ from jarvis_workers.sandbox.limits import ANY_ADDRESS, MEGABYTE, CommandOutcome,
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.sandbox.seccomp import STATUS_DESCRIPTOR
 from jarvis_workers.sec.proof.proof import ALLOCATION_MB, DISK_MB, GROWTH_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
-from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.toolchain import scratch
 
 SUPPORT = Path(__file__).parent / "proof_support.c"

@@ -34,18 +34,6 @@ TEST_FILE, TEST_MOST = -0.1, 0.79
 UNSEEN = (0.0, 0)
 LONGEST_NAME = 64
 
-EXTENSIONS: Mapping[bytes, str] = {
-    **dict.fromkeys(b"c cpp h hpp cc cxx c++ C hh hxx inl ipp tpp".split(), "c/cpp"),
-    **dict.fromkeys((b"l", b"ll"), "lex"),
-    **dict.fromkeys((b"y", b"yy"), "yacc"),
-    b"rs": "rust",
-}
-HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
-TESTS = lazy(
-    rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|benchmarks?|examples?|samples?|demos?|docs?|documentation"
-    rb"|t|regress(?:ion)?s?|fuzz(?:ing|ers?)?(?:[-_][^/]*)?|mocks?)/"
-    rb"|(?:^|/)(?:(?:test|fuzz)[_-][^/]*|[^/]*[_-](?:test|tests|unittest|fuzz|fuzzer)|tests?)\.[^./]+\Z"
-)
 WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") | frozenset(range(128, 256))
 CALL_FOLLOWS = rb"(?: ?[(/\\]|[\t\r\n]|  )"
 # `#define strcpy(a, b)` defines a macro of the name and calls nothing.
@@ -194,27 +182,6 @@ def _interested(rules: tuple[Rule, ...], name: bytes, content: bytes, end: int) 
     if not rules:
         return ()
     return tuple(rule for rule in rules if rule.dismisses is None or not rule.dismisses(name, content, end))
-
-
-def language_of(name: bytes, extensions: Mapping[bytes, str] | None = None) -> str | None:
-    """Return "c/cpp", "lex", "yacc" or "rust" by the suffix (without its dot, as in EXTENSIONS), or None."""
-    suffixes = EXTENSIONS if extensions is None else extensions
-    suffix = _suffix(name)
-    return suffixes.get(suffix) or suffixes.get(suffix.lower())
-
-
-def is_header(name: bytes) -> bool:
-    return _suffix(name).lower() in HEADERS
-
-
-def is_test(path: bytes) -> bool:
-    """Return whether a path is test code, by its directory or file name."""
-    return TESTS.search(path) is not None
-
-
-def _suffix(name: bytes) -> bytes:
-    stem, _, suffix = name.rpartition(b"/")[2].rpartition(b".")
-    return suffix if stem else b""
 
 
 NOTHING = Scan((), None)

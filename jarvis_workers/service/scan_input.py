@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.rules import RULES, Rule
-from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.request import RunInput
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, IGNORE_FILES, Selection
+from jarvis_workers.source.languages import EXTENSIONS
 from jarvis_workers.steps.sec.options import RuleFacts, SecOptions
 
 if TYPE_CHECKING:

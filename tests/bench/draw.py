@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jarvis_workers.sec.scanner import Hit, Scanner, is_header, is_test, language_of
+from jarvis_workers.sec.scanner import Hit, Scanner
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.source.encoding import as_utf8
+from jarvis_workers.source.languages import is_header, is_test, language_of
 
 DRAWN = 30
 BEFORE, AFTER = 12, 6

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from jarvis_workers.dataflow import analyze, summarize
-from jarvis_workers.sec.scanner import is_header, is_test, language_of
 from jarvis_workers.source.encoding import as_utf8
 from jarvis_workers.source.functions import functions
+from jarvis_workers.source.languages import is_header, is_test, language_of
 from jarvis_workers.source.lex import mask
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]

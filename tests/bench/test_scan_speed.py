@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.sec.scanner import Scanner, is_header, language_of
+from jarvis_workers.sec.scanner import Scanner
+from jarvis_workers.source.languages import is_header, language_of
 from jarvis_workers.source.match import engines
 from tests.bench.peers import cpu_of_children, flawfinder
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft4Validator
 
-from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.source.languages import language_of
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-schema-2.1.0.json"
 TREES = [Path(tree) for tree in os.environ.get("BENCH_TREES", "").split(":") if tree]

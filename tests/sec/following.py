@@ -6,8 +6,8 @@ from typing import Any
 
 from jarvis_workers.dataflow import FlowHit, Lookup, analyze, summarize
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.scanner import is_header, language_of
 from jarvis_workers.source.encoding import as_utf8
+from jarvis_workers.source.languages import is_header, language_of
 
 __all__ = ["follow", "look_nowhere", "model_of", "stored", "tell"]
 

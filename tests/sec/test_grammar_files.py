@@ -10,7 +10,8 @@ from jarvis_workers.sec.judge.slices import CodeIndex, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.judge.slices.views import deciding_view
 from jarvis_workers.sec.reading.functions import functions_of
-from jarvis_workers.sec.scanner import Scanner, language_of
+from jarvis_workers.sec.scanner import Scanner
+from jarvis_workers.source.languages import language_of
 from tests.sec.following import tell
 from tests.sec.slicing import Files
 

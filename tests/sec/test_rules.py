@@ -8,9 +8,10 @@ import pytest
 
 from jarvis_workers.sec import rules
 from jarvis_workers.sec.rules import CODE, RULES, RULES_BY_PATTERN, rules_fingerprint
-from jarvis_workers.sec.scanner import Scanner, language_of
+from jarvis_workers.sec.scanner import Scanner
 from jarvis_workers.sec.severity import CATEGORY_ORDER
 from jarvis_workers.source.identity import code_files
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.match import engines
 
 EXAMPLES = Path(__file__).parent.parent / "data" / "rules"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jarvis_workers.dataflow import summarize
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.analysis.examined import EXAMINED_MAX
-from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner, is_header, is_test, language_of
+from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner
 from jarvis_workers.source.functions import MARKS_MAX
 from jarvis_workers.source.match import engines
 from tests.machine import assert_cpu_within
@@ -257,39 +257,6 @@ def test_beyond_the_limit_of_literals_the_scan_says_where_it_stopped() -> None:
 
     assert [hit.line for hit in found.hits] == [1]
     assert found.problem == "too many comments and literals; checked only as far as line 2"
-
-
-@pytest.mark.parametrize("suffix", ["c", "cpp", "h", "hpp", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp"])
-def test_c_and_cpp_are_known_by_their_suffix(suffix: str) -> None:
-    assert language_of(b"src/a." + suffix.encode()) == "c/cpp"
-
-
-def test_other_suffixes_are_left_out_unless_asked_for() -> None:
-    assert language_of(b"src/lib.rs") == "rust"
-    assert [language_of(name) for name in (b"a.py", b"c", b".c", b"a.c/b", b"\xff.")] == [None] * 5
-    assert language_of(b"a.cu", {b"cu": "c/cpp"}) == "c/cpp"
-    assert language_of(b"a.c", {b"cu": "c/cpp"}) is None
-
-
-def test_headers_and_tests_are_told_by_their_names() -> None:
-    assert is_header(b"include/a.h")
-    assert not is_header(b"a.c")
-    for path in (
-        b"tests/a.c",
-        b"x/test/a.c",
-        b"benches/a.rs",
-        b"x/examples/a.rs",
-        b"src/list_test.c",
-        b"test_list.c",
-        b"src/tests.rs",
-        b"a_tests.rs",
-        b"docs/code/a.c",
-        b"fuzzing/a.cpp",
-        b"src/url_fuzzer.c",
-    ):
-        assert is_test(path)
-    for path in (b"src/latest.c", b"contest/a.c", b"src/docs.c", b"fuzzy/a.c", b"src/testament.c", b"attest.rs"):
-        assert not is_test(path)
 
 
 @pytest.mark.parametrize(

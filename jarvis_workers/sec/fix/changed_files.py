@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.gates import APPLIES, FILES, PatchGateResult, failed, passed
-from jarvis_workers.sec.scanner import is_test, language_of
+from jarvis_workers.source.languages import is_test, language_of
 from jarvis_workers.source.lazy_regex import lazy
 
 MOST_FILES = 10

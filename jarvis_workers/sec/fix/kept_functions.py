@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.fix.changed_files import Changes
 from jarvis_workers.sec.fix.gates import FUNCTION, PatchGateResult, failed, passed
-from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.suppressions import MARKS
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.grammar_files import c_text
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import mask
 from jarvis_workers.tools.reading import blank_comments

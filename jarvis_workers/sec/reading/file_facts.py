@@ -16,7 +16,7 @@ from jarvis_workers.sec.judge.slices.occurrences import GIVEN
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, offsets_of
 from jarvis_workers.sec.reading.function_metrics import FunctionMetrics
 from jarvis_workers.sec.reading.numbered_code import ShownLine, shown_lines
-from jarvis_workers.sec.scanner import is_header
+from jarvis_workers.source.languages import is_header
 
 # Where outside data enters a program, or a library under test.
 PROGRAMS = frozenset({"main", "wmain", "WinMain", "LLVMFuzzerTestOneInput", "fuzz_target"})

@@ -3,8 +3,9 @@
 from jarvis_workers.dataflow import is_cpp
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.reading.function_metrics import FunctionMetrics, metrics_of
-from jarvis_workers.sec.scanner import is_header, language_of, source_text
+from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.source.grammar_files import base_language, c_text
+from jarvis_workers.source.languages import is_header, language_of
 from jarvis_workers.source.lex import mask
 
 LANGUAGE = "c/cpp"

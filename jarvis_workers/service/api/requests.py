@@ -11,7 +11,6 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
-from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, Chosen, ScanInput, Triage
@@ -19,6 +18,7 @@ from jarvis_workers.service.scan_request import ignore_files_of
 from jarvis_workers.service.sources import SourceTree, source_labels
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
 from jarvis_workers.source.grammar_files import base_language
+from jarvis_workers.source.languages import EXTENSIONS
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import installed
 

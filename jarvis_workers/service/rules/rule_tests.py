@@ -8,9 +8,10 @@ from pathlib import Path
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import read_regular, shown
 from jarvis_workers.sec.examples import Tried, try_examples, try_own
-from jarvis_workers.sec.scanner import Scanner, is_test, language_of
+from jarvis_workers.sec.scanner import Scanner
 from jarvis_workers.service.rules.rule_files import SUFFIXES
 from jarvis_workers.service.rules.rulebook import Rulebook
+from jarvis_workers.source.languages import is_test, language_of
 
 FILE_BYTES = 4_000_000
 

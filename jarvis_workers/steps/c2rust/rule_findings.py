@@ -13,10 +13,11 @@ from jarvis_workers.c2rust.remainder import DIRECTORY
 from jarvis_workers.c2rust.rule_counts import CategoryCounts, SeverityCounts
 from jarvis_workers.paths import listing, shown
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.scanner import LEAST, Scanner, is_header, is_test, language_of
+from jarvis_workers.sec.scanner import LEAST, Scanner
 from jarvis_workers.sec.severity import CATEGORY_ORDER, severity_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.source.languages import is_header, is_test, language_of
 
 # Other jobs of the queue "control" wait. This takes 0.4 s; 3 minutes if a rule matches each line.
 TOTAL_BYTES, NAMES_SHOWN = 32_000_000, 5

@@ -11,7 +11,7 @@ from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.proof.crashes import Crash, ErrorRoot, candidate_of, severity_of_error, tree_frame
 from jarvis_workers.sec.proof.proof import HANG, Attempt, Proof, ProofTarget, SanitizerError
 from jarvis_workers.sec.proof.run_tool import AttemptResult, report_on
-from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.steps.sec.proof_targets import target_of
 
 OUTSIDE = "not in the code of the tree, or in that of its tests"

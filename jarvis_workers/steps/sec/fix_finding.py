@@ -36,9 +36,9 @@ from jarvis_workers.sec.fix.result import (
     commit_message,
     reason_of,
 )
-from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.functions import functions
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.attempted_patches import AttemptedPatches
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload

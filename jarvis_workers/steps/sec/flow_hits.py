@@ -12,11 +12,12 @@ from jarvis_workers.dataflow import FlowHit
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.evidence import EVIDENCE_MAX, column_of, evidence, first_of_code
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, language_of, source_text
+from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, source_text
 from jarvis_workers.sec.suppressions import MARKS, SuppressionComment, silence, suppressions
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.flow_rules import USED
 from jarvis_workers.steps.sec.scan_files import DEFAULT_LANGUAGE, language_for

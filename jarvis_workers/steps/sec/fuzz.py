@@ -26,8 +26,8 @@ from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.proof.crashes import ErrorRoot
 from jarvis_workers.sec.proof.proof import Attempt, Proof
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.fuzz_record import NO_TARGETS, FuzzRecord, commit_of
 from jarvis_workers.steps.sec.fuzz_runs import KnownFindings, TargetFuzzing

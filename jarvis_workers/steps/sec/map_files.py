@@ -15,11 +15,11 @@ from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, done_ranges, read_result
 from jarvis_workers.sec.reading.file_facts import FileFacts, facts_of, with_exposure
 from jarvis_workers.sec.reading.functions import functions_of
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.reading_plan import NOT_READ
 from jarvis_workers.store.values import Claimed, Commit, NewJob

@@ -30,8 +30,8 @@ from jarvis_workers.sec.fix.kept_functions import check_function
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.proof_gate import check_proof
 from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites, check_rule
-from jarvis_workers.sec.scanner import is_header, language_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.languages import is_header, language_of
 from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.steps.sec.patch_proofs import PatchProofs
 from jarvis_workers.steps.sec.patched_scan import ScanRequest, files_for_scan, scan_trees

@@ -18,13 +18,13 @@ from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites
 from jarvis_workers.sec.root_causes import null_source
-from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.functions import Functions, functions
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.direct import scan_directly
 from jarvis_workers.steps.sec.numbering import place_spots

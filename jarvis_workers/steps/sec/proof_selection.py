@@ -13,8 +13,8 @@ from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.batching import needs_oom
 from jarvis_workers.sec.proof.weaknesses import is_provable
 from jarvis_workers.sec.root_causes import defect_of
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.sec.severity import is_at_least, severity_of
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
 NOT_ASKED = "no proof asked, because {}"

@@ -32,10 +32,10 @@ from jarvis_workers.sec.reading.hypotheses import CONFIDENCE, ITEMS_MAX, Hypothe
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from jarvis_workers.sec.reading.project_map import map_text
 from jarvis_workers.sec.reading.work_list import PLACES_MAX, PlaceToRead, WorkList, work_list
-from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.grammar_files import base_language
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.steps.sec import given_attempts
 from jarvis_workers.steps.sec.investigator import bench_state
 from jarvis_workers.steps.sec.judge_options import JudgeOptions

@@ -8,11 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from jarvis_workers.sec.rules import rules_fingerprint
-from jarvis_workers.sec.scanner import NOTHING, Hit, Scan, is_header, is_test, language_of
+from jarvis_workers.sec.scanner import NOTHING, Hit, Scan
 from jarvis_workers.sec.suppressions import Remark
 from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.source.identity import loaded_engine
+from jarvis_workers.source.languages import is_header, is_test, language_of
 
 FORMAT = 2
 DIGEST_LENGTH = 40

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, each_file
-from jarvis_workers.sec.scanner import Scan, Scanner, is_header, is_test, language_of
+from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.source.languages import is_header, is_test, language_of
 from jarvis_workers.steps.sec.profile import ProfiledScanner
 from jarvis_workers.steps.sec.scan_cache import scan_from_json, scan_to_json
 

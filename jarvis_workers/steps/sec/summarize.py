@@ -21,11 +21,12 @@ from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, done_ranges, unscanned
-from jarvis_workers.sec.scanner import is_header, is_test, source_text
+from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.source.languages import is_header, is_test
 from jarvis_workers.steps.sec.build_flags import BuildFlags, open_flags
 from jarvis_workers.steps.sec.flow_cache import FlowCache, key_of_rules, loaded_flow, space
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, taint_rows

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import from_text, shown
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, digest_of, face_of, read_lines
 
 # A name exported by more files is treated as unknown, since it has no definite meaning.

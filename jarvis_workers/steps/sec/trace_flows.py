@@ -20,10 +20,10 @@ from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, wo
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, range_of, read_result
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.steps.sec.build_flags import include_of, open_flags
 from jarvis_workers.steps.sec.flow_cache import FlowCache, key_of_rules, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits

@@ -28,8 +28,8 @@ from jarvis_workers.sec.judge.verdict import SeenDefect
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.same_defect import is_same_defect
-from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.steps.sec.candidates import reasons_for, some_of
 from jarvis_workers.steps.sec.fuzz_record import commit_of_crashes
 from jarvis_workers.steps.sec.given_attempts import given_for

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.judge.slices.occurrences import GIVEN, defined_at, mentions_of, use_at
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
-from jarvis_workers.sec.scanner import is_header
+from jarvis_workers.source.languages import is_header
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import Tree
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from jarvis_workers.sec.judge.slices.index import CodeIndex
 from jarvis_workers.sec.judge.slices.places import SourceFile, split_name
-from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.tools.reading import CODE_SUFFIXES
 from jarvis_workers.tools.tree import FileMissing
 

@@ -15,8 +15,9 @@ from typing import Literal, NamedTuple
 from jarvis_workers.agent.untrusted_text import Guard, Suspicion, escape
 from jarvis_workers.sec.judge.slices.conditions import Conditions
 from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
-from jarvis_workers.sec.scanner import language_of, source_text
+from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.source.functions import Function, functions
+from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lex import mask
 
 # The deciding view, the same with comments, and the original file.
