@@ -15,6 +15,7 @@ from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, scan_request, wiring
+from jarvis_workers.service.reports.finding_conversation import find_conversation
 from jarvis_workers.service.run_kinds import StoredRun, units_of
 from jarvis_workers.service.run_status import RunStatus, status_of
 from jarvis_workers.service.scan_request import blobs_of
@@ -101,7 +102,7 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
 def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> int:
     """Print a conversation."""
     with wiring.store_of(settings, create=False) as store:
-        records = conversations.read_transcript(store, blobs_of(settings), conversations.find_job(store, job))
+        records = conversations.read_transcript(store, blobs_of(settings), find_conversation(store, job))
     if as_json:
         typer.echo(json.dumps(records, indent=2))
         return exits.DONE

@@ -1,7 +1,6 @@
 """Results of conversations: the answer of an `agent` run, and transcripts of jobs."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +9,12 @@ from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.run_kinds import Panel, StoredRun
-from jarvis_workers.service.runs import AGENT_SCAN, find_run, newest_runs
+from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.write_report import list_issues
-from jarvis_workers.store import artifacts, events, jobs, transcripts, verdicts
+from jarvis_workers.store import artifacts, events, jobs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.values import Run
-
-FINDING_ID = re.compile(r"[CR][0-9a-f]{6,40}")
-RUNS_SEARCHED = 20
 
 
 @dataclass(frozen=True)
@@ -62,9 +57,7 @@ def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:
 
 
 def find_job(store: Store, named: str) -> int:
-    """Return a job by its id, or the conversation about a finding, or the only one of a run. Raises UsageError."""
-    if FINDING_ID.fullmatch(named):
-        return _job_about(store, named)
+    """Return a job by its id, or the only conversation of a run. Raises UsageError."""
     if named.isdecimal() and len(named) < 18:
         with store.read() as session:
             if jobs.run_of(session, int(named), CONVERSATION_QUEUES):
@@ -79,20 +72,6 @@ def find_job(store: Store, named: str) -> int:
             f"to list them: jarvis runs show {run.id}"
         )
     return talks[0][0]
-
-
-def _job_about(store: Store, finding_id: str) -> int:
-    """Return the newest conversation in which a finding was verified. Raises UsageError."""
-    scans = newest_runs(store, RUNS_SEARCHED, kinds=[AGENT_SCAN])
-    with store.read() as session:
-        for run in scans:
-            gid = next((issue.gid for issue in list_issues(session, run) if issue.id == finding_id), None)
-            if gid is not None and (job := verdicts.job_of(session, run.id, gid)):
-                return job
-    raise UsageError(
-        f"no conversation about finding {finding_id} in the last {RUNS_SEARCHED} agent scans; to list those of a run:"
-        " jarvis runs show RUN"
-    )
 
 
 def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, Any]]:

@@ -205,7 +205,7 @@ def test_the_worst_alone_are_judged_when_there_is_a_most(
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
         _, found, _ = report(jarvis, "--max-findings", 5)
-    monkeypatch.setattr("jarvis_workers.service.conversations.RUNS_SEARCHED", 1)
+    monkeypatch.setattr("jarvis_workers.service.reports.finding_conversation.RUNS_SEARCHED", 1)
     assert jarvis("sec", "fast", "-p", "src", "-q").code == 0  # a run without conversations
 
     unasked = [issue for issue in found["issues"] if "--max-findings" in (issue["reason"] or "")]
