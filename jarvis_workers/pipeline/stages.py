@@ -58,8 +58,9 @@ class RunKind(NamedTuple):
     Only kinds that have findings have a gate, a comparison of findings and a trend.  `output` is a module with what
     commands do with the result (`jarvis_cli.run_results.RunOutput`), `result` one that renders it for commands and the
     page (`service.run_kinds.RunResult`), and `compare` one with a function `compare` for two runs that are not compared
-    by their findings; kinds without them have only a state.  `sandboxes` names a function, "package.module:function",
-    that returns the tiers in which commands of a run were confined, given the session and the id of the run.
+    by their findings; kinds without them have only a state.  `sandboxes` and `totals` name functions,
+    "package.module:function": the first returns the tiers in which commands of a run were confined, given the session
+    and the id of the run, the second the numbers of the notification of its end, given store, blobs and run.
     """
 
     name: str
@@ -69,6 +70,7 @@ class RunKind(NamedTuple):
     result: str | None = None
     compare: str | None = None
     sandboxes: str | None = None
+    totals: str | None = None
 
 
 class Step(Protocol):

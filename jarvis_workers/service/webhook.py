@@ -26,8 +26,8 @@ from jarvis_workers.conversations.web_fetch import open_without_redirects
 from jarvis_workers.dispatch.outages import TOLERATED
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.paths import plain, read_regular
+from jarvis_workers.pipeline.stages import find_kind, function_of
 from jarvis_workers.service.labels import project_of
-from jarvis_workers.service.reports.totals import TotalsCache
 from jarvis_workers.service.run_facts import rounded_cost
 from jarvis_workers.service.run_pages import usage_of_runs
 from jarvis_workers.service.runs import labels_of
@@ -48,6 +48,7 @@ RECENT_SECONDS = 48 * 3600.0
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ERROR_MAX = 200
 KEY_BYTES = 16_384
+NO_TOTALS: dict[str, Any] = {"findings": None, "not_checked": None}
 
 
 class _Answer(NamedTuple):
@@ -173,13 +174,20 @@ def run_ended(store: Store, blobs: Blobs, run: Run) -> Mapping[str, Any]:
     """Return the content of the notification of a run."""
     labels = labels_of(store, [run.id])[run.id]
     usage = usage_of_runs(store, [run]).get(run.id)
-    totals = None
-    with suppress(SnapshotError):
-        totals = TotalsCache().read(store, blobs, [run]).get(run.id)
     facts = {name: getattr(run, name) for name in ("id", "kind", "state", "reason", "root", "created_at", "ended_at")}
     return {
         "run": facts | {"project": project_of(run, labels), "labels": labels},
-        "findings": {"total": totals.total, **totals.by_severity} if totals else None,
-        "not_checked": totals.not_checked if totals else None,
+        **(NO_TOTALS | _totals(store, blobs, run)),
         "cost": rounded_cost(usage.cost) if usage else 0.0,
     }
+
+
+def _totals(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+    """Return the numbers of a run, empty for a kind without any."""
+    kind = find_kind(run.kind)
+    if kind is None or kind.totals is None:
+        return {}
+    with suppress(SnapshotError):
+        totals: dict[str, Any] = function_of(kind.totals)(store, blobs, run)
+        return totals
+    return {}

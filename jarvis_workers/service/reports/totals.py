@@ -60,6 +60,14 @@ class TotalsCache:
         return totals
 
 
+def notified_totals(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+    """Return the numbers of a scan in the notification of its end, empty without a readable report."""
+    totals = TotalsCache().read(store, blobs, [run]).get(run.id)
+    if totals is None:
+        return {}
+    return {"findings": {"total": totals.total, **totals.by_severity}, "not_checked": totals.not_checked}
+
+
 def _read(blobs: Blobs, blob: str) -> ReportTotals | None:
     try:
         counts = _summary_in(read_range(blobs, blob, 0, HEAD_BYTES)) or _summary_in(blobs.read(blob))

@@ -40,6 +40,7 @@ SCAN = RunKind(
     (*SCANNING, Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES)),
     has_findings=True,
     output="jarvis_cli.output",
+    totals="jarvis_workers.service.reports.totals:notified_totals",
 )
 VERIFYING = (
     Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
