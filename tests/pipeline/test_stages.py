@@ -6,6 +6,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.stages import (
     RunKind,
     Stage,
+    function_of,
     has_pipeline,
     kinds,
     opened_with,
@@ -54,6 +55,11 @@ def test_a_kind_that_no_package_provides_is_an_error_that_says_what_to_install(k
     with pytest.raises(UsageError, match=f'no pipeline for runs of kind "{kind}": install the package'):
         stages_of(kind)
     assert not has_pipeline(kind)
+
+
+@pytest.mark.parametrize("row", kinds().values(), ids=lambda row: row.name)
+def test_the_functions_that_a_row_names_are_there(row: RunKind) -> None:
+    assert all(callable(function_of(name)) for name in (row.sandboxes, row.totals) if name)
 
 
 def test_a_stage_on_a_queue_without_a_pool_is_refused() -> None:
