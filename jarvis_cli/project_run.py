@@ -7,8 +7,8 @@ from pathlib import Path
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.status_output import Display, notices, write_line
+from jarvis_cli.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, CompilePlan
@@ -153,5 +153,5 @@ def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> in
             )
             if command.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
-            run = wait_for_workers(settings, store, run_id, screen)
+            run = wait_for_workers(settings, store, run_id, screen, screen.show)
         return command.deliver(StoredRun(settings, store, blobs, run), screen)

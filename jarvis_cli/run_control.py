@@ -12,8 +12,8 @@ from jarvis_cli.following import follow
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, output_target
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import write_line
+from jarvis_cli.submission import wait_for_workers
 from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.health.delays import showing_delays
@@ -105,7 +105,8 @@ def _go_on(
                     ended = run_locally(local, target_run.id, screen)
             else:
                 take_up(stored, target_run.executor)
-                ended = wait_for_workers(settings, store, target_run.id, screen)
+                with follow(screen, store, grows=True) as show_all:
+                    ended = wait_for_workers(settings, store, target_run.id, screen, show_all)
         return run_results.deliver(stored._replace(run=ended), delivery, screen)
 
 
