@@ -8,6 +8,7 @@ from functools import wraps
 from pathlib import Path
 
 from jarvis_workers.errors import JarvisError
+from jarvis_workers.report_formats import FORMAT_NAMES
 
 RUNS_MAX = 50
 LISTED = ","
@@ -35,26 +36,9 @@ def _plain(values: Sequence[str]) -> Iterator[tuple[str, str]]:
     return ((value, "") for value in values)
 
 
-# The reports' own table takes too long to import for a completion.
-FORMATS = (
-    "text",
-    "json",
-    "markdown",
-    "sarif",
-    "html",
-    "junit",
-    "gcc",
-    "github",
-    "github-summary",
-    "gitlab-sast",
-    "codequality",
-    "csv",
-)
-
-
 @_completion
 def formats() -> Iterator[tuple[str, str]]:
-    return _plain(FORMATS)
+    return _plain(FORMAT_NAMES)
 
 
 @_completion

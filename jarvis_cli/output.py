@@ -7,10 +7,11 @@ from typing import TypeVar
 import typer
 
 from jarvis_cli.profile_table import describe_times
-from jarvis_cli.report_target import Delivery, relative_to, report_text, write_report
-from jarvis_cli.report_target import conclude as conclude_scan
-from jarvis_cli.run_outcome import exit_code, exit_reason, shown_prefix
+from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_results import print_paths
+from jarvis_cli.scan_outcome import conclude as conclude_scan
+from jarvis_cli.scan_outcome import exit_code, exit_reason, shown_prefix
+from jarvis_cli.scan_report import relative_to, report_text
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.sec.report import FORMATS
