@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver
+from jarvis_cli.agent_output import KIND, TEAM, deliver
+from jarvis_cli.answer_output import check_format
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.agent_output import check_format
+from jarvis_cli.answer_output import check_format
 from jarvis_cli.code_options import CodeCommand
 from jarvis_cli.code_output import deliver
 from jarvis_cli.options import form_of
