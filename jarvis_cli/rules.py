@@ -11,10 +11,10 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.app import App
 from jarvis_cli.colour import use_colour
-from jarvis_cli.completion import categories, languages
-from jarvis_cli.completion import rules as every_rule
 from jarvis_cli.language import TextLanguage, language_of
 from jarvis_cli.options import AsJson, form_of, not_one_of
+from jarvis_cli.rule_completion import categories, languages
+from jarvis_cli.rule_completion import rules as every_rule
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
