@@ -1,4 +1,4 @@
-"""Execute a run over a C project locally or on a cluster: submit it, show its progress, deliver its result."""
+"""Execute a run over a tree locally or on a cluster: submit it, show its progress, deliver its result."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,8 +11,6 @@ from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_cli.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.compile_sources import CompileOptions, CompilePlan
-from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
 from jarvis_workers.service.request import FollowUpRequest, InputT, RunInput, RunRequest
@@ -84,28 +82,6 @@ def deliver_as(request: RunRequest[InputT], delivery: Delivery) -> RunRequest[In
     """Return the request of a run that another command can resume and deliver in the same way."""
     options = replace(request.run_input.options, **delivery.run_options)
     return replace(request, run_input=replace(request.run_input, options=options))
-
-
-def with_compile_plan(
-    settings: Settings,
-    compiling: CompileOptions,
-    request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]],
-    fetch: Callable[[Path], str] | None = None,
-) -> Callable[[SourceTree, str, Display], RunRequest[RunInput]]:
-    """Return a function that determines how the project is compiled before it creates a request.
-
-    `fetch` gets what the run needs from the network first, and returns a line about it.
-    """
-
-    def planned(source: SourceTree, executor: str, screen: Display) -> RunRequest[RunInput]:
-        if fetch:
-            screen.tell(fetch(source.path))
-        plan = plan_of(settings, source.path, compiling, lambda line: screen.tell(f"running: {line}"))
-        for warning in plan.warnings:
-            screen.tell(warning)
-        return request(settings, source, plan, executor)
-
-    return planned
 
 
 def execute_run(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
