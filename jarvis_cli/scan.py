@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import typer
 
-from jarvis_cli.following import follow
-from jarvis_cli.output import deliver
+from jarvis_cli.output import deliver, follow
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan_request import ScanRequest

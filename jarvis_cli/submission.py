@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.status_output import Display
+from jarvis_cli.status_output import Display, Show
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
 from jarvis_workers.service.runs import resume
-from jarvis_workers.service.wiring import Show
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
