@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Label, Name, Quiet, Where
+from jarvis_cli.options import (
+    AGENTS,
+    AnswerForm,
+    AnswerOutput,
+    Budget,
+    Detach,
+    FormJson,
+    Group,
+    Label,
+    Name,
+    Quiet,
+    Where,
+)
 
 CONVERSATION = "Conversation"
 
@@ -45,13 +57,6 @@ Definitions = Annotated[
     bool, typer.Option("--definitions", help="List the built-in definitions.", rich_help_panel=CONVERSATION)
 ]
 Tree = Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="Source directory or git URL.")]
-Output = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="File for the answer; - is stdout.", rich_help_panel=REPORT),
-]
-Form = Annotated[
-    str | None, typer.Option("--format", metavar="FORMAT", help="text, markdown or json.", rich_help_panel=REPORT)
-]
 Record = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Store the model's answers in DIR; local only.", rich_help_panel=AGENTS),
@@ -85,8 +90,8 @@ class AgentCommand:
     task: Task = None
     path: Tree = "."
     group: Group = None
-    output: Output = None
-    form: Form = None
+    output: AnswerOutput = None
+    form: AnswerForm = None
     as_json: FormJson = False
     budget: Budget = None
     label: Label = None

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver
+from jarvis_cli.agent_output import KIND, TEAM, deliver
+from jarvis_cli.answer_output import check_format
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.status_output import no_line, notices, write_line
+from jarvis_cli.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.ratelimit.budget import RunBudget
@@ -179,7 +180,7 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, deli
             run_id = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
-            run = wait_for_workers(settings, store, run_id, screen)
+            run = wait_for_workers(settings, store, run_id, screen, screen.show)
         return deliver(StoredRun(settings, store, blobs, run), delivery, screen)
 
 

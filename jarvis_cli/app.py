@@ -6,8 +6,10 @@ to 1". Options are grouped by their `rich_help_panel`, in order of first appeara
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from inspect import cleandoc
+from pathlib import Path
 from textwrap import indent
 from typing import Any, Literal
 
@@ -26,6 +28,17 @@ SETTINGS_FILES = ("jarvis.yaml", "pyproject.toml")
 Uses = Literal["none", "servers", "conversations", "agents"]
 # Keyed by the first word of typer's name for the type of a parameter.
 NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How a command was started, from `ctx.find_object(Frame) or Frame()`.
+
+    `default_output` is the report file without -o (None: stdout); it is set by `jarvis-sec`.
+    """
+
+    default_output: Path | None = None
+    verbose: bool = False
 
 
 class _Help:

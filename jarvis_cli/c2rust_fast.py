@@ -6,11 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from jarvis_cli.c2rust_compile_plan import with_compile_plan
 from jarvis_cli.c2rust_estimate import flags_of, print_estimate
 from jarvis_cli.c2rust_fast_options import SkeletonConversion
 from jarvis_cli.conversion_output import deliver_crate, deliver_partial_crate
 from jarvis_cli.language import language_of
-from jarvis_cli.project_run import RunCommand, execute_run, project_settings, with_compile_plan
+from jarvis_cli.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions

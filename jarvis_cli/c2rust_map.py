@@ -72,7 +72,7 @@ def _list(listed: "list[FunctionResult]", total: int, origin: str, language: Lan
         _print_json([function_row(one) for one in listed])
         return exits.DONE
     from jarvis_cli import conversion_map_view as view  # noqa: PLC0415
-    from jarvis_cli.explain import words_in  # noqa: PLC0415
+    from jarvis_cli.terminal_page import words_in  # noqa: PLC0415
 
     say = words_in(language)
     if listed:

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
+from jarvis_cli.c2rust_compile_plan import with_compile_plan
 from jarvis_cli.c2rust_options import ProjectScan
 from jarvis_cli.language import language_of
-from jarvis_cli.project_run import RunCommand, execute_run, project_settings, with_compile_plan
+from jarvis_cli.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_scan
 from jarvis_cli.status_output import Display
 from jarvis_cli.symbol_output import deliver_symbols

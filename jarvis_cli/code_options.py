@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.agent_options import Form, Output
 from jarvis_cli.option_records import CommandOptions
-from jarvis_cli.options import Budget, Detach, FormJson, Label, Quiet, Where
+from jarvis_cli.options import AnswerForm, AnswerOutput, Budget, Detach, FormJson, Label, Quiet, Where
 from jarvis_workers.steps.assistant.code_options import CHANGE, CodeRequest
 
 Requirement = Annotated[
@@ -40,7 +39,7 @@ class CodeCommand(CommandOptions):
     label: Label = None
     where: Where = None
     detach: Detach = False
-    output: Output = None
-    form: Form = None
+    output: AnswerOutput = None
+    form: AnswerForm = None
     as_json: FormJson = False
     quiet: Quiet = False

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_cli import exits
-from jarvis_cli.agent_output import check_format
+from jarvis_cli.answer_output import check_format
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_outcome import counted, not_written
 from jarvis_cli.status_output import Display, write_line

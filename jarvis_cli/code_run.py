@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.agent_output import check_format
+from jarvis_cli import exits, run_control
+from jarvis_cli.answer_output import check_format
 from jarvis_cli.code_options import CodeCommand
 from jarvis_cli.code_output import deliver
 from jarvis_cli.options import form_of
@@ -66,8 +66,6 @@ def change_code(options: CodeCommand) -> int:
                     f"--restore-session would continue run {run.id}, which has its own task: leave -r out, or leave "
                     "--restore-session out to start another run"
                 )
-            from jarvis_cli import run_control  # noqa: PLC0415  (with the reports of all kinds of runs)
-
             return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
         if options.requirement is not None:
             return _Session(settings, repository, options, target).change(_with_task(request, task))

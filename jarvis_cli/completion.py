@@ -1,4 +1,4 @@
-"""Shell completion of values: run ids, rules, categories, severities, formats, model groups, settings.
+"""Shell completion of values: run ids, severities, formats, model groups, settings.
 
 Errors result in no completions: nothing here raises or writes, and slow modules are imported only on demand.
 """
@@ -8,13 +8,14 @@ from functools import wraps
 from pathlib import Path
 
 from jarvis_workers.errors import JarvisError
+from jarvis_workers.report_formats import FORMAT_NAMES
 
 RUNS_MAX = 50
 LISTED = ","
 Complete = Callable[[str], list[tuple[str, str]]]
 
 
-def _completion(find: Callable[[], Iterator[tuple[str, str]]]) -> Complete:
+def completed(find: Callable[[], Iterator[tuple[str, str]]]) -> Complete:
     """Return a completion function for an iterator of (value, description); several values are joined by commas."""
 
     @wraps(find)
@@ -31,71 +32,36 @@ def _completion(find: Callable[[], Iterator[tuple[str, str]]]) -> Complete:
     return complete
 
 
-def _plain(values: Sequence[str]) -> Iterator[tuple[str, str]]:
+def without_descriptions(values: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return the values with empty descriptions."""
     return ((value, "") for value in values)
 
 
-# The reports' own table takes too long to import for a completion.
-FORMATS = (
-    "text",
-    "json",
-    "markdown",
-    "sarif",
-    "html",
-    "junit",
-    "gcc",
-    "github",
-    "github-summary",
-    "gitlab-sast",
-    "codequality",
-    "csv",
-)
-
-
-@_completion
+@completed
 def formats() -> Iterator[tuple[str, str]]:
-    return _plain(FORMATS)
+    return without_descriptions(FORMAT_NAMES)
 
 
-@_completion
+@completed
 def severities() -> Iterator[tuple[str, str]]:
-    return _plain(("high", "medium", "low"))
+    return without_descriptions(("high", "medium", "low"))
 
 
-@_completion
-def languages() -> Iterator[tuple[str, str]]:
-    return _plain(("c/cpp", "rust"))
-
-
-@_completion
-def rules() -> Iterator[tuple[str, str]]:
-    from jarvis_workers.sec.rules import RULES  # noqa: PLC0415  (a tenth of a second)
-
-    return ((rule.pattern, rule.title) for rule in RULES)
-
-
-@_completion
-def categories() -> Iterator[tuple[str, str]]:
-    from jarvis_workers.sec.rules import RULES  # noqa: PLC0415
-
-    return _plain(sorted({rule.category for rule in RULES}))
-
-
-@_completion
+@completed
 def settings() -> Iterator[tuple[str, str]]:
     from jarvis_workers.settings import origins  # noqa: PLC0415
 
     return ((one.setting, str(one.value)) for one in origins(directory=Path.cwd()))
 
 
-@_completion
+@completed
 def groups() -> Iterator[tuple[str, str]]:
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    return _plain(sorted(load_settings(directory=Path.cwd()).models))
+    return without_descriptions(sorted(load_settings(directory=Path.cwd()).models))
 
 
-@_completion
+@completed
 def runs() -> Iterator[tuple[str, str]]:
     from jarvis_workers.service.run_list import list_runs, shown_state  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415

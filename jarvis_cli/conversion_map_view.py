@@ -15,8 +15,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from jarvis_cli.explain import render, words_in
 from jarvis_cli.language import LanguageCode
+from jarvis_cli.terminal_page import render, words_in
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.paths import plain

@@ -67,10 +67,12 @@ def diff(
     """Compare two runs or report files: new and fixed findings, changed verdicts."""
     from jarvis_cli import report_target  # noqa: PLC0415
     from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, DIFFERENCE_SUFFIXES  # noqa: PLC0415
+    from jarvis_workers.sec.severity import SEVERITIES  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import compare_reports  # noqa: PLC0415
 
     form = form_of(form, as_json)
-    report_target.check_choices(form, DIFFERENCE_FORMS, None if fail_on == WORSE else fail_on)
+    level = None if fail_on == WORSE else fail_on
+    report_target.check_choices(form, DIFFERENCE_FORMS, level, SEVERITIES)
     file = report_target.output_file(output)
     form = form or report_target.form_for(file, "text", DIFFERENCE_SUFFIXES)
     if (compare := _comparison(before, after)) is not None:

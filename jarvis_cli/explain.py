@@ -1,32 +1,23 @@
 """Display rules: a list, and a page about one rule; styled and wrapped on a terminal, plain otherwise."""
 
-import shutil
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from io import StringIO
 from itertools import groupby
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jarvis_cli.colour import use_colour
+from jarvis_cli.terminal_page import render
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rule_docs import LANGUAGES, weakness_link
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.words import ENGLISH, Words
-from jarvis_workers.words import words_in as words_of_package
 
-WIDTH_MAX = 100
 NAMES_MAX = 12
 Titled = tuple[Rule, str]
-
-
-def words_in(language: str) -> Words:
-    """Return the translated texts of this module and of the page of all rules."""
-    return words_of_package(language, __package__)
 
 
 def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str], say: Words = ENGLISH) -> str:
@@ -148,19 +139,3 @@ def _patterns(rule: Rule, kind: str) -> str:
 def _code(code: str, style: str) -> RenderableType:
     lines = (plain(line.expandtabs(4)) for line in code.strip("\n").split("\n"))
     return Padding(Text("\n".join(lines), style=style, overflow="fold"), (0, 0, 0, 4))
-
-
-def render(parts: Iterator[RenderableType], width_max: int = WIDTH_MAX) -> str:
-    """Render to a string, so that `main`, not rich, handles a broken pipe."""
-    width, colour = min(width_max, shutil.get_terminal_size().columns), use_colour(sys.stdout)
-    console = Console(
-        file=StringIO(),
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        width=width,
-        highlight=False,
-    )
-    with console.capture() as captured:
-        for part in parts:
-            console.print(part)
-    return "\n".join(line.rstrip() for line in captured.get().rstrip().split("\n"))

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jarvis_cli.explain import render
+from jarvis_cli.terminal_page import render
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report_document import Excerpt, Issue

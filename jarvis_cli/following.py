@@ -1,8 +1,5 @@
 """Report verdicts of agents during a run, and update the run's files."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
@@ -17,26 +14,18 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, StageProgress
 
 LINES_AT_ONCE = 5
-Show = Callable[[Run, list[StageProgress]], None]
 
 
-@contextmanager
-def follow(screen: Display, store: Store, *, grows: bool = False) -> Iterator[Show]:
-    """Yield a progress callback that also reports verdicts; with `grows` it updates the files in the tree."""
-    followed = _LiveView(screen, store, grows=grows)
-    try:
-        yield followed.show
-    finally:
-        followed.close()
+class LiveView:
+    """Shows the progress of a run, and reports its verdicts; with `grows` it updates the files in the tree."""
 
-
-class _LiveView:
     def __init__(self, screen: Display, store: Store, *, grows: bool) -> None:
         self._screen, self._follower, self._grows = screen, Follower(store), grows
         self._files: Growing | None = None
         self._is_announced = False
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
+        """Show the progress of a run, and the verdicts since the last call."""
         self._screen.show(run, stages)
         if not has_verdicts(run) or not any(stage.name == "cluster" and stage.jobs for stage in stages):
             return
@@ -58,6 +47,7 @@ class _LiveView:
             self._screen.finding(f"and {len(risks) - LINES_AT_ONCE:,} more are confirmed or need review")
 
     def close(self) -> None:
+        """Close the files of the run."""
         if self._files:
             self._files.close()
 

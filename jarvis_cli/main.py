@@ -10,7 +10,7 @@ import select
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 from jarvis_cli import exits
-from jarvis_cli.app import App, HelpGroup
+from jarvis_cli.app import App, Frame, HelpGroup
 from jarvis_cli.process_limits import check_limits
 from jarvis_cli.standard_streams import prepare_standard_streams
 from jarvis_cli.status_output import write_line
@@ -73,17 +73,6 @@ COMMANDS = {
     "k8s": Command("jarvis_cli.k8s:app", "Render Kubernetes manifests."),
     "admin": Command("jarvis_cli.admin:app", "Manage the results database."),
 }
-
-
-@dataclass(frozen=True)
-class Frame:
-    """How a command was started, from `ctx.find_object(Frame) or Frame()`.
-
-    `default_output` is the report file without -o (None: stdout); it is set by `jarvis-sec`.
-    """
-
-    default_output: Path | None = None
-    verbose: bool = False
 
 
 class LazyGroup(HelpGroup):

@@ -39,6 +39,13 @@ Form = Annotated[
     ),
 ]
 FormJson = Annotated[bool, typer.Option("--json", help="Same as --format json.", rich_help_panel=REPORT)]
+AnswerOutput = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="File for the answer; - is stdout.", rich_help_panel=REPORT),
+]
+AnswerForm = Annotated[
+    str | None, typer.Option("--format", metavar="FORMAT", help="text, markdown or json.", rich_help_panel=REPORT)
+]
 RelativeTo = Annotated[
     str | None,
     typer.Option(

@@ -1,17 +1,20 @@
 """Output of scans: the report, the run's files, and the exit code."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import typer
 
+from jarvis_cli.following import LiveView
 from jarvis_cli.profile_table import describe_times
-from jarvis_cli.report_target import Delivery, relative_to, report_text, write_report
-from jarvis_cli.report_target import conclude as conclude_scan
-from jarvis_cli.run_outcome import exit_code, exit_reason, shown_prefix
+from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_results import print_paths
-from jarvis_cli.status_output import Display
+from jarvis_cli.scan_outcome import conclude as conclude_scan
+from jarvis_cli.scan_outcome import exit_code, exit_reason, shown_prefix
+from jarvis_cli.scan_report import relative_to, report_text
+from jarvis_cli.status_output import Display, Show
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import ReportBody
@@ -21,8 +24,19 @@ from jarvis_workers.service.reports.run_files import directory_for, export_direc
 from jarvis_workers.service.run_kinds import StoredRun
 from jarvis_workers.service.runs import first_delivery
 from jarvis_workers.service.scan_runs import scan_of
+from jarvis_workers.store.engine import Store
 
 T = TypeVar("T")
+
+
+@contextmanager
+def follow(screen: Display, store: Store, grows: bool) -> Iterator[Show]:
+    """Yield a progress callback that also reports verdicts; with `grows` it updates the files in the tree."""
+    view = LiveView(screen, store, grows=grows)
+    try:
+        yield view.show
+    finally:
+        view.close()
 
 
 def report(stored: StoredRun, delivery: Delivery) -> int:

@@ -1,4 +1,4 @@
-"""Execute a run over a C project locally or on a cluster: submit it, show its progress, deliver its result."""
+"""Execute a run over a tree locally or on a cluster: submit it, show its progress, deliver its result."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,12 +7,10 @@ from pathlib import Path
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_cli.status_output import Display, notices, write_line
+from jarvis_cli.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.compile_sources import CompileOptions, CompilePlan
-from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
 from jarvis_workers.service.request import FollowUpRequest, InputT, RunInput, RunRequest
@@ -86,28 +84,6 @@ def deliver_as(request: RunRequest[InputT], delivery: Delivery) -> RunRequest[In
     return replace(request, run_input=replace(request.run_input, options=options))
 
 
-def with_compile_plan(
-    settings: Settings,
-    compiling: CompileOptions,
-    request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]],
-    fetch: Callable[[Path], str] | None = None,
-) -> Callable[[SourceTree, str, Display], RunRequest[RunInput]]:
-    """Return a function that determines how the project is compiled before it creates a request.
-
-    `fetch` gets what the run needs from the network first, and returns a line about it.
-    """
-
-    def planned(source: SourceTree, executor: str, screen: Display) -> RunRequest[RunInput]:
-        if fetch:
-            screen.tell(fetch(source.path))
-        plan = plan_of(settings, source.path, compiling, lambda line: screen.tell(f"running: {line}"))
-        for warning in plan.warnings:
-            screen.tell(warning)
-        return request(settings, source, plan, executor)
-
-    return planned
-
-
 def execute_run(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
     """Execute the run of a command; return the exit code."""
     require_extras(settings)
@@ -153,5 +129,5 @@ def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> in
             )
             if command.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
-            run = wait_for_workers(settings, store, run_id, screen)
+            run = wait_for_workers(settings, store, run_id, screen, screen.show)
         return command.deliver(StoredRun(settings, store, blobs, run), screen)

@@ -1,33 +1,22 @@
 """Target and format of a report, checked before any work is done; and writing it. Avoids slow imports."""
 
 import os
-import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.options import not_one_of
-from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well, summary
 from jarvis_cli.standard_streams import is_output_closed
-from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain, shown
-from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
-from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
-from jarvis_workers.sec.report_document import ReportBody
-from jarvis_workers.sec.severity import SEVERITIES
+from jarvis_workers.paths import plain
+from jarvis_workers.report_formats import FORMAT_NAMES, SUFFIXES, format_of
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.report_objects import ReportObject, is_object_url
-from jarvis_workers.store.values import Run
 
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
-# A terminal gets about one screen of findings; a pipe or file gets all.
-TERMINAL_FINDINGS = 30
-TERMINAL_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -69,10 +58,14 @@ def delivery(
     *,
     quiet: bool = False,
     relative_to: str | None = None,
+    levels: Collection[str] = (),
 ) -> Delivery:
-    """Check the options before any work is done; the default format is text, or Markdown for `jarvis-sec`."""
+    """Check the options before any work is done; the default format is text, or Markdown for `jarvis-sec`.
+
+    `levels` are the values of --fail-on.
+    """
     usual = "markdown" if default_output else "text"
-    check_choices(form, FORMATS, fail_on)
+    check_choices(form, FORMAT_NAMES, fail_on, levels)
     path = output_target(output, default_output)
     return Delivery(
         path,
@@ -85,12 +78,12 @@ def delivery(
     )
 
 
-def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:
+def check_choices(form: str | None, forms: Collection[str], fail_on: str | None, levels: Collection[str]) -> None:
     """Check the values of --format and --fail-on. Raises UsageError."""
     if form is not None and form not in forms:
         raise UsageError(not_one_of("--format", form, forms))
-    if fail_on is not None and fail_on not in SEVERITIES:
-        raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
+    if fail_on is not None and fail_on not in levels:
+        raise UsageError(not_one_of("--fail-on", fail_on, levels))
 
 
 def output_target(output: str | None, default: Path | None = None) -> Path | ReportObject | None:
@@ -147,53 +140,6 @@ def _base_directory(named: str | None) -> Path | None:
     if not Path(named).is_dir():
         raise UsageError(f"--relative-to {plain(named)}: no such directory")
     return Path(named)
-
-
-def relative_to(facts: Mapping[str, Any], run: Run, base: Path | None) -> dict[str, Any]:
-    """Return the `run` part of a report with paths relative to `base`. Raises UsageError if the root is not below it.
-
-    The revision is left out, because it belongs to another directory.
-    """
-    if base is None:
-        return dict(facts)
-    top, root = base.resolve(), Path(os.fsdecode(run.root_raw))
-    is_address = not root.is_absolute()
-    root = (root.parent if root.is_file() else root).resolve()
-    if is_address or not root.is_relative_to(top):
-        raise UsageError(f"--relative-to {plain(str(base))}: the scanned {plain(run.root)} is not below it")
-    prefix = "" if root == top else shown(os.fsencode(root.relative_to(top)))
-    return {name: fact for name, fact in facts.items() if name != "repository_url"} | {"path_prefix": prefix}
-
-
-def conclude(run: Run, body: ReportBody, delivery: Delivery, screen: Display) -> int:
-    """Print the outcome to stderr, with the reason for an exit code other than 0; return the exit code."""
-    code = exit_code(run, body, delivery.fail_on)
-    reason = f"exit {code}: {exit_reason(run, body, delivery.fail_on, code)}" if code else ""
-    if delivery.quiet:
-        if reason:
-            screen.tell(reason)
-        return code
-    says = brief(run, body) if delivery.is_brief else summary(run, body, delivery.output)
-    screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
-    if delivery.is_brief and delivery.is_stored and (more := hint(run, body)):
-        screen.tell(more)
-    return code
-
-
-def report_text(body: ReportBody, run: Mapping[str, Any], delivery: Delivery, prefix: str) -> Iterator[str]:
-    """Yield a text report; on a terminal it is limited and coloured."""
-    if delivery.output is not None:
-        return render_text(body, run, TextOptions(prefix))
-    if delivery.quiet:
-        options = TextOptions(prefix, least=delivery.fail_on, concise=True)
-    elif sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-        options = TextOptions(prefix, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)
-    else:
-        options = TextOptions(prefix)
-    if not use_colour(sys.stdout):
-        return render_text(body, run, options)
-    return (f"{paint(line)}\n" for line in text_lines(body, run, options))
 
 
 def write_report(pieces: Iterable[str], output: Path | ReportObject | None) -> None:

@@ -11,10 +11,10 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.app import App
 from jarvis_cli.colour import use_colour
-from jarvis_cli.completion import categories, languages
-from jarvis_cli.completion import rules as every_rule
 from jarvis_cli.language import TextLanguage, language_of
 from jarvis_cli.options import AsJson, form_of, not_one_of
+from jarvis_cli.rule_completion import categories, languages
+from jarvis_cli.rule_completion import rules as every_rule
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
@@ -106,8 +106,9 @@ def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> l
 
 
 def _listed(settings: "Settings", book: "Rulebook", rules: Sequence["Rule"], columns: tuple[str, str]) -> str:
-    from jarvis_cli.explain import table, words_in  # noqa: PLC0415
+    from jarvis_cli.explain import table  # noqa: PLC0415
     from jarvis_cli.rule_selection import enabled_rules  # noqa: PLC0415
+    from jarvis_cli.terminal_page import words_in  # noqa: PLC0415
     from jarvis_workers.sec.rule_docs import about, as_markdown  # noqa: PLC0415
     from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415
 
@@ -132,8 +133,9 @@ def explain(
     lang: TextLanguage = None,
 ) -> int:
     """Explain a rule: what it finds, why it matters, how to fix it and how to suppress it."""
-    from jarvis_cli.explain import page, words_in  # noqa: PLC0415
+    from jarvis_cli.explain import page  # noqa: PLC0415
     from jarvis_cli.rule_selection import book_for  # noqa: PLC0415
+    from jarvis_cli.terminal_page import words_in  # noqa: PLC0415
     from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415
     from jarvis_workers.service.rules.rulebook import find_rule  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415

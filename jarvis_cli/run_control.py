@@ -8,12 +8,11 @@ from pathlib import Path
 import typer
 
 from jarvis_cli import exits, run_results
-from jarvis_cli.following import follow
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, output_target
 from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import write_line
+from jarvis_cli.submission import wait_for_workers
 from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.health.delays import showing_delays
@@ -28,7 +27,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
         target_run = runs.find_run(store, run)
         stored = StoredRun(settings, store, blobs_of(settings), target_run)
         _check_broker(stored)
-        with display(quiet) as screen, follow(screen, store) as show_all:
+        with display(quiet) as screen, run_results.follow(stored, screen, grows=False) as show_all:
             waiting = runs.Waiting(
                 clock=time.monotonic,
                 sleep=time.sleep,
@@ -95,17 +94,14 @@ def _go_on(
         target_run = runs.find_run(store, run)
         stored = StoredRun(settings, store, blobs_of(settings), target_run)
         delivery = _as_started(stored, delivery)
-        with display(quiet) as screen:
+        with display(quiet) as screen, run_results.follow(stored, screen, grows=True) as show_all:
             if runs.is_local(target_run):
-                with (
-                    follow(screen, store, grows=True) as show_all,
-                    wiring.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
-                ):
+                with wiring.executor_of(settings, store, tell=screen.tell, show=show_all) as local:
                     take_up(stored, local.executor)
                     ended = run_locally(local, target_run.id, screen)
             else:
                 take_up(stored, target_run.executor)
-                ended = wait_for_workers(settings, store, target_run.id, screen)
+                ended = wait_for_workers(settings, store, target_run.id, screen, show_all)
         return run_results.deliver(stored._replace(run=ended), delivery, screen)
 
 

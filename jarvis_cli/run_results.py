@@ -1,34 +1,50 @@
 """What commands do with the result of a run: the functions of the module that its kind names (`RunKind.output`)."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from jarvis_cli import exits
 from jarvis_cli.report_target import Delivery, write_report
-from jarvis_cli.status_output import Display
+from jarvis_cli.status_output import Display, Show
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import run_kinds
 from jarvis_workers.service.run_kinds import StoredRun
 
+if TYPE_CHECKING:
+    from jarvis_workers.store.engine import Store
+
 WITH_RESULTS = ("done", "incomplete")
 
 
 class RunOutput(Protocol):
-    """The interface of a module with the output of a kind; each function is optional, and returns the exit code.
+    """The interface of a module with the output of a kind; each function is optional.
 
-    `report` writes the report, by default that of the kind's result, and `conclude` prints the outcome of a run that
-    has ended or is paused, by default its state.  `deliver` does both after a run was resumed; it may write files as
-    well.  `export` writes the files of the run to a directory, by default that of its source, and prints their paths.
+    `follow` yields what shows the progress of a run to a command that waits for it, by default that of the display, and
+    with True also updates the files of the run.  The others return the exit code.  `report` writes the report, by
+    default that of the kind's result, and `conclude` prints the outcome of a run that has ended or is paused, by
+    default its state.  `deliver` does both after a run was resumed; it may write files as well.  `export` writes the
+    files of the run to a directory, by default that of its source, and prints their paths.
     """
 
+    follow: Callable[[Display, "Store", bool], AbstractContextManager[Show]]
     report: Callable[[StoredRun, Delivery], int]
     conclude: Callable[[StoredRun, Display], int]
     deliver: Callable[[StoredRun, Delivery, Display], int]
     export: Callable[[StoredRun, Path | None], int]
+
+
+def follow(stored: StoredRun, screen: Display, *, grows: bool) -> AbstractContextManager[Show]:
+    """Yield what shows the progress of a run; with `grows` it updates the files of the run."""
+    function = run_kinds.output_function(stored.run, "follow")
+    if function is None:
+        return nullcontext(screen.show)
+    following: AbstractContextManager[Show] = function(screen, stored.store, grows)
+    return following
 
 
 def report(stored: StoredRun, delivery: Delivery) -> int:
@@ -82,4 +98,5 @@ def _refuse_export(stored: StoredRun, _: Path | None) -> int:
 
 def _call(name: str, default: Callable[..., int], stored: StoredRun, *more: object) -> int:
     function = run_kinds.output_function(stored.run, name) or default
-    return function(stored, *more)
+    code: int = function(stored, *more)
+    return code

@@ -238,5 +238,6 @@ def _delivery(
     output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False, relative_to: str | None = None
 ) -> "Delivery":
     from jarvis_cli.report_target import delivery  # noqa: PLC0415
+    from jarvis_workers.sec.severity import SEVERITIES  # noqa: PLC0415
 
-    return delivery(output, form, fail_on, None, quiet=quiet, relative_to=relative_to)
+    return delivery(output, form, fail_on, None, quiet=quiet, relative_to=relative_to, levels=SEVERITIES)

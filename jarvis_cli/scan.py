@@ -5,28 +5,23 @@ the same name is continued.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.following import follow
-from jarvis_cli.output import deliver
+from jarvis_cli.output import deliver, follow
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import Display, write_line
-from jarvis_workers.errors import BrokerUnavailable, UsageError
+from jarvis_cli.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
+from jarvis_workers.errors import UsageError
 from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.paths import plain
-from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import wiring
-from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.labels import baseline_labels
-from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
 from jarvis_workers.service.reports.baselines import is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.request import RunRequest
@@ -45,10 +40,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.gittree import TreeBounds
 
-if TYPE_CHECKING:
-    from jarvis_workers.dispatch.broker import Notifier
-
-T = TypeVar("T")
 WHOLE = ("done", "incomplete")
 
 
@@ -156,8 +147,12 @@ def _scan_on_cluster(request: ScanRequest) -> int:
                     run_request = part.of(request.of(source, EXECUTOR))
                     return remote.submit_to_workers(store, blobs, run_request, screen.packing)
 
+            def wait(run_id: str) -> Run:
+                with follow(screen, store, grows=True) as show:
+                    return wait_for_workers(settings, store, run_id, screen, show)
+
             def scan(part: Part) -> Run:
-                return wait_for_workers(settings, store, begin(part, request.without_agents), screen)
+                return wait(begin(part, request.without_agents))
 
             def begin_anew() -> str:
                 return begin(_part_of(store, request, scan), request)
@@ -168,7 +163,7 @@ def _scan_on_cluster(request: ScanRequest) -> int:
             run_id = begin_or_go_on(store, request.run_name, screen, begin=begin_anew, go_on=go_on)
             if request.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
-            run = wait_for_workers(settings, store, run_id, screen)
+            run = wait(run_id)
         return deliver(StoredRun(settings, store, blobs, run), request.delivery, screen)
 
 
@@ -209,69 +204,3 @@ def _baseline_of(
     if run.state not in WHOLE:
         raise UsageError(f"--baseline {plain(baseline)}: its run {run.id} ended as {run.state}: {run.reason}")
     return of_run(store, scan_of(run), revision.says, revision.renamed)
-
-
-def begin_or_go_on(
-    store: Store,
-    name: RunName | None,
-    screen: Display,
-    *,
-    begin: Callable[[], T],
-    go_on: Callable[[Run], T],
-    unfinished: Callable[[Store], Run | None] | None = None,
-) -> T:
-    """Continue the run that has this name, even if another command has just submitted it; otherwise begin one.
-
-    The run that `unfinished` returns is continued as well.
-    """
-    if unfinished and (earlier := unfinished(store)):
-        screen.tell(f"run {earlier.id} continues, with the files of its start; to begin a new run: --no-resume")
-        return go_on(earlier)
-    if earlier := _named(store, name, screen):
-        return go_on(earlier)
-    try:
-        return begin()
-    except NameTaken:
-        earlier = _named(store, name, screen)
-        if earlier is None:
-            raise
-        return go_on(earlier)
-
-
-def resume_on_cluster(store: Store, run: Run, settings: Settings, budget: RunBudget | None) -> str:
-    """Resume a run of the cluster if it is paused; return its id."""
-    if run.state == "paused":
-        resume(store, run, run.executor, settings.lease_seconds, budget=budget)
-    return run.id
-
-
-def _named(store: Store, name: RunName | None, screen: Display) -> Run | None:
-    run = find_named(store, name) if name else None
-    if name and run:
-        screen.tell(f'"{name.name}" is run {run.id}, which {"has ended" if run.ended else "continues"}')
-    return run
-
-
-def detach_run(settings: Settings, store: Store, notifier: "Notifier", run: Run, screen: Display) -> int:
-    """Detach from a submitted run, and print its id."""
-    from jarvis_workers.service import remote  # noqa: PLC0415
-
-    typer.echo(run.id)
-    # A notification that cannot be sent now is sent by the workers.
-    with suppress(BrokerUnavailable):
-        remote.notify_workers(settings, store, notifier)
-    if queues := unserved_queues.missing(store, run.kind, settings.lease_seconds):
-        screen.tell(unserved_queues.describe_missing(queues))
-    return exits.DONE
-
-
-def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
-    """Wait until the workers have finished a run; on an interrupt, print how to continue."""
-    from jarvis_workers.service import remote  # noqa: PLC0415
-
-    with remote.notifier_of(settings) as notifier, follow(screen, store, grows=True) as show:
-        try:
-            return remote.carry_out(settings, store, notifier, run_id, show=show, tell=screen.tell)
-        except KeyboardInterrupt:
-            screen.tell(f"run {run_id} continues without this command; see: jarvis runs wait {run_id}")
-            raise

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from jarvis_cli.completion import categories, languages, rules
 from jarvis_cli.option_records import CommandOptions, taking_options
 from jarvis_cli.options import (
     EXECUTION,
@@ -25,6 +24,7 @@ from jarvis_cli.options import (
     RelativeTo,
     Where,
 )
+from jarvis_cli.rule_completion import categories, languages, rules
 from jarvis_workers.option import Option
 from jarvis_workers.sec.depth import Depth
 from jarvis_workers.steps.sec.options import SecOptions

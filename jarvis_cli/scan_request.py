@@ -18,6 +18,7 @@ from jarvis_cli.report_target import Delivery, delivery
 from jarvis_cli.scan_options import ScanOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
+from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
@@ -183,7 +184,13 @@ def resolve(options: ScanOptions, default_output: Path | None, more: Mapping[str
     if options.detach and settings.place == "local":
         raise UsageError(LOCAL_DETACHED)
     report = delivery(
-        options.output, form, options.fail_on, default_output, quiet=options.quiet, relative_to=options.relative_to
+        options.output,
+        form,
+        options.fail_on,
+        default_output,
+        quiet=options.quiet,
+        relative_to=options.relative_to,
+        levels=SEVERITIES,
     )
     language = language_of(options.lang)
     profile = options.options.profile

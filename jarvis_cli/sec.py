@@ -6,9 +6,8 @@ from pathlib import Path
 import typer
 
 from jarvis_cli.agent_scan_options import AgentScanOptions, reading_flags, with_current_names
-from jarvis_cli.app import App
+from jarvis_cli.app import App, Frame
 from jarvis_cli.fix_options import FixCommandOptions
-from jarvis_cli.main import Frame
 from jarvis_cli.option_records import taking_options
 from jarvis_cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
 from jarvis_cli.reproduce import reproduce

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import estimate, exits
+from jarvis_cli import exits, scan_estimate
 from jarvis_cli.agent_scan_options import AgentScanOptions
 from jarvis_cli.progress import display
 from jarvis_cli.scan import scan_here, scan_tree
@@ -71,7 +71,7 @@ def print_estimate(request: ScanRequest, agents: JudgeOptions, *, as_json: bool)
             found = estimated(store, blobs_of(settings), run, plan, unpacked=unpacked, escalation=escalation)
         finally:
             discard_run(store, run.id, settings.lease_seconds)
-    typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))
+    typer.echo(scan_estimate.as_json(found) if as_json else "\n".join(scan_estimate.as_table(found)))
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 
 

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.agent_options import Form, Output
 from jarvis_cli.completion import runs
 from jarvis_cli.language import TextLanguage, language_of
-from jarvis_cli.options import Budget, FormJson, Group, Quiet, Where, form_of
+from jarvis_cli.options import AnswerForm, AnswerOutput, Budget, FormJson, Group, Quiet, Where, form_of
 
 ASK_EXAMPLES = """\
 \b
@@ -44,8 +43,8 @@ class DiscussOptions:
     group: Group = None
     budget: Budget = None
     lang: TextLanguage = None
-    output: Output = None
-    form: Form = None
+    output: AnswerOutput = None
+    form: AnswerForm = None
     as_json: FormJson = False
     where: Where = None
     quiet: Quiet = False
@@ -62,7 +61,7 @@ def dispute(ctx: typer.Context, options: DiscussOptions, finding: FindingId, cla
 
 
 def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
-    from jarvis_cli.agent_output import check_format, deliver  # noqa: PLC0415
+    from jarvis_cli.answer_output import check_format, deliver  # noqa: PLC0415
     from jarvis_cli.project_run import FollowUpCommand, execute_run, project_settings  # noqa: PLC0415
     from jarvis_cli.report_target import delivery as delivery_of  # noqa: PLC0415
     from jarvis_cli.status_output import write_line  # noqa: PLC0415

@@ -1,7 +1,8 @@
 """`jarvis sec fast` for a small tree, without the database libraries, whose import would take longer than the scan."""
 
-from jarvis_cli.report_target import Delivery, conclude, relative_to, report_text, write_report
-from jarvis_cli.run_outcome import shown_prefix
+from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.scan_outcome import conclude, shown_prefix
+from jarvis_cli.scan_report import relative_to, report_text
 from jarvis_cli.scan_request import ScanRequest
 from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.errors import UsageError

@@ -8,6 +8,8 @@ from typing import Protocol, Self
 from jarvis_workers.paths import plain
 from jarvis_workers.store.values import Run, StageProgress
 
+Show = Callable[[Run, list[StageProgress]], None]
+
 
 class Display(Protocol):
     """The messages of a running command; all go to stderr. A quiet one prints only warnings and errors."""

@@ -5,9 +5,22 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.agent_options import Form, Output, Record, Replay, Tree
+from jarvis_cli.agent_options import Record, Replay, Tree
 from jarvis_cli.app import App
-from jarvis_cli.options import AGENTS, Budget, Detach, FormJson, Group, Label, Name, Quiet, Where, form_of
+from jarvis_cli.options import (
+    AGENTS,
+    AnswerForm,
+    AnswerOutput,
+    Budget,
+    Detach,
+    FormJson,
+    Group,
+    Label,
+    Name,
+    Quiet,
+    Where,
+    form_of,
+)
 
 EXAMPLES = """\
 \b
@@ -54,8 +67,8 @@ def team(
     config: Config,
     path: Tree = ".",
     group: Group = None,
-    output: Output = None,
-    form: Form = None,
+    output: AnswerOutput = None,
+    form: AnswerForm = None,
     as_json: FormJson = False,
     budget: Budget = None,
     label: Label = None,

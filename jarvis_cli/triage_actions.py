@@ -17,7 +17,8 @@ from jarvis_cli import bulk_triage, exits
 from jarvis_cli.finding_card import card, listing
 from jarvis_cli.keys import read_key, read_line
 from jarvis_cli.report_target import STDOUT, write_report
-from jarvis_cli.run_outcome import counted, shown_prefix
+from jarvis_cli.run_outcome import counted
+from jarvis_cli.scan_outcome import shown_prefix
 from jarvis_cli.status_output import write_line
 from jarvis_cli.triage_session import KEYS, AskQuestion, EditFinding, SaveVerdict, Session, ShowFinding, judge_findings
 from jarvis_workers.errors import UsageError

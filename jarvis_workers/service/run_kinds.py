@@ -39,7 +39,7 @@ class RunResult(Protocol):
     advice: Callable[["Run"], str]
 
 
-def output_function(run: "Run", name: str) -> Callable[..., int] | None:
+def output_function(run: "Run", name: str) -> Callable[..., Any] | None:
     """Return a function of the module with the output of a run, None without it.
 
     Raises UsageError if no installed package provides the kind of the run.

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from jarvis_cli.main import Frame, run
+from jarvis_cli.app import Frame
+from jarvis_cli.main import run
 from jarvis_workers.service import wiring
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.request import RunRequest

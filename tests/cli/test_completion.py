@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_cli import completion
+from jarvis_cli import completion, rule_completion
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.sec.report import FORMATS
 
@@ -12,9 +12,9 @@ def values(found):
 
 
 def test_rules_categories_and_formats_are_completed() -> None:
-    assert "unsafe_api" in values(completion.rules("unsafe_a"))
-    assert values(completion.rules("atoi_family,unsafe_a")) == ["atoi_family,unsafe_api"]
-    assert values(completion.categories("crypt")) == ["crypto"]
+    assert "unsafe_api" in values(rule_completion.rules("unsafe_a"))
+    assert values(rule_completion.rules("atoi_family,unsafe_a")) == ["atoi_family,unsafe_api"]
+    assert values(rule_completion.categories("crypt")) == ["crypto"]
     assert values(completion.formats("s")) == ["sarif"]
     assert values(completion.formats("")) == list(FORMATS)
     assert values(completion.severities("")) == ["high", "medium", "low"]

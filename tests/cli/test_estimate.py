@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from jarvis_cli.estimate import as_json, as_table
+from jarvis_cli.scan_estimate import as_json, as_table
 from jarvis_workers.platforms.usage_profile import ConversationProfile
 from jarvis_workers.sec.judge.cost_model import ASSUMED
 from jarvis_workers.service.estimate import Estimate

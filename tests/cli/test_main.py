@@ -12,7 +12,8 @@ import pytest
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.main import COMMANDS, Command, Frame, run
+from jarvis_cli.app import Frame
+from jarvis_cli.main import COMMANDS, Command, run
 from jarvis_workers.errors import UsageError
 
 JARVIS = [sys.executable, "-c", "from jarvis_cli.main import main; main()"]

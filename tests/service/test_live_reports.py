@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from jarvis_cli.following import follow
+from jarvis_cli.output import follow
 from jarvis_cli.status_output import Quiet
 from jarvis_workers.service.reports.live import Follower
 from jarvis_workers.steps.sec.results import VerdictResult
@@ -46,7 +46,7 @@ def test_a_store_that_cannot_tell_says_so_once(store: Store, capsys: Any) -> Non
     run = judged(store)
     with store.write() as session:
         session.execute(text("ALTER TABLE event RENAME TO elsewhere"))
-    with follow(Quiet(), store) as show:
+    with follow(Quiet(), store, grows=False) as show:
         for _ in range(3):
             show(run, CLUSTERED)
 

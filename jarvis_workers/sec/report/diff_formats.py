@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report import SUFFIXES
+from jarvis_workers.report_formats import SUFFIXES
 from jarvis_workers.sec.report.diff import Difference, status_of
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.html.difference import Section, render_difference

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.report import format_of
+from jarvis_workers.report_formats import format_of
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service import wiring
 from jarvis_workers.service.api.silent_run import run_silently

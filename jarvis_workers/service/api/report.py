@@ -151,7 +151,7 @@ class Report:
 
         Raises UsageError for an unknown suffix, and if the file cannot be written.
         """
-        from jarvis_workers.sec.report import format_of  # noqa: PLC0415
+        from jarvis_workers.report_formats import format_of  # noqa: PLC0415
         from jarvis_workers.service.atomic_write import write_whole  # noqa: PLC0415
 
         target = Path(path)

@@ -72,5 +72,5 @@ register_kind(
 register_kind(RunKind(FIX, FIXING, output="jarvis_cli.fix_output", result="jarvis_workers.service.fixes.fix_results"))
 for name in ("ask", "dispute"):
     register_kind(
-        RunKind(name, DISCUSSING, output="jarvis_cli.agent_output", result="jarvis_workers.service.conversations")
+        RunKind(name, DISCUSSING, output="jarvis_cli.answer_output", result="jarvis_workers.service.conversations")
     )

@@ -11,7 +11,8 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft7Validator
 
-from jarvis_workers.sec.report import FORMATS, format_of
+from jarvis_workers.report_formats import format_of
+from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import IssueSuppression
 from tests.issues import at, body_of
 from tests.machine import assert_cpu_within

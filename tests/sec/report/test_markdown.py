@@ -6,8 +6,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from jarvis_workers.escape import code, prose
+from jarvis_workers.report_formats import format_of
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, format_of, gather
+from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.trace import trail_of
 
