@@ -1,12 +1,13 @@
 """The `run` part of a report: the only part that differs between two runs over the same input."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
+from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.options import RunOptions
-from jarvis_workers.sec.depth import FLOW_DEPTH
+from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.store.values import Run, StageProgress
 
 # What a report repeats of options that are set.
@@ -14,6 +15,30 @@ OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
 SCOPE_FIELDS = ("narrowed", "altered")
 # Options that decide what a scan can find, besides `selection`; those of agents are absent from other runs.
 SELECTING_FIELDS = ("min_confidence", "read", "read_tokens", "max_findings")
+
+
+@dataclass(frozen=True)
+class RuleChoice(JsonRecord):
+    """What a report repeats of the rules of a scan; see `RuleFacts` of the options of scans."""
+
+    off: Sequence[str] = field(default_factory=list)
+    severity: Mapping[str, str] = field(default_factory=dict)
+    project: Sequence[str] = field(default_factory=list)
+    packages: Mapping[str, str] = field(default_factory=dict)
+    learned: Mapping[str, float] = field(default_factory=dict)
+    depth: Depth = FLOW_DEPTH
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportedOptions(RunOptions):
+    """What a report repeats of the options of a run; only scans have the fields beside those of all runs."""
+
+    rules: RuleChoice = field(default=RuleChoice(), metadata={"read": RuleChoice.decode})
+    baseline: Mapping[str, Any] | None = None
+    triage: str | None = None
+    narrowed: Sequence[str] = field(default_factory=list)
+    altered: Sequence[str] = field(default_factory=list)
+    selection: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +61,7 @@ def rounded_cost(cost: float | None) -> float | None:
 
 def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> dict[str, Any]:
     """Return the `run` part; `progress` are the stages in order."""
-    options, given = RunOptions.of(run), run.options
+    options = ReportedOptions.of(run)
     return {
         "id": run.id,
         "kind": run.kind,
@@ -49,11 +74,11 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "path_prefix": options.path_prefix,
         "snapshot": run.snapshot_id,
         "version": run.version,
-        "rules": _rules(given),
-        **({"selection": selection} if (selection := _selection(given)) else {}),
-        **({"baseline": baseline["what"]} if (baseline := given.get("baseline")) else {}),
-        **({"triage": triage} if (triage := given.get("triage")) else {}),
-        **{name: list(value) for name in SCOPE_FIELDS if (value := given.get(name))},
+        "rules": {one.name: getattr(options.rules, one.name) for one in fields(RuleChoice)},
+        **({"selection": selection} if (selection := _selection(run, options)) else {}),
+        **({"baseline": options.baseline["what"]} if options.baseline else {}),
+        **({"triage": options.triage} if options.triage else {}),
+        **{name: list(value) for name in SCOPE_FIELDS if (value := getattr(options, name))},
         "executor": run.executor,
         "created_at": _iso(run.created_at),
         "started_at": _iso(run.started_at),
@@ -66,23 +91,9 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
     }
 
 
-def _rules(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the choice of rules of a scan; that of other runs is the default."""
-    rules: dict[str, Any] = {
-        "off": [],
-        "severity": {},
-        "project": [],
-        "packages": {},
-        "learned": {},
-        "depth": FLOW_DEPTH,
-    }
-    given = options.get("rules") or {}
-    return rules | {name: given[name] for name in rules if name in given}
-
-
-def _selection(options: Mapping[str, Any]) -> dict[str, Any]:
-    more = {name: value for name in SELECTING_FIELDS if (value := options.get(name))}
-    return {**(options.get("selection") or {}), **more}
+def _selection(run: Run, options: ReportedOptions) -> dict[str, Any]:
+    more = {name: value for name in SELECTING_FIELDS if (value := run.options.get(name))}
+    return {**(options.selection or {}), **more}
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:
