@@ -1,1 +1,1 @@
-"""The command line: options, progress, exit codes."""
+"""The command line: the table of all commands, and those that belong to no domain."""

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.app import App
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.app import App
 
 app = App(no_args_is_help=True)
 
@@ -29,7 +29,7 @@ jarvis admin roles --owner ops --worker scanner | psql -d jarvis
 @app.command(examples="JARVIS_STORE_URL=postgresql://jarvis_owner@db/jarvis jarvis admin migrate")
 def migrate() -> int:
     """Upgrade the database schema; SQLite is upgraded automatically, PostgreSQL only by this command."""
-    from jarvis_workers.service.wiring import migrate_store  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.runs.wiring import migrate_store  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     typer.echo(migrate_store(load_settings(directory=Path.cwd())))
@@ -40,7 +40,7 @@ def migrate() -> int:
 def status() -> int:
     """Compare the database schema with the one that this version needs, and show what migrate would do. Read-only."""
     from jarvis_workers import __version__  # noqa: PLC0415
-    from jarvis_workers.service.wiring import schema_status_of  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.runs.wiring import schema_status_of  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     schema = schema_status_of(load_settings(directory=Path.cwd()))

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.app import App
-from jarvis_cli.completion import settings
-from jarvis_cli.options import AsJson, TableForm, is_json
+from jarvis_cli.kit.app import App
+from jarvis_cli.kit.completion import settings
+from jarvis_cli.kit.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.settings import TOML_FILE, YAML_FILE, Origin, load_settings, origins, untrusted_programs
@@ -85,7 +85,7 @@ def schema() -> None:
 )
 def share_methodology(names: SharedNames, dry_run: DryShare = False) -> int:
     """Push methodologies to the central repository (setting central_repo)."""
-    from jarvis_cli.sharing import share_methodologies  # noqa: PLC0415  (only needed here)
+    from jarvis_workers.assistant.commands.sharing import share_methodologies  # noqa: PLC0415  (only needed here)
 
     return share_methodologies(names, dry_run=dry_run)
 
@@ -93,7 +93,7 @@ def share_methodology(names: SharedNames, dry_run: DryShare = False) -> int:
 @app.command(name="share-tool", uses="agents", examples="jarvis config share-tool lookup")
 def share_tool(names: SharedNames, dry_run: DryShare = False) -> int:
     """Push tools of ~/.jarvis/tools to the central repository (setting central_repo)."""
-    from jarvis_cli.sharing import share_tools  # noqa: PLC0415  (only needed here)
+    from jarvis_workers.assistant.commands.sharing import share_tools  # noqa: PLC0415  (only needed here)
 
     return share_tools(names, dry_run=dry_run)
 
@@ -105,7 +105,7 @@ def init(
     key_env: Annotated[str | None, typer.Option(metavar="NAME", help="Variable that contains the API key.")] = None,
 ) -> None:
     """Create jarvis.yaml in this directory with a model group; an existing file is never overwritten."""
-    from jarvis_workers.service.config_files import create_file, model_settings  # noqa: PLC0415
+    from jarvis_workers.runs.config_files import create_file, model_settings  # noqa: PLC0415
 
     path = Path(YAML_FILE)
     if path.exists() or path.is_symlink():
@@ -152,7 +152,7 @@ def trust(
     read directories, rules.paths and settings of c2rust may read files elsewhere, sec.notes tells models whom to trust,
     and web.* says who may use the web interface.
     """
-    from jarvis_cli.program_trust import describe_programs  # noqa: PLC0415
+    from jarvis_cli.kit.program_trust import describe_programs  # noqa: PLC0415
 
     directory = Path.cwd()
     if revoke:

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.app import App
-from jarvis_cli.colour import use_colour
-from jarvis_cli.options import AsJson, TableForm, is_json
-from jarvis_cli.program_trust import approve_programs
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.app import App
+from jarvis_cli.kit.colour import use_colour
+from jarvis_cli.kit.options import AsJson, TableForm, is_json
+from jarvis_cli.kit.program_trust import approve_programs
 from jarvis_workers.errors import BrokerRefused, JarvisError
-from jarvis_workers.service.health.agents import examine_agents
-from jarvis_workers.service.health.c_reading import examine_c_reading
-from jarvis_workers.service.health.doctor import REFUSED_REMEDY, Check, examine, examine_blobs, fit, this_machine
-from jarvis_workers.service.health.needed_extras import OBJECT_STORES, missing_extras
-from jarvis_workers.service.run_list import is_current_store
+from jarvis_workers.runs.health.agents import examine_agents
+from jarvis_workers.runs.health.c_reading import examine_c_reading
+from jarvis_workers.runs.health.doctor import REFUSED_REMEDY, Check, examine, examine_blobs, fit, this_machine
+from jarvis_workers.runs.health.needed_extras import OBJECT_STORES, missing_extras
+from jarvis_workers.runs.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.match import engines
 from jarvis_workers.store.revisions import REVISIONS
@@ -46,7 +46,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
         if is_current_store(settings):
             return f"{settings.effective_store_url}{CURRENT}"
         # The database libraries are slow to import.
-        from jarvis_workers.service.wiring import schema_status_of, store_of  # noqa: PLC0415
+        from jarvis_workers.runs.wiring import schema_status_of, store_of  # noqa: PLC0415
 
         status = schema_status_of(settings)
         if status.state == "missing" and status.where.startswith("sqlite"):
@@ -79,8 +79,8 @@ def _sandbox_refusals() -> dict[str, str | None]:
 
 
 def _examine_cluster(settings: Settings) -> list[Check]:
-    from jarvis_workers.service import remote  # noqa: PLC0415
-    from jarvis_workers.service.wiring import store_of  # noqa: PLC0415
+    from jarvis_workers.runs import remote  # noqa: PLC0415
+    from jarvis_workers.runs.wiring import store_of  # noqa: PLC0415
 
     try:
         with store_of(settings, create=False) as store:

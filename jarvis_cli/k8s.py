@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.app import App
+from jarvis_cli.kit.app import App
 
 app = App(no_args_is_help=True, help="Render Kubernetes manifests.")
 
@@ -69,8 +69,8 @@ def render(
     values: Annotated[Path | None, typer.Option(metavar="FILE", help="Values file of the Helm chart.")] = None,
 ) -> int:
     """Print manifests of a Job that submits a run to the workers, waits for it and uploads the report."""
-    from jarvis_workers.service.kubernetes.batch_manifests import COMMANDS, batch_manifests, to_yaml  # noqa: PLC0415
-    from jarvis_workers.service.kubernetes.batch_values import read_values  # noqa: PLC0415
+    from jarvis_workers.operate.kubernetes.batch_manifests import COMMANDS, batch_manifests, to_yaml  # noqa: PLC0415
+    from jarvis_workers.operate.kubernetes.batch_values import read_values  # noqa: PLC0415
 
     chart = read_values(values)
     default = COMMANDS[kind][0] if chart.batch.kind != kind else chart.batch.command

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, NoReturn, TextIO
 import typer
 from typer.core import TyperGroup
 
-from jarvis_cli import exits
-from jarvis_cli.app import App, Frame, HelpGroup
-from jarvis_cli.process_limits import check_limits
-from jarvis_cli.standard_streams import prepare_standard_streams
-from jarvis_cli.status_output import write_line
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.app import App, Frame, HelpGroup
+from jarvis_cli.kit.process_limits import check_limits
+from jarvis_cli.kit.standard_streams import prepare_standard_streams
+from jarvis_cli.kit.status_output import write_line
 from jarvis_workers import telemetry
 from jarvis_workers.errors import CommandFailed, JarvisError, OutputFailed
 from jarvis_workers.extras import advice, extra_of
@@ -57,12 +57,16 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
-    "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree, or converse with it."),
-    "code": Command("jarvis_cli.code:app", "Let an agent change code, on a branch of its own."),
-    "team": Command("jarvis_cli.team:app", "Give a team of agents a task on a source tree."),
-    "memory": Command("jarvis_cli.memory:app", "List, organize, export and import memories of agents."),
-    "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project, and convert it to Rust."),
+    "sec": Command("jarvis_workers.sec.commands.main:app", "Find vulnerabilities in C, C++ and Rust."),
+    "agent": Command(
+        "jarvis_workers.assistant.commands.agent:app", "Give an agent a task on a source tree, or converse with it."
+    ),
+    "code": Command("jarvis_workers.assistant.commands.code:app", "Let an agent change code, on a branch of its own."),
+    "team": Command("jarvis_workers.assistant.commands.team:app", "Give a team of agents a task on a source tree."),
+    "memory": Command(
+        "jarvis_workers.assistant.commands.memory:app", "List, organize, export and import memories of agents."
+    ),
+    "c2rust": Command("jarvis_workers.c2rust.commands.main:app", "Read a C project, and convert it to Rust."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
     "web": Command("jarvis_cli.web:app", "Serve a web interface to runs, findings and triage."),
@@ -102,7 +106,7 @@ def load(name: str) -> Any:
 
 def _show_version(requested: bool) -> None:
     if requested:
-        from jarvis_cli.versions import versions  # noqa: PLC0415  (only needed here)
+        from jarvis_cli.kit.versions import versions  # noqa: PLC0415  (only needed here)
 
         typer.echo("\n".join(versions()))
         raise typer.Exit(exits.DONE)

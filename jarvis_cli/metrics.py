@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.app import App
+from jarvis_cli.kit.app import App
 from jarvis_workers.extras import require
 
 app = App()
@@ -23,7 +23,7 @@ def metrics(
 ) -> int:
     """Serve metrics of the results store to Prometheus: queues, runs, findings, tokens, cost, workers."""
     require("metrics", "jarvis metrics")
-    from jarvis_workers.service.metrics.store_metrics import serve_store_metrics  # noqa: PLC0415
+    from jarvis_workers.operate.metrics.store_metrics import serve_store_metrics  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())

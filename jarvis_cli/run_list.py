@@ -9,9 +9,9 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import exits
+from jarvis_cli.kit import exits
 from jarvis_workers.paths import plain
-from jarvis_workers.service.run_list import list_runs, shown_state
+from jarvis_workers.runs.run_list import list_runs, shown_state
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.run_list import ListedRun
 

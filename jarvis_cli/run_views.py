@@ -7,18 +7,18 @@ from pathlib import Path
 
 import typer
 
-from jarvis_cli import exits, run_results
-from jarvis_cli.progress import describe, rate_of
-from jarvis_cli.report_target import Delivery
+from jarvis_cli.kit import exits, run_results
+from jarvis_cli.kit.progress import describe, rate_of
+from jarvis_cli.kit.report_target import Delivery
+from jarvis_cli.kit.run_outcome import counted
 from jarvis_cli.run_list import revision
-from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service import conversations, runs, scan_request, wiring
-from jarvis_workers.service.reports.finding_conversation import find_conversation
-from jarvis_workers.service.run_kinds import StoredRun, units_of
-from jarvis_workers.service.run_status import RunStatus, status_of
-from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.runs import conversations, runs, scan_request, wiring
+from jarvis_workers.runs.run_kinds import StoredRun, units_of
+from jarvis_workers.runs.run_status import RunStatus, status_of
+from jarvis_workers.runs.scan_request import blobs_of
+from jarvis_workers.sec.run_reports.finding_conversation import find_conversation
 from jarvis_workers.settings import Settings
 from jarvis_workers.words import commit_mark, cost_text
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jarvis_cli.app import App
-from jarvis_cli.completion import runs as every_run
-from jarvis_cli.diff import EXAMPLES as DIFF_EXAMPLES
-from jarvis_cli.diff import diff
-from jarvis_cli.options import (
+from jarvis_cli.kit.app import App
+from jarvis_cli.kit.completion import runs as every_run
+from jarvis_cli.kit.options import (
     AsJson,
     Budget,
     FailOn,
@@ -26,9 +24,11 @@ from jarvis_cli.options import (
     form_of,
     is_json,
 )
+from jarvis_workers.sec.commands.diff import EXAMPLES as DIFF_EXAMPLES
+from jarvis_workers.sec.commands.diff import diff
 
 if TYPE_CHECKING:
-    from jarvis_cli.report_target import Delivery
+    from jarvis_cli.kit.report_target import Delivery
     from jarvis_workers.settings import Settings
 
 app = App(no_args_is_help=True)
@@ -88,7 +88,7 @@ def list_runs(
 ) -> int:
     """List runs, newest first."""
     from jarvis_cli import run_list  # noqa: PLC0415
-    from jarvis_workers.service.labels import parse_label_filters  # noqa: PLC0415
+    from jarvis_workers.runs.labels import parse_label_filters  # noqa: PLC0415
 
     labels = parse_label_filters(label or ())
     return run_list.print_runs(_settings(), limit, labels, as_json=is_json(form, as_json))
@@ -116,7 +116,7 @@ def label(
 @app.command(examples="jarvis runs watch last")
 def watch(run: RunId) -> int:
     """Follow a run until it ends."""
-    from jarvis_cli import run_control  # noqa: PLC0415
+    from jarvis_cli.kit import run_control  # noqa: PLC0415
 
     return run_control.wait(_settings(), run, None, quiet=False)
 
@@ -124,7 +124,7 @@ def watch(run: RunId) -> int:
 @app.command(examples="jarvis runs wait 1f3a --timeout 600     exit 4 on timeout")
 def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
     """Wait until a run ends; exit with its exit code."""
-    from jarvis_cli import run_control  # noqa: PLC0415
+    from jarvis_cli.kit import run_control  # noqa: PLC0415
 
     return run_control.wait(_settings(), run, timeout, quiet=quiet)
 
@@ -132,7 +132,7 @@ def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
 @app.command(examples="jarvis runs cancel last")
 def cancel(run: RunId) -> int:
     """Cancel a run; the findings so far stay in its report."""
-    from jarvis_cli import run_control  # noqa: PLC0415
+    from jarvis_cli.kit import run_control  # noqa: PLC0415
 
     return run_control.cancel(_settings(), run)
 
@@ -150,7 +150,7 @@ def _going_on(name: str, summary: str, examples: str) -> None:
         budget: Budget = None,
         quiet: Quiet = False,
     ) -> int:
-        from jarvis_cli import run_control  # noqa: PLC0415
+        from jarvis_cli.kit import run_control  # noqa: PLC0415
 
         act = run_control.resume if name == "resume" else run_control.retry
         delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
@@ -237,7 +237,7 @@ def _settings() -> "Settings":
 def _delivery(
     output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False, relative_to: str | None = None
 ) -> "Delivery":
-    from jarvis_cli.report_target import delivery  # noqa: PLC0415
+    from jarvis_cli.kit.report_target import delivery  # noqa: PLC0415
     from jarvis_workers.sec.severity import SEVERITIES  # noqa: PLC0415
 
     return delivery(output, form, fail_on, None, quiet=quiet, relative_to=relative_to, levels=SEVERITIES)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.app import App
-from jarvis_cli.options import not_one_of
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.app import App
+from jarvis_cli.kit.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:
-    from jarvis_workers.probe.selftest import AttackResult
+    from jarvis_workers.sandbox.probe.selftest import AttackResult
 
 TIMED_OUT, NOT_CONFINED, BY_SIGNAL = 124, 125, 128
 LAYERS = {
@@ -71,7 +71,7 @@ def run(
 @app.command(uses="none", examples="jarvis sandbox selftest")
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
-    from jarvis_workers.probe.selftest import groups, judge, unconfined  # noqa: PLC0415  (only needed here)
+    from jarvis_workers.sandbox.probe.selftest import groups, judge, unconfined  # noqa: PLC0415  (only needed here)
 
     names = groups()
     counting = unconfined([name for some in names.values() for name in some])

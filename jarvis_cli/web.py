@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.app import App
+from jarvis_cli.kit.app import App
 from jarvis_workers.errors import UsageError
 
 app = App(invoke_without_command=True, help="Serve a web interface to runs, findings and triage.")
@@ -45,7 +45,7 @@ def web(
     from jarvis_workers.extras import require  # noqa: PLC0415
 
     require("web", "jarvis web")
-    from jarvis_cli.program_trust import OF_WEB, approve_programs  # noqa: PLC0415
+    from jarvis_cli.kit.program_trust import OF_WEB, approve_programs  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
     from jarvis_workers.web.server import check_address, serve  # noqa: PLC0415
 

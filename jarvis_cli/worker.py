@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.app import App
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.app import App
 from jarvis_workers.extras import require
 from jarvis_workers.paths import plain
 
@@ -55,9 +55,9 @@ def start(
     ] = "0.0.0.0",
 ) -> int:
     """Start a worker; runs until SIGTERM, one subprocess per queue."""
-    from jarvis_cli.program_trust import OF_WORKERS, approve_programs  # noqa: PLC0415
-    from jarvis_workers.service import remote, wiring  # noqa: PLC0415
-    from jarvis_workers.service import worker as service  # noqa: PLC0415
+    from jarvis_cli.kit.program_trust import OF_WORKERS, approve_programs  # noqa: PLC0415
+    from jarvis_workers.operate import worker as service  # noqa: PLC0415
+    from jarvis_workers.runs import remote, wiring  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     approve_programs(required=OF_WORKERS)
@@ -73,7 +73,7 @@ def start(
 
 def _metrics(host: str, port: int) -> AbstractContextManager[str]:
     require("metrics", "--metrics-port")
-    from jarvis_workers.service.metrics.worker_metrics import serve_worker_metrics  # noqa: PLC0415  (an extra)
+    from jarvis_workers.operate.metrics.worker_metrics import serve_worker_metrics  # noqa: PLC0415  (an extra)
 
     return serve_worker_metrics(host, port)
 
@@ -90,7 +90,7 @@ def healthcheck(
     ] = 120,
 ) -> int:
     """Check that a worker of this data directory is alive: exit code 0, else 1 and the reason."""
-    from jarvis_workers.service.liveness import worker_problem  # noqa: PLC0415
+    from jarvis_workers.runs.liveness import worker_problem  # noqa: PLC0415
 
     problem = worker_problem(os.environ, Path.cwd(), max_age)
     if problem:
@@ -107,7 +107,7 @@ def flower(
     port: Annotated[int, typer.Option(min=1, max=65535, metavar="PORT", help="Port to listen on.")] = 5555,
 ) -> int:
     """Start the Flower dashboard."""
-    from jarvis_workers.service.flower_page import serve_flower  # noqa: PLC0415
+    from jarvis_workers.operate.flower_page import serve_flower  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     serve_flower(load_settings(directory=Path.cwd()), address, port, os.environ)

@@ -33,8 +33,8 @@ Any other exception is a bug, or comes from users' own code. It is caught at the
 jarvis_workers/pipeline/attempt.py      the attempt at a job: recorded on its row
 jarvis_workers/toolchain/forked.py      an item processed in a fork: reported as Crashed
 jarvis_workers/futures.py               a call in another thread: raised where its future is waited for
-jarvis_workers/agent/plugins.py         users' callbacks, tools, platforms and rules: raised as ForeignError
-jarvis_workers/service/api/child.py     a scan in a child of the Python API: reported to its parent
+jarvis_workers/agents/loop/plugins.py         users' callbacks, tools, platforms and rules: raised as ForeignError
+jarvis_workers/api/child.py     a scan in a child of the Python API: reported to its parent
 jarvis_cli/main.py                      a command: a message and an exit code
 """
 
@@ -167,7 +167,7 @@ class BudgetSpent(JarvisError):
 
 
 class AgentStopped(JarvisError):
-    """A conversation ended without a result; `reason` is one of `agent.limits.Reason`."""
+    """A conversation ended without a result; `reason` is one of `agents.loop.limits.Reason`."""
 
     def __init__(self, reason: str, says: str) -> None:
         super().__init__(says)

@@ -21,8 +21,8 @@ from sqlalchemy import Connection, Engine, event
 
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store, open_store
-from tests.servers import Postgres, place_in_memory, postgres
 from tests.store.clocks import FakeClock
+from tests.support.servers import Postgres, place_in_memory, postgres
 
 _numbers = count(1)
 

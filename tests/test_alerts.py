@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.store.queues import QUEUES
-from tests.servers import missing
+from tests.support.servers import missing
 
 ROOT = Path(__file__).parents[1]
 ALERTS = ROOT / "helm/jarvis/files/alerts.yml"

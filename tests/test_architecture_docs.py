@@ -2,35 +2,45 @@
 
 import ast
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.syntax import parse
+from tests.support.syntax import parse
 
 ROOT = Path(__file__).parent.parent
 WORKERS = ROOT / "jarvis_workers"
 OVERVIEW = ROOT / "ARCHITECTURE.md"
-DOCS = (OVERVIEW, *sorted((ROOT / "docs" / "architecture").glob("*.md")), *sorted((ROOT / "docs" / "adr").glob("*.md")))
-LINES_MAX = 120
+PAGES = (OVERVIEW, *sorted((ROOT / "docs" / "architecture").glob("*.md")))
+DOCS = (*PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")))
+LINES_MAX, WIDTH_MAX = 170, 200
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 FILE = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:\.py|\.lua|\.toml|/))`")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 FILE_NAMES = {
     path.name for package in ("jarvis_workers", "jarvis_cli", "tests") for path in (ROOT / package).rglob("*")
 }
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-MAP_ROW = re.compile(r"^\| \[([^\]]+)\]\(([^)]+)\)", re.MULTILINE)
+MAP_ROW = re.compile(r"^\| \[[^\]]+\]\(([^)]+)\)", re.MULTILINE)
+GROUPS = ("Faces", "Domains", "Core", "Engines")
+COMMANDS, KIT = "jarvis_cli", "jarvis_cli/kit"
+# A part that all domains have, in the list before their rows.
+PART = re.compile(r"(?:^- |\. )`(\w+)`:", re.MULTILINE)
+EXAMPLE = re.compile(r"`([0-9a-f]{8})` (.+)")
 
 
 class Link(NamedTuple):
-    """A relative link: the page it stands in, the file it names, and the anchor behind `#`."""
+    """A relative link: the page it stands in, its text, the file it names, and the anchor behind `#`."""
 
     page: Path
+    text: str
     file: str
     anchor: str
 
@@ -40,12 +50,18 @@ def prose(page: Path) -> str:
     return FENCE.sub("", page.read_text())
 
 
+def section(heading: str) -> str:
+    """Return the text of the overview below a heading such as "## Map"."""
+    after = OVERVIEW.read_text().partition(f"\n{heading}\n")[2]
+    return re.split(rf"^#{{1,{heading.count('#')}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
+
+
 def links(page: Path) -> Iterator[Link]:
     """Yield the relative links of a page."""
-    for target in LINK.findall(prose(page)):
+    for text, target in LINK.findall(prose(page)):
         if "://" not in target:
             file, _, anchor = target.partition("#")
-            yield Link(page, file, anchor)
+            yield Link(page, text, file, anchor)
 
 
 def anchors(page: Path) -> set[str]:
@@ -59,35 +75,67 @@ def is_broken(link: Link) -> bool:
     return not target.exists() or bool(link.anchor and link.anchor not in anchors(target))
 
 
+def is_misnamed(link: Link) -> bool:
+    """Whether the text of a link is a path to another place than the link."""
+    is_path = "/" in link.text and " " not in link.text
+    target = (link.page.parent / link.file).resolve()
+    return is_path and f"/{link.text.rstrip('/')}" not in target.as_posix()
+
+
 def exists(name: str) -> bool:
     """Whether a name in a page is a file: by its path, or a name alone wherever it stands."""
     places = [base / name for base in (ROOT, WORKERS)]
     return any(place.exists() for place in places) or ("/" not in name and name in FILE_NAMES)
 
 
-def map_rows() -> list[str]:
-    """Return the packages of the map, in its order."""
-    section = OVERVIEW.read_text().partition("\n## Map\n")[2].partition("\n## ")[0]
-    return [Path(target).name.removesuffix(".py") for _, target in MAP_ROW.findall(section)]
+def package_names() -> set[str]:
+    """Return the packages below jarvis_workers, and those of the command line."""
+    return {file.parent.name for file in WORKERS.glob("*/__init__.py")} | {COMMANDS, KIT}
 
 
-def may_import() -> dict[str, set[str]]:
-    """Return what the map lets each package import: what its cell names, and with "X and below" the rows below X."""
-    names, allowed = map_rows(), {}
-    section = OVERVIEW.read_text().partition("\n## Map\n")[2].partition("\n## ")[0]
-    cells = [line.split(" | ")[3] for line in section.splitlines() if MAP_ROW.match(line)]
-    for name, cell in zip(names, cells, strict=True):
-        named = set(re.findall(r"\w+", cell)) & set(names)
-        first = name if cell == "all below" else cell.removesuffix(" and below")
-        allowed[name] = named | set(names[names.index(first) + 1 :] if first in names else ())
-    return allowed
+@cache
+def layers() -> list[set[str]]:
+    """Return the packages by layer, the highest first: those of import-linter, and of the command line."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = config["tool"]["importlinter"]["contracts"]
+    (contract,) = (one for one in contracts if one["name"] == "Imports point down")
+    names = [{name.strip(" ()") for name in re.split(r"[|:]", layer)} for layer in contract["layers"]]
+    packages = [layer & package_names() for layer in names]
+    below_domains = next(number for number, layer in enumerate(packages) if "sec" in layer) + 1
+    return [{COMMANDS}, *filter(None, packages[:below_domains]), {KIT}, *filter(None, packages[below_domains:])]
+
+
+def level(package: str) -> int:
+    return next(number for number, names in enumerate(layers()) if package in names)
+
+
+def map_rows(group: str) -> dict[str, str]:
+    """Return the packages of a group of the map, in its order, with what each may import."""
+    rows = [line for line in section(f"### {group}").splitlines() if MAP_ROW.match(line)]
+    return {MAP_ROW.findall(row)[0].removeprefix("jarvis_workers/"): row.split(" | ")[2] for row in rows}
+
+
+def all_map_rows() -> dict[str, str]:
+    return {name: cell for group in GROUPS for name, cell in map_rows(group).items()}
+
+
+def may_import(cell: str) -> tuple[set[str], set[str]]:
+    """Return the packages that a cell names, and those it allows together: "X and below" are X, its layer and lower."""
+    singly, together = set[str](), set[str]()
+    for name in cell.split(", "):
+        highest = name.removesuffix(" and below")
+        if highest != name:
+            together |= set[str]().union(*layers()[level(highest) :])
+        elif name != "values":
+            singly.add(name)
+    return singly, together
 
 
 def imports(package: str) -> set[str]:
-    """Return the packages of jarvis_workers that a package imports when it runs."""
-    place = ROOT / package if package == "jarvis_cli" else WORKERS / package
-    files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
-    return {name for file in files for name in imports_of(parse(file.read_text()))} - {package}
+    """Return the packages that a package imports when it runs."""
+    place = ROOT / package if package in (COMMANDS, KIT) else WORKERS / package
+    files = [file for file in place.rglob("*.py") if package != COMMANDS or ROOT / KIT not in file.parents]
+    return {name for file in files for name in imports_of(parse(file.read_text()))} & package_names() - {package}
 
 
 def imports_of(node: ast.AST) -> Iterator[str]:
@@ -95,19 +143,35 @@ def imports_of(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ImportFrom):
             package, _, rest = (child.module or "").partition(".")
+            names = [rest.split(".")[0]] if rest else [alias.name for alias in child.names]
             if package == "jarvis_workers":
-                yield from [rest.split(".")[0]] if rest else [alias.name for alias in child.names]
+                yield from names
+            elif package == COMMANDS:
+                yield from (KIT if name == "kit" else COMMANDS for name in names)
         elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
         elif not isinstance(child, ast.expr):
             yield from imports_of(child)
 
 
-def layers() -> list[set[str]]:
-    """Return the layers that import-linter holds, the highest first."""
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    (contract,) = (one for one in config["tool"]["importlinter"]["contracts"] if one["type"] == "layers")
-    return [{name.strip(" ()").rpartition(".")[2] for name in re.split(r"[|:]", layer)} for layer in contract["layers"]]
+def extensions() -> list[list[str]]:
+    """Return the cells of the rows that tell how to extend Jarvis."""
+    rows = [line for line in section("## How to extend Jarvis").splitlines() if line.startswith("| ")]
+    return [row.strip("| ").split(" | ") for row in rows[2:]]
+
+
+def history() -> dict[str, str]:
+    """Return the subjects of the commits by the first digits of their names, or nothing without the whole history."""
+    git = shutil.which("git")
+    if not git or not (ROOT / ".git").exists() or _output(git, "rev-parse", "--is-shallow-repository") != "false":
+        return {}
+    commits = _output(git, "log", "--format=%H %s").splitlines()
+    return {name[:8]: subject for name, _, subject in (line.partition(" ") for line in commits)}
+
+
+def _output(git: str, *words: str) -> str:
+    """Return what a command of git prints, or nothing if git refuses this repository."""
+    return subprocess.run([git, "-C", ROOT, *words], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def name_of(page: Path) -> str:
@@ -117,6 +181,11 @@ def name_of(page: Path) -> str:
 @pytest.mark.parametrize("page", DOCS, ids=name_of)
 def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert [link[1:] for link in links(page) if is_broken(link)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_link_with_a_path_leads_to_that_path(page: Path) -> None:
+    assert [link[1:] for link in links(page) if is_misnamed(link)] == []
 
 
 @pytest.mark.parametrize("page", DOCS, ids=name_of)
@@ -136,42 +205,78 @@ def test_every_test_in_backticks_exists(page: Path) -> None:
 
 
 def test_a_missing_file_or_heading_is_a_broken_link() -> None:
-    assert is_broken(Link(OVERVIEW, "jarvis_workers/missing.py", ""))
-    assert is_broken(Link(OVERVIEW, "README.md", "no-such-heading"))
-    assert not is_broken(Link(OVERVIEW, "", "map"))
+    assert is_broken(Link(OVERVIEW, "", "jarvis_workers/missing.py", ""))
+    assert is_broken(Link(OVERVIEW, "", "README.md", "no-such-heading"))
+    assert not is_broken(Link(OVERVIEW, "", "", "map"))
 
 
-def test_architecture_fits_on_a_page() -> None:
-    assert len(OVERVIEW.read_text().splitlines()) <= LINES_MAX
+def test_a_link_with_the_path_of_another_file_is_misnamed() -> None:
+    assert is_misnamed(Link(OVERVIEW, "steps/scanner.py", "jarvis_workers/sec/scanner.py", ""))
+    assert not is_misnamed(Link(OVERVIEW, "sec/scanner.py", "jarvis_workers/sec/scanner.py", ""))
 
 
-def test_every_package_stands_in_the_map() -> None:
-    packages = {file.parent.name for file in WORKERS.glob("*/__init__.py")}
+def test_architecture_is_short_and_fits_the_screen() -> None:
+    lines = OVERVIEW.read_text().splitlines()
 
-    assert packages <= set(map_rows())
+    assert len(lines) <= LINES_MAX
+    assert [line for line in lines if len(line) > WIDTH_MAX] == []
 
 
-def test_the_map_follows_the_layers_of_imports() -> None:
-    level = {name: number for number, names in enumerate(layers()) for name in names}
-    ordered = [level[name] for name in map_rows() if name in level]
+def test_every_package_stands_in_the_map_once() -> None:
+    rows = [name for group in GROUPS for name in map_rows(group)]
+
+    assert sorted(rows) == sorted(package_names())
+
+
+def test_every_folder_of_a_package_stands_in_the_map() -> None:
+    folders = {file.parent.relative_to(WORKERS).as_posix() for file in WORKERS.glob("*/*/__init__.py")}
+    parts = {f"{domain}/{part}" for domain in map_rows("Domains") for part in PART.findall(section("### Domains"))}
+    described = {name.removesuffix("/") for name in FILE.findall(section("## Map"))}
+
+    assert folders - parts - described == set()
+
+
+def test_every_module_beside_the_packages_stands_in_the_map() -> None:
+    modules = {file.stem for file in WORKERS.glob("*.py")} - {"__init__"}
+
+    assert modules == set(re.findall(r"`(\w+)`", section("### Values"))) - {"api"}
+
+
+def test_the_order_of_packages_is_that_of_the_layers_of_imports() -> None:
+    order = section("## Map").partition("in this order:")[2].partition("> values.")[0]
+
+    assert [set(re.findall(r"`([\w/]+)`", layer)) for layer in order.split(">")] == layers()
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_map_follows_the_layers_of_imports(group: str) -> None:
+    ordered = [level(name) for name in map_rows(group)]
 
     assert ordered == sorted(ordered)
 
 
-@pytest.mark.parametrize("package", map_rows())
+@pytest.mark.parametrize("package", all_map_rows())
 def test_a_package_imports_what_the_map_allows(package: str) -> None:
-    assert (imports(package) & set(map_rows())) - may_import()[package] == set()
+    singly, together = may_import(all_map_rows()[package])
+
+    assert imports(package) - together == singly
 
 
-def test_the_map_allows_imports_of_rows_below_only() -> None:
-    names, allowed = map_rows(), may_import()
+@pytest.mark.parametrize("package", all_map_rows())
+def test_the_map_allows_imports_of_lower_layers_only(package: str) -> None:
+    singly, together = may_import(all_map_rows()[package])
 
-    assert [name for name in names if not allowed[name] <= set(names[names.index(name) + 1 :])] == []
+    assert [name for name in singly | together if level(name) <= level(package)] == []
+
+
+def test_the_parts_of_a_page_are_read() -> None:
+    assert imports_of(parse("from jarvis_cli import main")).__next__() == COMMANDS
+    assert imports_of(parse("from jarvis_cli.kit import exits")).__next__() == KIT
+    assert may_import("store, sandbox and below") == ({"store"}, {"sandbox", "source", "toolchain"})
 
 
 def test_every_invariant_names_its_test() -> None:
-    section = OVERVIEW.read_text().partition("\n## Invariants\n")[2].partition("\n## ")[0]
-    invariants = re.findall(r"^\d+\. .+$", section, re.MULTILINE)
+    invariants = re.findall(r"^\d+\. .+(?:\n   .+)*$", section("## Invariants"), re.MULTILINE)
 
     assert len(invariants) >= 10
     assert [line for line in invariants if not TEST.search(line)] == []
@@ -189,3 +294,20 @@ def test_every_page_is_reachable_from_the_overview() -> None:
                 waiting.append(target)
 
     assert set(DOCS) - reached == set()
+
+
+def test_every_way_to_extend_has_places_and_an_example() -> None:
+    rows = extensions()
+
+    assert len(rows) >= 20
+    assert [row for row in rows if len(row) != 3 or not EXAMPLE.fullmatch(row[2])] == []
+    assert [row for row in rows if not FILE.search(row[1])] == []
+
+
+def test_every_example_is_a_commit() -> None:
+    subjects = history()
+    if not subjects:
+        pytest.skip("the history of commits is not here")
+    examples = [EXAMPLE.findall(row[2])[0] for row in extensions()]
+
+    assert [(name, subject) for name, subject in examples if subjects.get(name) != subject] == []

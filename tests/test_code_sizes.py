@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.syntax import parse, statements
+from tests.support.syntax import parse, statements
 
 ROOT = Path(__file__).parents[1]
 MODULE_LINES, MEDIAN_LINES, FUNCTION_LINES, METHODS = 350, 120, 40, 15

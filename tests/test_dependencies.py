@@ -34,20 +34,20 @@ for module in modules:
 # Modules, with what is imported late, and the extras that they may import from.
 USED: dict[str, tuple[str, ...]] = {
     "jarvis_cli.main": (),
-    "jarvis_cli.scan": (),
-    "jarvis_cli.sec_agent": (),
+    "jarvis_workers.sec.commands.scan": (),
+    "jarvis_workers.sec.commands.agent": (),
     "jarvis_cli.runs": (),
     "jarvis_cli.run_views": (),
-    "jarvis_cli.agent": (),
+    "jarvis_workers.assistant.commands.agent": (),
     "jarvis_cli.worker": (),
-    "jarvis_workers.local.executor": (),
-    "jarvis_workers.local.child": (),
+    "jarvis_workers.executors.local.executor": (),
+    "jarvis_workers.executors.local.child": (),
     "openai": ("agents",),
     "httpx2": ("agents",),
     "jinja2": ("agents",),
-    "jarvis_workers.dispatch.pool": ("cluster",),
+    "jarvis_workers.executors.dispatch.pool": ("cluster",),
     "kombu.transport.redis": ("cluster",),
-    "jarvis_workers.service.remote": ("cluster",),
+    "jarvis_workers.runs.remote": ("cluster",),
 }
 
 

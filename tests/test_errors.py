@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jarvis_workers import errors
-from tests.syntax import parse
+from tests.support.syntax import parse
 
 ROOT = Path(__file__).parents[1]
 BROAD = {"Exception", "BaseException"}

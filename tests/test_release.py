@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from jarvis_cli.versions import versions
+from jarvis_cli.kit.versions import versions
 from jarvis_workers.store.revisions import REVISIONS
 from tests.conftest import is_in_share
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.request_walk import Walk, walk
+from tests.support.request_walk import Walk, walk
 
 ROOT = Path(__file__).parents[1]
 CLI = """\
@@ -94,7 +94,7 @@ def test_a_request_to_scan_is_resolved_once_before_it_scans() -> None:
 
     The functions that submit a run of any kind are in a file of their own, which adds seven stays to the end.
     """
-    done = walk(ROOT, "jarvis_cli.sec:fast:options")
+    done = walk(ROOT, "jarvis_workers.sec.commands.main:fast:options")
     resolved = done.until("scan_small")
 
     assert len(resolved.events) > 100  # else the walk lost the request
@@ -106,10 +106,10 @@ def test_a_request_to_scan_is_resolved_once_before_it_scans() -> None:
 
 def test_the_request_of_a_conversion_comes_back_to_its_command_once() -> None:
     """Its command read the same record in nine visits when each part of the request was a record of its own."""
-    done = walk(ROOT, "jarvis_cli.c2rust_fast:convert_project:command")
+    done = walk(ROOT, "jarvis_workers.c2rust.commands.fast:convert_project:command")
 
     assert len(done.events) > 100
-    assert done.visits("jarvis_cli/c2rust_fast.py") <= 2
+    assert done.visits("jarvis_workers/c2rust/commands/fast.py") <= 2
 
 
 def _walk_of_sample(directory: Path) -> Walk:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.syntax import parse
+from tests.support.syntax import parse
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "SECURITY.md").read_text()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_events import PAYLOADS
+from tests.agents.loop.test_events import PAYLOADS
 
 ROOT = Path(__file__).parent.parent
 HELD, _, LEFT_OUT = (ROOT / "docs" / "seeds.md").read_text().partition("\n## Excluded")

@@ -12,7 +12,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import Origin, Settings, load_settings, origins
 from jarvis_workers.settings.field_types import SettingPath
-from tests.settings_files import trust_file
+from tests.support.settings_files import trust_file
 
 
 def read(directory, environ=None, **flags):

@@ -16,7 +16,7 @@ from jarvis_workers.store import workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import QUEUES
 from tests.chaos.commands import until
-from tests.servers import redis_server
+from tests.support.servers import redis_server
 
 UNITS = Path(__file__).parent.parent / "deploy" / "systemd"
 SERVICES = sorted(UNITS.glob("*.service"))

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.syntax import parse
+from tests.support.syntax import parse
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("jarvis_workers/sec", "jarvis_workers/steps", "jarvis_workers/service", "jarvis_cli")
+PACKAGES = (
+    "jarvis_cli",
+    *(f"jarvis_workers/{name}" for name in ("sec", "runs", "api", "c2rust/stages", "c2rust/runs")),
+)
 NAMES = {"body", "issue", "issues", "summary"}
 # They turn JSON into values and back; the last two read files from somewhere.
 WITH_KEYS = {
     "jarvis_workers/sec/report_json.py",
-    "jarvis_workers/service/reports/baselines.py",
-    "jarvis_workers/service/reports/report_files.py",
+    "jarvis_workers/sec/run_reports/baselines.py",
+    "jarvis_workers/sec/run_reports/report_files.py",
 }
 
 

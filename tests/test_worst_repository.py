@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from jarvis_workers.settings import Settings
-from tests.servers import missing
-from tests.worst_repository import GIT, HOSTILE_NAMES, Touched, make_worst_repository, run_traced
+from tests.support.servers import missing
+from tests.support.worst_repository import GIT, HOSTILE_NAMES, Touched, make_worst_repository, run_traced
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent

@@ -1,1 +1,1 @@
-"""The assistant around the agent loop: memory, planning, code changes, teams; pure."""
+"""Agents for people: tasks, changes of code, teams, chat, memory. The modules in this folder are pure."""

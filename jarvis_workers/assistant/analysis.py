@@ -7,12 +7,12 @@ they are; it may call the tools of the agent. It runs once a task, and its failu
 import copy
 from dataclasses import replace
 
-from jarvis_workers.agent import events
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Note
-from jarvis_workers.agent.limits import AnswerCounts
-from jarvis_workers.agent.loop import run_turn
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop import events
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Note
+from jarvis_workers.agents.loop.limits import AnswerCounts
+from jarvis_workers.agents.loop.loop import run_turn
+from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY
 from jarvis_workers.assistant.send_message import PROMPTS
 from jarvis_workers.errors import AgentStopped

@@ -3,8 +3,8 @@
 A line that may become a tool call in text form, or the completion mark, is held back until it is clear what it is.
 """
 
-from jarvis_workers.agent.loop import COMPLETE
-from jarvis_workers.agent.text_tool_call import TAG
+from jarvis_workers.agents.loop.loop import COMPLETE
+from jarvis_workers.agents.loop.text_tool_call import TAG
 
 CALL = f"<{TAG} "
 

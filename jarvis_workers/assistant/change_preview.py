@@ -7,8 +7,8 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.tools.edit_workspace import ChangedFile
-from jarvis_workers.tools.edits import decode, is_binary, line_counts
+from jarvis_workers.agents.tools.edit_workspace import ChangedFile
+from jarvis_workers.agents.tools.edits import decode, is_binary, line_counts
 from jarvis_workers.words import ENGLISH
 
 # Seed 001, CodeAgent 3.3: larger changes of a file are only counted.

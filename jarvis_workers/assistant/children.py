@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.limits import AgentLimits
 
 
 def limits_left(parent: Agent) -> AgentLimits:

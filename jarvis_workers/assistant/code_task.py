@@ -6,13 +6,13 @@ The gate is a command of the user. What it prints is untrusted text.
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.output import shorten
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.output import shorten
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
-from jarvis_workers.tools.tool import ToolOutcome
 
 PROMPTS = Path(__file__).parent / "code_prompts"
 # The tool that runs the gate; the model cannot call it.

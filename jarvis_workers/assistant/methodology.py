@@ -10,13 +10,13 @@ from typing import Annotated, Protocol
 
 from pydantic import StringConstraints
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Upload
-from jarvis_workers.agent.loop import join_prompts
-from jarvis_workers.agent.prompts import fill, fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Upload
+from jarvis_workers.agents.loop.loop import join_prompts
+from jarvis_workers.agents.loop.prompts import fill, fill_from
+from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.assistant.send_message import PROMPTS
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SAVE_METHODOLOGY = "save_methodology"
 CONTENT_MAX = 16_000

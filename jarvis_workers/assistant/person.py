@@ -4,7 +4,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from jarvis_workers.agent.effects import Want
+from jarvis_workers.agents.loop.effects import Want
 
 T = TypeVar("T")
 Decision = Literal["yes", "no", "always"]

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Definition
-from jarvis_workers.agent.prompts import fill
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Definition
+from jarvis_workers.agents.loop.prompts import fill
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 from jarvis_workers.assistant.children import limits_left
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 
 ASK_USER, SUB_AGENT = "ask_user", "sub_agent"
 DEPTH_MAX = 2

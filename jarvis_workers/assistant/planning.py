@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 import yaml
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, Note, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, AgentUsage
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.output import shorten
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, Note, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits, AgentUsage
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.output import shorten
+from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.assistant.send_message import PROMPTS
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.protocol import Message
+from jarvis_workers.models.platforms.protocol import Message
 from jarvis_workers.yamlloader import WithoutAliases
 
 MOST_SUBTASKS = 4

@@ -11,15 +11,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation
-from jarvis_workers.agent.loop import join_prompts
-from jarvis_workers.agent.output import shorten
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import BadReport, ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation
+from jarvis_workers.agents.loop.loop import join_prompts
+from jarvis_workers.agents.loop.output import shorten
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import BadReport, ReportForm
 from jarvis_workers.assistant.system_prompt import PROMPTS
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.protocol import Message
+from jarvis_workers.models.platforms.protocol import Message
 
 TEMPERATURE = 0.1
 LAST_MESSAGES = 6

@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.tools.tool import BadCall
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.tool import BadCall
 from jarvis_workers.yamlloader import WithoutAliases
 
 TAG = "SEND_MESSAGE"

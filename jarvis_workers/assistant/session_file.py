@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.protocol import Message, TokenUsage
+from jarvis_workers.models.platforms.protocol import Message, TokenUsage
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 NAME_MAX = 60

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, RunTool, Want
-from jarvis_workers.agent.interception import intercept
-from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want
+from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.assistant.children import count_child, limits_left
 from jarvis_workers.assistant.planning import MakeChild
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SUB_CODE_AGENT = "sub_code_agent"
 TASK_MAX = 100_000

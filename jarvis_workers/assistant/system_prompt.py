@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.autonomy import Level
-from jarvis_workers.tools.tool import Tool
 
 PROMPTS = Path(__file__).parent / "prompts"
 

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from jarvis_workers.agent import events
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.compaction import ask_aside
-from jarvis_workers.agent.effects import Conversation, Definition, Note, TaskResult
-from jarvis_workers.agent.limits import Reason
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.output_handler import OutputHandler
-from jarvis_workers.agent.prompts import fill, fill_from
+from jarvis_workers.agents.loop import events
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.compaction import ask_aside
+from jarvis_workers.agents.loop.effects import Conversation, Definition, Note, TaskResult
+from jarvis_workers.agents.loop.limits import Reason
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.output_handler import OutputHandler
+from jarvis_workers.agents.loop.prompts import fill, fill_from
 from jarvis_workers.assistant.send_message import PROMPTS, MessageHandler, TeamMessage
 from jarvis_workers.assistant.team_definition import TeamDefinition
 from jarvis_workers.errors import AgentStopped

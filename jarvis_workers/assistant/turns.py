@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from jarvis_workers.agent import events
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Answer, Ask, Conversation, RunTool, TaskResult, Want
-from jarvis_workers.agent.interception import intercept
-from jarvis_workers.agent.limits import AgentUsage, AnswerCounts
-from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agents.loop import events
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Answer, Ask, Conversation, RunTool, TaskResult, Want
+from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.limits import AgentUsage, AnswerCounts
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.autonomy import Autonomy, approvable
 from jarvis_workers.assistant.children import count_child
 from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, ShowCall, Turn
 from jarvis_workers.assistant.person_tools import ASK_USER, SUB_AGENT
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.protocol import Message
-from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.models.platforms.protocol import Message
 
 INTERRUPTED = "(interrupted by the user)"
 UNANSWERED = "(no answer)"

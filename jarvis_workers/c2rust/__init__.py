@@ -1,1 +1,1 @@
-"""C to Rust: the symbols of a C project, their graph and order. Pure: no input, output or processes."""
+"""Convert C projects to Rust. The modules in this folder are pure: symbols, graph, order, bodies, gates."""

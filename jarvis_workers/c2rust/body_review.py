@@ -6,18 +6,18 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.c2rust.body_question import BodyQuestion
 from jarvis_workers.c2rust.conversion import Review
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.models.platforms.profiles import Profile
 
 PROMPTS = Path(__file__).parent / "prompts"
 TOPICS = ("logic", "borders")

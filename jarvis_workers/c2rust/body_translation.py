@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, Reason, is_caused_by_answers
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits, Reason, is_caused_by_answers
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.body_form import body_problem
 from jarvis_workers.c2rust.body_question import BodyQuestion
 from jarvis_workers.c2rust.body_review import numbered_issues, review_body
@@ -27,9 +29,7 @@ from jarvis_workers.c2rust.conversion import GateOutcome, PassedParameter, Proof
 from jarvis_workers.c2rust.gates import GateReport
 from jarvis_workers.c2rust.signature_changes import SignatureChange
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.models.platforms.profiles import Profile
 
 PROMPTS = Path(__file__).parent / "prompts"
 # The tool that runs the gates; the model cannot call it.

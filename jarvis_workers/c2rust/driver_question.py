@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.body_translation import PROMPTS
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.source.lex import mask
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import ToolOutcome
 
 # The tool that builds and runs a driver; the model cannot call it.
 DRIVER_TOOL = "run_driver"

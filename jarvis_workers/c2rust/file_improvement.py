@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.edits import TextEdit, apply_edits
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.body_form import MODULES, PROCESS
 from jarvis_workers.c2rust.body_translation import PROMPTS
 from jarvis_workers.c2rust.crate_edits import UNFINISHED
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.source.rust.rust_syntax import masked, unsafe_block_lines
-from jarvis_workers.tools.edits import TextEdit, apply_edits
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import ToolOutcome
 
 # The tool that runs the tests; the model cannot call it.
 TESTS_TOOL = "run_crate_tests"

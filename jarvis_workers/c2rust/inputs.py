@@ -1,4 +1,4 @@
-"""Generate arguments for functions: the plans that `bench/runtime/inputs.c` executes.
+"""Generate arguments for functions: the plans that `c2rust/bench/runtime/inputs.c` executes.
 
 Values are random, with a seed derived from the function, so that plans are reproducible.  They include constants of the
 function, and values suggested by types, pointers and calls in the project: strings, buffers with their lengths,

@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.body_translation import DETAIL_MAX, PROMPTS, without_fence
 from jarvis_workers.c2rust.given_interface import interface_problem, missing_functions
 from jarvis_workers.c2rust.interface_question import InterfaceQuestion
 from jarvis_workers.c2rust.interface_result import CrateOutcome, decode_outcome
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.words import ENGLISH
 
 # The tool that builds and tests the crate; the model cannot call it.

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.c2rust.crate_layout import CratePlan, Placement, read_placement
 from jarvis_workers.c2rust.yaml_form import YamlForm
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.source.clang.c_types import EnumDefinition
-from jarvis_workers.tools.registry import Toolbox
 
 PROMPTS = Path(__file__).parent / "prompts"
 # A larger project has a question for each directory.

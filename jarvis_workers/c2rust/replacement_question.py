@@ -9,12 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.c2rust.dot import quoted
 from jarvis_workers.c2rust.function_uses import UseGraph
 from jarvis_workers.c2rust.library_replacement import (
@@ -27,8 +28,7 @@ from jarvis_workers.c2rust.library_replacement import (
 from jarvis_workers.c2rust.symbol import Symbol, SymbolGraph
 from jarvis_workers.c2rust.yaml_form import YamlForm
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.models.platforms.profiles import Profile
 
 PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.signature_answer import (
     PlannedFunction,
@@ -29,8 +30,7 @@ from jarvis_workers.c2rust.signature_answer import (
 )
 from jarvis_workers.c2rust.signatures import ParameterChoice
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.models.platforms.profiles import Profile
 
 PROMPTS = Path(__file__).parent / "prompts"
 FUNCTIONS_MAX, CODE_LINES, LINE_LENGTH, CALLS_SHOWN = 20, 80, 300, 4

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.compile_arguments import DROPPED_WITH_VALUE, PATH_VALUES, TEXT_VALUES
+from jarvis_workers.builds.compile_arguments import DROPPED_WITH_VALUE, PATH_VALUES, TEXT_VALUES
 
 LANGUAGES_WITH_SLOTS = ("c", "cpp-output")
 C_SUFFIXES = (".c", ".i")

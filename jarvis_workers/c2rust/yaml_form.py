@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from jarvis_workers.agent.repair import BODY_MAX
-from jarvis_workers.agent.report import BadReport, ReportForm, Way
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.agents.loop.repair import BODY_MAX
+from jarvis_workers.agents.loop.report import BadReport, ReportForm, Way
+from jarvis_workers.models.platforms.profiles import Profile
 
 YAML_TAG = re.compile(r"</?[ \t]*yaml[ \t]*>", re.IGNORECASE)
 YAML_FENCE = re.compile(r"^```[ \t]*(?:ya?ml|json)[ \t]*\n(.*?)\n```[ \t]*$", re.DOTALL | re.MULTILINE | re.IGNORECASE)

@@ -18,7 +18,7 @@ from jarvis_workers.pipeline.run_state import NOT_CHECKED, GapWords
 from jarvis_workers.store.queues import QUEUES, has_conversations
 
 if TYPE_CHECKING:
-    from jarvis_workers.conversations.runtime import AgentRuntime
+    from jarvis_workers.agents.conversations.runtime import AgentRuntime
     from jarvis_workers.pipeline.history import StageHistory
     from jarvis_workers.snapshots.blobs import Blobs
     from jarvis_workers.snapshots.resources import Resources
@@ -56,9 +56,9 @@ class RunKind(NamedTuple):
     """A kind of run: its stages, and the modules that know its result, each imported at its first use.
 
     Only kinds that have findings have a gate, a comparison of findings and a trend.  `output` is a module with what
-    commands do with the result (`jarvis_cli.run_results.RunOutput`), `result` one that renders it for commands and the
-    page (`service.run_kinds.RunResult`), and `compare` one with a function `compare` for two runs that are not compared
-    by their findings; kinds without them have only a state.  `sandboxes` and `totals` name functions,
+    commands do with the result (`jarvis_cli.kit.run_results.RunOutput`), `result` one that renders it for commands and
+    the page (`runs.run_kinds.RunResult`), and `compare` one with a function `compare` for two runs that are not
+    compared by their findings; kinds without them have only a state.  `sandboxes` and `totals` name functions,
     "package.module:function": the first returns the tiers in which commands of a run were confined, given the session
     and the id of the run, the second the numbers of the notification of its end, given store, blobs and run.
     """
@@ -94,7 +94,12 @@ class Step(Protocol):
 CONTROL_QUEUE = "control"
 PLAN = "plan"
 # The modules that register the kinds of the domains, that of scans first, since it must start quickly.
-DOMAINS = tuple(f"jarvis_workers.steps.{domain}.pipelines" for domain in ("sec", "agent", "assistant", "c2rust"))
+DOMAINS = (
+    "jarvis_workers.sec.stages.pipelines",
+    "jarvis_workers.assistant.task.pipelines",
+    "jarvis_workers.assistant.code.pipelines",
+    "jarvis_workers.c2rust.stages.pipelines",
+)
 GROUP = "jarvis_workers.pipelines"
 _KINDS: dict[str, RunKind] = {}
 

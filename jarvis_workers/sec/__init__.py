@@ -1,1 +1,1 @@
-"""Find vulnerabilities: rules, scanner, judging, reports. Pure: no connections, environment variables or processes."""
+"""Find, judge, prove and fix vulnerabilities. The modules in this folder are pure: values and the text scanner."""

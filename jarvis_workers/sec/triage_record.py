@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_states import TriageState
 
 
 class Judgement(BaseModel):

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from jarvis_workers.mcp_client.config import McpServer, check_servers, read_servers
-from jarvis_workers.ratelimit.budget import read_budget
+from jarvis_workers.models.ratelimit.budget import read_budget
+from jarvis_workers.settings.mcp_servers import McpServer, check_servers, read_servers
 
 DEFAULT_EXTENSIONS = (
     *("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp"),
@@ -125,7 +125,7 @@ ChangeNarrows = Narrowing(lambda trusted, value: value != trusted)
 
 
 class ScopeNotes(NamedTuple):
-    """What a checkout does to the scope of its scan in CI (service/trusted_scope).
+    """What a checkout does to the scope of its scan in CI (`runs.trusted_scope`).
 
     `altered` is what the change under test narrows, compared with its base; the `notice` is a line about settings that
     would narrow the scan and have no effect.

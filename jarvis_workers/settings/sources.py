@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.mcp_client.config import describe_fault
+from jarvis_workers.models.platforms.groups import describe_problem
 from jarvis_workers.paths import plain, read_regular
-from jarvis_workers.platforms.groups import describe_problem
 from jarvis_workers.reprs import short
+from jarvis_workers.settings.mcp_servers import describe_fault
 from jarvis_workers.settings.schema import Settings
 from jarvis_workers.settings.trust import FILE_BYTES, MODELS, is_trusted, restricted_values
 

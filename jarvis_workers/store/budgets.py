@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Float, Select, cast, func, select
 
-from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit
+from jarvis_workers.models.ratelimit.budget import PARTS, RunBudget, Unit
 from jarvis_workers.store import runs
 from jarvis_workers.store.clock_steps import STEPPED
 from jarvis_workers.store.queues import CONVERSATION_QUEUES

@@ -16,9 +16,9 @@ KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 # The modules with tables: that of every kind of run, and those of domains.
 TABLE_MODULES = (
     "jarvis_workers.store.tables",
-    "jarvis_workers.store.sec_tables",
+    "jarvis_workers.sec.store.tables",
     "jarvis_workers.store.symbol_tables",
-    "jarvis_workers.store.memories",
+    "jarvis_workers.assistant.store.memories",
 )
 ONE_AT_A_TIME = 0x6A617276  # an arbitrary constant, the same for all migrating processes
 

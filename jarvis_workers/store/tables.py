@@ -211,7 +211,7 @@ class ModelCallRow(SQLModel, table=True):
 
 
 class BudgetRow(SQLModel, table=True):
-    """The budget of a run, in parts of its unit (see `ratelimit/budget`)."""
+    """The budget of a run, in parts of its unit (see `models/ratelimit/budget`)."""
 
     __tablename__ = "budget"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)

@@ -1,1 +1,1 @@
-"""Access to host programs and to the file system. Only this package and `sandbox` start processes."""
+"""Access to host programs and to the file system: child processes, forks, git, compilers, cargo."""

@@ -1,1 +1,1 @@
-"""The web interface and its JSON API: runs, findings, triage. This layer above the service uses Flask and waitress."""
+"""The web interface and its JSON API: runs, findings, triage. Alone imports flask and waitress."""

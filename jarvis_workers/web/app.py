@@ -12,10 +12,10 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as AnyResponse
 
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
+from jarvis_workers.runs.runs import RunNotFound
 from jarvis_workers.sec.report.html.page import asset
-from jarvis_workers.service.reports.gate import ScopesDiffer
-from jarvis_workers.service.runs import RunNotFound
-from jarvis_workers.service.scan_runs import NotAScan
+from jarvis_workers.sec.run_reports.gate import ScopesDiffer
+from jarvis_workers.sec.runs.scan_runs import NotAScan
 from jarvis_workers.web.access.guard import API, ProxyAwareSessions, guard
 from jarvis_workers.web.api.routes import SECURITY, routes
 from jarvis_workers.web.context import EXTENSION, RunMissing, WebContext, text_of

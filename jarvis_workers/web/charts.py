@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flask import url_for
 
 from jarvis_workers.markup import Html, markup
-from jarvis_workers.service.reports.totals import ReportTotals
+from jarvis_workers.sec.run_reports.totals import ReportTotals
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.formats import format_time
 

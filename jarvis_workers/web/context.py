@@ -7,12 +7,12 @@ from flask import current_app, g
 
 from jarvis_workers import telemetry
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
+from jarvis_workers.runs.background_runs import BackgroundRuns
+from jarvis_workers.runs.runs import get_run, newest_runs
 from jarvis_workers.sec.report_document import ReportBody
-from jarvis_workers.service.background_runs import BackgroundRuns
-from jarvis_workers.service.reports.body_cache import BodyCache
-from jarvis_workers.service.reports.totals import TotalsCache
-from jarvis_workers.service.runs import get_run, newest_runs
-from jarvis_workers.service.scan_runs import ScanRun, newest_scans, scan_of
+from jarvis_workers.sec.run_reports.body_cache import BodyCache
+from jarvis_workers.sec.run_reports.totals import TotalsCache
+from jarvis_workers.sec.runs.scan_runs import ScanRun, newest_scans, scan_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.triage.queue import sheet_of
 from jarvis_workers.sec.triage_record import Judgement
-from jarvis_workers.service.triage.queue import sheet_of
 from jarvis_workers.web.queries import FindingQuery
 
 CHOICES_MAX = 300

@@ -7,7 +7,7 @@ from flask import abort, request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.paths import plain
-from jarvis_workers.service.labels import parse_label_filters
+from jarvis_workers.runs.labels import parse_label_filters
 from jarvis_workers.store.run_pages import RunFilter
 
 PAGES_MAX = 100_000

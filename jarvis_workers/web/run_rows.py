@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.service import runs
-from jarvis_workers.service.labels import BRANCH, COMMIT, DIRTY, PROJECT, project_of
-from jarvis_workers.service.reports.totals import ReportTotals
+from jarvis_workers.runs import runs
+from jarvis_workers.runs.labels import BRANCH, COMMIT, DIRTY, PROJECT, project_of
+from jarvis_workers.sec.run_reports.totals import ReportTotals
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.context import WebContext
 

@@ -3,11 +3,11 @@
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage import queue, records
+from jarvis_workers.sec.triage.file import BY_MAX
+from jarvis_workers.sec.triage.records import Named
 from jarvis_workers.sec.triage_record import Judgement
-from jarvis_workers.service.triage import queue, records
-from jarvis_workers.service.triage.file import BY_MAX
-from jarvis_workers.service.triage.records import Named
+from jarvis_workers.sec.triage_states import TriageState
 from jarvis_workers.store.engine import Store
 from jarvis_workers.web.access.identity import Identity
 

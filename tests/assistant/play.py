@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from jarvis_workers.agent.effects import Ask, RunTool, Tell
+from jarvis_workers.agents.loop.effects import Ask, RunTool, Tell
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.autonomy import Autonomy
 from jarvis_workers.assistant.person import AskPerson, Confirm, Interrupted, Turn
 from jarvis_workers.assistant.person_tools import make_child
 from jarvis_workers.assistant.turns import TurnRules
-from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage, ToolCall
-from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, TokenUsage, ToolCall
 
 T = TypeVar("T")
 CTRL_C = Interrupted()

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.effects import Definition
-from jarvis_workers.agent.events import EventBus
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.output_handler import OutputHandler
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.effects import Definition
+from jarvis_workers.agents.loop.events import EventBus
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.output_handler import OutputHandler
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.team import Team, TeamResult
 from jarvis_workers.assistant.team_definition import TeamDefinition
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Tool
-from tests.agents.arrange import MARKS, NATIVE, drive, platform_of
-from tests.agents.server import Body, ModelServer
+from tests.agents.loop.arrange import MARKS, NATIVE, drive, platform_of
+from tests.agents.loop.server import Body, ModelServer
 
 QUESTION = "Is lib/a.c safe?"
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.events import TASK_COMPLETED, TASK_STARTED, EventBus
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.events import TASK_COMPLETED, TASK_STARTED, EventBus
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.analysis import DONE, add_analysis, analyze_task
 from jarvis_workers.assistant.methodology import Methodology, save_methodology
 from jarvis_workers.errors import ModelRefused
-from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.tools.tool import Tool
-from tests.agents.arrange import Lines, Scripted, agent_of, answered, call, heard, look, run, text
+from jarvis_workers.models.platforms.protocol import Reply
+from tests.agents.loop.arrange import Lines, Scripted, agent_of, answered, call, heard, look, run, text
 from tests.assistant.test_methodology import Book
 
 SAVES = call("save_methodology", '{"problem_type": "memory leak", "content": "List the allocations."}')

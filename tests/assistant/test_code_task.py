@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agents.loop.nonces import make_marks
+from jarvis_workers.agents.tools.edit_workspace import ChangedFile
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.change_preview import FileDifference, list_changes, preview_changes, statistics_of
 from jarvis_workers.assistant.code_task import CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
-from jarvis_workers.tools.edit_workspace import ChangedFile
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import agent_of, answered
+from tests.agents.loop.arrange import agent_of, answered
 
 PASSED, FAILED = ToolOutcome(stdout="ok"), ToolOutcome("failed", "a.c:1: error", "make: Error 2", 2)
 

@@ -3,9 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from jarvis_workers.agent.effects import Conversation, TaskResult, Upload
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.text_tool_call import tags
+from jarvis_workers.agents.loop.effects import Conversation, TaskResult, Upload
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.text_tool_call import tags
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.assistant.methodology import (
     CHARACTERS,
     CONTENT_MAX,
@@ -15,8 +16,7 @@ from jarvis_workers.assistant.methodology import (
     with_methodologies,
 )
 from jarvis_workers.errors import UsageError
-from jarvis_workers.tools.registry import Toolbox
-from tests.agents.arrange import MARKS, TEXT, agent_of, answered, look
+from tests.agents.loop.arrange import MARKS, TEXT, agent_of, answered, look
 
 TASK = "Find memory leaks in the parser."
 LEAKS = Methodology(problem_type="memory leak", content="List the allocations of each function.")

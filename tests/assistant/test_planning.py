@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.effects import Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, AgentUsage
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.effects import Definition, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits, AgentUsage
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.planning import plan_and_run, read_plan, share_limits
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.protocol import TokenUsage
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Tool
-from tests.agents.arrange import MARKS, NATIVE, drive, look, platform_of
-from tests.agents.server import Body, ModelServer, Step, calls, fails, says
+from jarvis_workers.models.platforms.protocol import TokenUsage
+from tests.agents.loop.arrange import MARKS, NATIVE, drive, look, platform_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls, fails, says
 from tests.assistant.teams import last
 
 TASK = "Review all parsers."

@@ -7,10 +7,10 @@ import pytest
 
 from jarvis_workers.assistant.routing import Direct, NeedClarification, Route, SkillMeta, Skills, route
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.profiles import PROFILES
-from jarvis_workers.platforms.protocol import Message
-from jarvis_workers.platforms.request import RequestWriter
-from tests.agents.arrange import TEXT, agent_of, look
+from jarvis_workers.models.platforms.profiles import PROFILES
+from jarvis_workers.models.platforms.protocol import Message
+from jarvis_workers.models.platforms.request import RequestWriter
+from tests.agents.loop.arrange import TEXT, agent_of, look
 from tests.assistant.play import Play, reply
 
 SKILLS = [SkillMeta("review", "How to review C."), SkillMeta("release", "How to release.")]

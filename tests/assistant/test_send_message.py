@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.text_tool_call import tags
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.text_tool_call import tags
+from jarvis_workers.agents.tools.tool import BadCall, Tool
 from jarvis_workers.assistant.send_message import BLOCK_MAX, MessageHandler, TeamMessage, read_message
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.tools.tool import BadCall, Tool
-from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text
+from tests.agents.loop.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text
 
 OTHERS = {"reader": "reads code", "writer": ""}
 RIGHT = "<SEND_MESSAGE>\nto: reader\ncontent: |2\n  # Please read\n  - a.c: why?\n</SEND_MESSAGE>"

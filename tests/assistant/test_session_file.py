@@ -7,7 +7,7 @@ import pytest
 from jarvis_workers.assistant.session_file import read_session, restore_session, save_session, session_name
 from jarvis_workers.assistant.turns import take_turn
 from jarvis_workers.errors import UsageError
-from tests.agents.arrange import agent_of, look
+from tests.agents.loop.arrange import agent_of, look
 from tests.assistant.play import Play, call, reply, rules
 
 ID = "0" * 32

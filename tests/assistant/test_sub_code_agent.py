@@ -2,14 +2,14 @@
 
 import json
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Ask, Definition
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Ask, Definition
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_tool, with_children
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.protocol import Reply
-from tests.agents.arrange import NATIVE, agent_of, call, text
+from jarvis_workers.models.platforms.protocol import Reply
+from tests.agents.loop.arrange import NATIVE, agent_of, call, text
 
 LIMITS = AgentLimits(rounds=6, tokens=1_000)
 PART = call(SUB_CODE_AGENT, json.dumps({"task": "The part"}))

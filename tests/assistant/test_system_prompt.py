@@ -5,7 +5,7 @@ import re
 import pytest
 
 from jarvis_workers.assistant.system_prompt import PromptParts, system_prompt
-from tests.agents.arrange import look
+from tests.agents.loop.arrange import look
 
 WHOLE = PromptParts("You are J.", "# USER.md\n\nI like C.", "- s: skill", "## s\n\nSteps.", "Directory: /x", "nightly")
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from jarvis_workers.agent.events import AFTER_HISTORY_CLEAR, EventBus
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.events import AFTER_HISTORY_CLEAR, EventBus
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.assistant.team_definition import TeamDefinition
 from jarvis_workers.errors import AgentStopped
-from tests.agents.arrange import MARKS, heard, look
-from tests.agents.server import Body, ModelServer, Step, calls, fails, says
-from tests.agents.test_output_handlers import Tagged
+from tests.agents.loop.arrange import MARKS, heard, look
+from tests.agents.loop.server import Body, ModelServer, Step, calls, fails, says
+from tests.agents.loop.test_output_handlers import Tagged
 from tests.assistant.teams import QUESTION, last, message, run_team, system, team_of
 
 LEAD, READER, WRITER = {"name": "lead"}, {"name": "reader", "description": "reads code"}, {"name": "writer"}

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from jarvis_workers.agent.events import INTERRUPT_TRIGGERED
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.events import INTERRUPT_TRIGGERED
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.autonomy import Autonomy
 from jarvis_workers.assistant.person_tools import ask_user, make_child, sub_agent
 from jarvis_workers.assistant.turns import TurnRules, take_turn
 from jarvis_workers.errors import AgentStopped, ModelUnavailable
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import agent_of, look
+from tests.agents.loop.arrange import agent_of, look
 from tests.assistant.play import CTRL_C, Play, call, reply, rules
 
 SEEN = ToolOutcome(stdout="SEEN")

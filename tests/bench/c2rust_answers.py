@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from subprocess import PIPE, CalledProcessError, run
 
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import MARK, MECHANICAL, function_of, is_review, mechanical_body, task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import MARK, MECHANICAL, function_of, is_review, mechanical_body, task_of
 from tests.bench.c2rust_mutants import MutantVerdict
 from tests.bench.c2rust_projects import COMMANDS
 from tests.chaos.conversations import set_model

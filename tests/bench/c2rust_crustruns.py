@@ -16,18 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.project_bench import ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.project import Project, is_main, read_project
+from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.translation import translate_project
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import as_text
-from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
-from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.toolchain.headers import builtin_headers
 from tests.bench.c2rust_crustbench import compiled_units
 

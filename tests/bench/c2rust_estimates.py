@@ -24,9 +24,9 @@ from sqlite3 import connect
 from subprocess import run
 from typing import Any
 
-from tests.agents.counting import counted
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import task_of, with_reviews
+from tests.agents.loop.counting import counted
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import task_of, with_reviews
 from tests.bench.c2rust_parallel import slow_learner
 from tests.bench.c2rust_projects import COMMANDS
 from tests.chaos.conversations import set_model

@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 from jarvis_workers.store.engine import open_store
 from jarvis_workers.store.queues import QUEUES
-from tests.agents.planning import answer_about_plan
-from tests.agents.server import Body, ModelServer, Step, calls, late
-from tests.agents.translating import answers, is_review, perfect
+from tests.agents.loop.planning import answer_about_plan
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late
+from tests.agents.loop.translating import answers, is_review, perfect
 from tests.bench.c2rust_projects import COMMANDS
 from tests.chaos.commands import until
 from tests.chaos.conversations import asked_again, has_heard, set_model
@@ -36,7 +36,7 @@ from tests.chaos.fleet import Fleet, fleet_of, flush_redis, restart_postgres
 from tests.chaos.test_moves import QUEUES as SERVED
 from tests.chaos.test_moves import lose_worker_within_cargo, stage_files
 from tests.chaos.test_translations import PROFILE
-from tests.servers import postgres, redis_server
+from tests.support.servers import postgres, redis_server
 
 PATIENCE_SECONDS = 4 * 3600.0
 FILES = ("symbols.jsonl", "signatures.jsonl", "crate_plan.yaml")

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.gates import LEAST_INPUTS
-from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
-from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
+from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from tests.bench.c2rust_projects import (
     COMMANDS,
     MOST_MEGABYTES,

@@ -23,10 +23,10 @@ from jarvis_workers.c2rust.interface_question import interface_files
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain.cargo import find_rust
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import task_of
 from tests.bench.eval_crust import LIMITS, dependencies, given_crate, jarvis, report, write_files
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 PROMPT = Path("metadata/output/prompt/transpilation/transpilation_prompt.json")
 C_FILE = re.compile(r"\{\{(\S+)\}\}\s*```c\n(.*?)\n```", re.DOTALL)

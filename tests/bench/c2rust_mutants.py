@@ -22,8 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.project_bench import PROJECT, TARGET
+from jarvis_workers.c2rust.bench.project_bench import PROJECT, TARGET
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.gates import GateReport, SuiteRun, judge_differences
@@ -31,9 +30,10 @@ from jarvis_workers.c2rust.mechanical.names import RustBody
 from jarvis_workers.c2rust.mechanical.translate import translate_function
 from jarvis_workers.c2rust.project import ProjectItem
 from jarvis_workers.c2rust.shadow_log import read_shadow_log
+from jarvis_workers.c2rust.stages.merge_bodies import function_types
+from jarvis_workers.c2rust.stages.suite_runs import BenchSuites, baseline
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.confine import WORK
-from jarvis_workers.steps.c2rust.merge_bodies import function_types
-from jarvis_workers.steps.c2rust.suite_runs import BenchSuites, baseline
 from tests.bench.c2rust_mutations import Mutation, draw_mutations
 from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
 from tests.bench.shared_statics import RENAMED, share_statics, static_symbols

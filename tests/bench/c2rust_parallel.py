@@ -30,8 +30,8 @@ from typing import NamedTuple, Self
 
 from jarvis_cli.main import main as jarvis
 from jarvis_workers.store.queues import QUEUES
-from tests.agents.server import Body, ModelServer, Step, calls, late
-from tests.agents.translating import answers, function_of, mechanical_body, perfect, task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late
+from tests.agents.loop.translating import answers, function_of, mechanical_body, perfect, task_of
 from tests.bench.c2rust_projects import COMMANDS
 from tests.chaos.conversations import asked_again, set_model
 

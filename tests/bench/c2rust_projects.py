@@ -9,21 +9,21 @@ from random import Random
 from time import monotonic
 from typing import NamedTuple
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.line_coverage import measure_coverage
-from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.compile_sources import CompileOptions, compile_commands_of
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.line_coverage import measure_coverage
+from jarvis_workers.c2rust.bench.project_bench import ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
+from jarvis_workers.c2rust.stages.rustc_checks import Checks, check_bodies
 from jarvis_workers.c2rust.translation import TranslatedProject, translate_project
-from jarvis_workers.service.c2rust.compile_sources import CompileOptions, compile_commands_of
-from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
-from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
-from jarvis_workers.steps.c2rust.rustc_checks import Checks, check_bodies
 from jarvis_workers.toolchain.gcov import LineCoverage
 from jarvis_workers.toolchain.headers import builtin_headers
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from subprocess import run
 from typing import Any
 
-from tests.agents.server import Body, ModelServer, Step
+from tests.agents.loop.server import Body, ModelServer, Step
 from tests.bench.c2rust_projects import COMMANDS
 from tests.cli.test_c2rust_lib_replace import judge
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 JARVIS = (sys.executable, "-m", "jarvis_cli")
 CHOICES = {"ZopfliLengthLimitedCodeLengths": ["package_merge"], "adler32": ["adler"], "CRC": ["crc32fast"]}

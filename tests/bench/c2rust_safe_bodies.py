@@ -24,8 +24,8 @@ from subprocess import DEVNULL, PIPE, CompletedProcess, run
 from typing import Any, NamedTuple
 
 from jarvis_workers.source.rust.rust_items import RustItem, read_items
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import HEAD, task_of, with_reviews
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import HEAD, task_of, with_reviews
 from tests.bench.c2rust_projects import COMMANDS
 from tests.bench.c2rust_unsafe_blocks import Block, blocks_of, sources, unsafe_code_lines, unsafe_operations
 from tests.chaos.conversations import set_model

@@ -13,17 +13,17 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import TypeVar
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.shims import forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
-from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust.make_skeleton import _skeleton, translation_targets
-from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
-from jarvis_workers.steps.c2rust.skeleton import all_declarations, decode_skeleton, encode_skeleton
-from jarvis_workers.steps.c2rust.translate_function import question_of
+from jarvis_workers.c2rust.stages.make_skeleton import _skeleton, translation_targets
+from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
+from jarvis_workers.c2rust.stages.skeleton import all_declarations, decode_skeleton, encode_skeleton
+from jarvis_workers.c2rust.stages.translate_function import question_of
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from tests.bench.c2rust_projects import COMMANDS, MOST_MEGABYTES, read_library
 
 T = TypeVar("T")

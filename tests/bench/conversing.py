@@ -14,18 +14,18 @@ from pathlib import Path
 import psutil
 from sqlalchemy import select
 
-from jarvis_workers.conversations.resources import AgentSetup, setup_of
-from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.conversations.task_answer import ANSWER
-from jarvis_workers.local.agents import ConversationThread
+from jarvis_workers.agents.conversations.resources import AgentSetup, setup_of
+from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.conversations.task_answer import ANSWER
+from jarvis_workers.executors.local.agents import ConversationThread
+from jarvis_workers.models.platforms.compatible import Compatible, Terms
+from jarvis_workers.models.platforms.groups import ModelGroup
+from jarvis_workers.models.platforms.openai_transport import Clients, Sdk
+from jarvis_workers.models.platforms.registry import Providers
+from jarvis_workers.models.platforms.transport import OnLine, Wire
+from jarvis_workers.models.ratelimit.gate import LocalLimiter
 from jarvis_workers.pipeline.attempt import Done
 from jarvis_workers.pipeline.runner import load, save
-from jarvis_workers.platforms.compatible import Compatible, Terms
-from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.openai_transport import Clients, Sdk
-from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.platforms.transport import OnLine, Wire
-from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import jobs

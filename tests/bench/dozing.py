@@ -1,7 +1,7 @@
 """A pipeline of jobs that only sleep, to measure the overhead of the product.
 
-The kind "test.doze" is an entry point in tests/plugins. Run as a module, it is a worker with two slots and the settings
-of its environment.
+The kind "test.doze" is an entry point in tests/support/plugins. Run as a module, it is a worker with two slots and the
+settings of its environment.
 """
 
 import threading
@@ -21,7 +21,7 @@ KIND = "test.doze"
 MODULE = "tests.bench.dozing"
 STAGES = (
     Stage("doze", module=MODULE, queue="scan"),
-    Stage("end", module="tests.dispatch.ending", queue="control"),
+    Stage("end", module="tests.executors.dispatch.ending", queue="control"),
 )
 SLOTS = 2
 
@@ -45,7 +45,8 @@ def decide(seconds: float, __: Resources) -> Commit:
 
 def work() -> None:
     """Run a worker for this pipeline."""
-    from jarvis_workers.service import remote, wiring, worker
+    from jarvis_workers.operate import worker
+    from jarvis_workers.runs import remote, wiring
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())

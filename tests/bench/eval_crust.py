@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from jarvis_workers.bench.crate_tests import crate_outcome
-from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.c2rust.bench.crate_tests import crate_outcome
 from jarvis_workers.c2rust.interface_question import interface_files
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.source.rust.rust_items import read_items
 from jarvis_workers.source.rust.rust_syntax import masked, unsafe_lines
 

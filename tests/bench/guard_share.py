@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from json import loads
 from pathlib import Path
 
-from jarvis_workers.agent.untrusted_text import Guard
+from jarvis_workers.agents.loop.untrusted_text import Guard
+from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.tools.tree import DirectoryTree
 
 
 def rules_of(index: CodeIndex, issue: dict[str, object]) -> set[str]:

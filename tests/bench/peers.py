@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.servers import missing
+from tests.support.servers import missing
 
 
 def cpu_of_children(work: Callable[[], object]) -> float:

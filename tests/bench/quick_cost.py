@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.machine import slowness
+from tests.support.machine import slowness
 
 SECONDS, EXPENSIVE_SECONDS, EXPENSIVE_TESTS = 600.0, 2.5, 20
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.platforms.tokens import estimate
-from tests.agents.server import ModelServer, Step, says
+from jarvis_workers.models.platforms.tokens import estimate
+from tests.agents.loop.server import ModelServer, Step, says
 from tests.bench.repair_tasks import TASKS, RepairTask, make_repository, passes
 
 SECONDS = 300

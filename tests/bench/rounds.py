@@ -17,17 +17,17 @@ from typing import Any
 import psutil
 
 from jarvis_workers import __version__
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.assistant.task import converse
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.agent import converse
 from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, SnapshotFacts
 from tests.bench.modelserver import FILES, LINES
 from tests.chaos.commands import until
-from tests.servers import free_port
+from tests.support.servers import free_port
 
 ROUNDS = 20
 # One more before them is the ramp, and an answer without a call is the end.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from tests.bench.modelserver import answer
-from tests.servers import free_port
+from tests.support.servers import free_port
 
 REFUSED = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 2\r\n\r\n{}"
 

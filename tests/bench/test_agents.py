@@ -9,17 +9,17 @@ import psutil
 import pytest
 from sqlalchemy import func, select
 
-from jarvis_workers.dispatch.sender import EXECUTOR
+from jarvis_workers.executors.dispatch.sender import EXECUTOR
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB, RUN
 from jarvis_workers.store.values import ENDED_RUNS
 from tests.bench import rounds
 from tests.chaos.commands import PAUSE
-from tests.dispatch.sleeping import sleeper
-from tests.dispatch.talking import Place
-from tests.servers import redis_server
-from tests.settings_files import write_settings
+from tests.executors.dispatch.sleeping import sleeper
+from tests.executors.dispatch.talking import Place
+from tests.support.servers import redis_server
+from tests.support.settings_files import write_settings
 
 CONVERSATIONS, ROUNDS, SECONDS = 200, 20, 1.0
 LOOK_SECONDS, PATIENCE_SECONDS = 0.5, 120.0

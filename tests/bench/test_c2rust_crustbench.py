@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.c2rust_crustbench import lines
-from tests.servers import missing
+from tests.support.servers import missing
 
 SOURCE = """
 #include <stdarg.h>

@@ -13,7 +13,7 @@ from jarvis_workers.toolchain.headers import builtin_headers
 from tests.bench.c2rust_mutants import measure, table
 from tests.bench.c2rust_mutations import draw_mutations
 from tests.bench.shared_statics import PREFIX, share_statics, static_symbols
-from tests.servers import require
+from tests.support.servers import require
 
 SOURCE = """int g(int, int);
 int f(int *p, int n, unsigned long size)

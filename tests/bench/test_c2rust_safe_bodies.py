@@ -6,10 +6,10 @@ import pytest
 
 from jarvis_workers.c2rust.body_form import body_problem
 from jarvis_workers.source.rust.rust_syntax import unsafe_lines
-from tests.agents.server import calls
+from tests.agents.loop.server import calls
 from tests.bench.c2rust_safe_bodies import BODIES, Answers, Planned, UnsafeCode, bodies_of, missing, unsafe_code
 from tests.bench.c2rust_unsafe_blocks import unsafe_code_lines
-from tests.servers import require
+from tests.support.servers import require
 
 TEXT = (BODIES / "tinyexpr_bodies.rs").read_text()
 SHARED = """use core::ffi::CStr;

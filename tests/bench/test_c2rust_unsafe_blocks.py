@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.c2rust_unsafe_blocks import one_block, removable, sources, unsafe_lines
-from tests.servers import require
+from tests.support.servers import require
 
 pytestmark = pytest.mark.slow
 

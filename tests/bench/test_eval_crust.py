@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import task_of
 from tests.bench import c2rust_interface_replay as replay
 from tests.bench.eval_crust import dependencies, given_crate, hold_out, lines, write_files
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 GIVEN = "pub fn twice(n: i32) -> i32 { unimplemented!() }\n"
 TESTS = """use {name}::numbers::twice;

@@ -14,26 +14,26 @@ import psutil
 import pytest
 import redis
 
-from jarvis_workers.dispatch.broker import Notifier
-from jarvis_workers.dispatch.routing import queue_key
-from jarvis_workers.dispatch.sender import EXECUTOR, Sender
+from jarvis_workers.executors.dispatch.broker import Notifier
+from jarvis_workers.executors.dispatch.routing import queue_key
+from jarvis_workers.executors.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.service.request import RunRequest
-from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import selection_of
-from jarvis_workers.service.submit import submit
+from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.scan_request import selection_of
+from jarvis_workers.runs.submit import submit
+from jarvis_workers.sec.runs.scan_input import ScanInput
+from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.settings import ScanSettings, load_settings
 from jarvis_workers.snapshots.resources import open_blobs
-from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Commit, Finished, Run, WorkerFacts
 from tests.bench import dozing
 from tests.bench.trees import make_tree
 from tests.chaos.commands import PAUSE
-from tests.plugins import PYTHONPATH
-from tests.servers import Redis, redis_server
 from tests.store.arrange import NO_SNAPSHOT, job_rows
+from tests.support.plugins import PYTHONPATH
+from tests.support.servers import Redis, redis_server
 
 ROOT = Path(__file__).parents[2]
 TREE = os.environ.get("BENCH_TREE", "")

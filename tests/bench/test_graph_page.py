@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
-from tests.browser import browser
 from tests.c2rust.graphs import large_graph, order_of
+from tests.support.browser import browser
 
 FUNCTIONS, EDGES = 10_000, 50_000
 SECONDS_MAX, BYTES_MAX = 1.0, 3_000_000

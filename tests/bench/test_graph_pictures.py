@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_cli.main import run
-from tests.browser import browser
+from tests.support.browser import browser
 
 DOCS = Path(__file__).parents[2] / "docs"
 LARGEST = 150_000

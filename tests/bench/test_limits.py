@@ -6,15 +6,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jarvis_workers.dispatch.sender import EXECUTOR
+from jarvis_workers.executors.dispatch.sender import EXECUTOR
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench import rounds
 from tests.bench.strictserver import StrictServer, strict_server
 from tests.bench.test_agents import USUAL_PACE, wait_for_all
-from tests.dispatch.talking import Place
-from tests.servers import redis_server
-from tests.settings_files import write_settings
+from tests.executors.dispatch.talking import Place
+from tests.support.servers import redis_server
+from tests.support.settings_files import write_settings
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 

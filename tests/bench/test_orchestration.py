@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.runs.scan_request import selection_of
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.scanner import Scanner
-from jarvis_workers.service.scan_request import selection_of
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.resources import open_blobs
@@ -30,12 +30,12 @@ FLOW_PATTERNS = [rule.pattern for rule in RULES if rule.check is None]
 SUBMIT = """
 import re, sys, time
 from pathlib import Path
-from jarvis_workers.service.wiring import blobs_of, open_store, selection_of
-from jarvis_workers.service.request import RunRequest
-from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.submit import submit
+from jarvis_workers.runs.wiring import blobs_of, open_store, selection_of
+from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.sec.runs.scan_input import ScanInput
+from jarvis_workers.runs.submit import submit
 from jarvis_workers.settings import load_settings
-from jarvis_workers.steps.sec.options import SecOptions
+from jarvis_workers.sec.stages.options import SecOptions
 
 tree, home = map(Path, sys.argv[1:])
 settings = load_settings({"data_dir": str(home)}, environ={}, directory=home)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import ModelServer, says
+from tests.agents.loop.server import ModelServer, says
 from tests.bench.reading.__main__ import main
 from tests.bench.reading.fetching import fetch, problems
 from tests.bench.reading.recipes import OWN, PUBLIC, PUBLIC_LABELS, Fix, Place, Tree, load_trees
@@ -28,7 +28,7 @@ from tests.bench.reading.scoring import (
     score,
 )
 from tests.bench.reading.table import Row, table
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 NAMED_TREES = ("sngrep", "libcue", "uftpd", "ytnef", "picohttpparser", "inih")
 # Kept for later trials, so that nobody adapts a prompt to them.

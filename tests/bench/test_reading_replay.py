@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Step
+from tests.agents.loop.server import Step
 from tests.bench.reading.__main__ import main
 from tests.bench.reading.recipes import OWN, load_trees
 from tests.bench.reading.replay import Recording, Replay, code_hash, load_recordings

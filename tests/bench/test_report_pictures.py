@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from jarvis_cli.main import run
-from tests.agents.server import Body, ModelServer, Step
-from tests.browser import browser
-from tests.judging import answer, place_of
-from tests.proving import answers_since, gives_up, to_show, tries
-from tests.settings_files import write_settings
+from tests.agents.loop.server import Body, ModelServer, Step
+from tests.support.browser import browser
+from tests.support.judging import answer, place_of
+from tests.support.proving import answers_since, gives_up, to_show, tries
+from tests.support.settings_files import write_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 LARGEST = 300_000

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import text
 
-from jarvis_workers.service.metrics.store_collector import StoreCollector
+from jarvis_workers.operate.metrics.store_collector import StoreCollector
 from jarvis_workers.store.engine import Store
 from tests.store.arrange import add_run
 from tests.store.clocks import FakeClock

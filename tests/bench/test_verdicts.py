@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step
+from tests.agents.loop.server import Body, ModelServer, Step
 from tests.bench.verdicts.pairs import lay_out_pairs
 from tests.bench.verdicts.replay import Replay
 from tests.bench.verdicts.scoring import OWN, Label, own_labels, score, shown
 from tests.cli.commands import Jarvis
 from tests.cli.conftest import jarvis as jarvis
-from tests.judging import judge
-from tests.settings_files import write_settings
+from tests.support.judging import judge
+from tests.support.settings_files import write_settings
 
 CODE = OWN / "code"
 

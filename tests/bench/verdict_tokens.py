@@ -1,8 +1,9 @@
 """Measure the prompt tokens of a verdict with a scripted model: python -m tests.bench.verdict_tokens TREE…
 
-Each tree is scanned by `jarvis sec agent` in a store of its own, twice, with the model of `tests.judging`. Tokens are
-those of the project's estimator. The static part of a request is its tools and system message; it counts once a run if
-all requests share it and it has the 1,024 tokens from which providers cache a prefix, else with each request.
+Each tree is scanned by `jarvis sec agent` in a store of its own, twice, with the model of `tests.support.judging`.
+Tokens are those of the project's estimator. The static part of a request is its tools and system message; it counts
+once a run if all requests share it and it has the 1,024 tokens from which providers cache a prefix, else with each
+request.
 """
 
 import json
@@ -14,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jarvis_workers.platforms.tokens import estimate
-from tests.agents.server import Body, ModelServer
-from tests.judging import AGAIN, judge
-from tests.settings_files import write_settings
+from jarvis_workers.models.platforms.tokens import estimate
+from tests.agents.loop.server import Body, ModelServer
+from tests.support.judging import AGAIN, judge
+from tests.support.settings_files import write_settings
 
 CACHED_FROM = 1_024
 FINDINGS = 40

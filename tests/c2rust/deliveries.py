@@ -10,7 +10,7 @@ from jarvis_workers.c2rust.translation import TranslatedProject, translate_proje
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
-from tests.servers import missing
+from tests.support.servers import missing
 
 
 def command(file: str, *arguments: str) -> CompileCommand:

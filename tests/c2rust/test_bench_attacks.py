@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import pytest
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
-from jarvis_workers.service.c2rust.project_archive import pack_project
-from tests.servers import missing, require
+from tests.support.servers import missing, require
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.body_form import BODY_MAX, body_problem
-from tests.agents.hostile_bodies import HOSTILE
-from tests.machine import assert_cpu_within
+from tests.agents.loop.hostile_bodies import HOSTILE
+from tests.support.machine import assert_cpu_within
 
 ROOT = Path(__file__).parents[2]
 # A character and a string for rustc. A lexer that ends the character too late would treat code as text.

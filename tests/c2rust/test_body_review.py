@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.body_review import ISSUES_MAX, MOST_CALLS, reviewer
 from jarvis_workers.c2rust.body_translation import TranslatedBody, Translators, translate_body
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, Review
 from jarvis_workers.c2rust.report.conversion_text import conversion_markdown, conversion_text
-from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import answered
+from jarvis_workers.models.platforms.profiles import GENERIC
+from tests.agents.loop.arrange import answered
 from tests.c2rust.test_body_translation import DIFFERENT, PASSED, RIGHT, WRONG, agent, body_answer, outcome, question
 
 BETTER = RIGHT.replace("{ p", "{\n    // Wraps, as in C.\n    p")

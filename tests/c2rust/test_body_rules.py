@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.c2rust.body_question import BodyQuestion
 from jarvis_workers.c2rust.body_rules import CONDITIONS, applicable_rules
 from jarvis_workers.c2rust.body_translation import PROMPTS

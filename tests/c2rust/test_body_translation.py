@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Ask, Conversation
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Ask, Conversation
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types, safe_functions
 from jarvis_workers.c2rust.body_translation import (
     TranslatedBody,
@@ -19,9 +20,8 @@ from jarvis_workers.c2rust.body_translation import (
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.gates import GateReport
-from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import answered
+from jarvis_workers.models.platforms.profiles import GENERIC
+from tests.agents.loop.arrange import answered
 
 FORWARDED = """pub unsafe extern "C" fn sum(a0: *const pair, a1: i32) -> i32 {
     // SAFETY: as in C, a0 points to a value; nothing changes it during the call.

@@ -8,8 +8,8 @@ import pytest
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, Review, SuiteResult
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
-from tests.browser import Browser, browser
 from tests.c2rust.graphs import graph_of, order_of
+from tests.support.browser import Browser, browser
 
 HOSTILE = "</script><script>document.title='owned'</script>"
 

@@ -8,7 +8,7 @@ import pytest
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, export, function_of, user_crate
 from jarvis_workers.c2rust.project import module_names
 from jarvis_workers.c2rust.rust_names import identifier
-from tests.servers import missing
+from tests.support.servers import missing
 
 ADD = 'pub unsafe extern "C" fn add(a: i32) -> i32 {\n    a + step(a)\n}\n'
 STEP = 'pub static mut step_static_n: i32 = 0;\npub unsafe extern "C" fn step(a: i32) -> i32 {\n    a\n}\n'

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.c2rust.crate_layout import CratePlan, module_of, plan_text, read_placement
 from jarvis_workers.c2rust.layout_question import (
     ENUMS_MAX,
@@ -24,9 +24,9 @@ from jarvis_workers.c2rust.layout_question import (
 from jarvis_workers.c2rust.project import place_functions
 from jarvis_workers.c2rust.translation import translate_project
 from jarvis_workers.c2rust.yaml_form import YamlForm
-from jarvis_workers.platforms.profiles import GENERIC
+from jarvis_workers.models.platforms.profiles import GENERIC
 from jarvis_workers.source.clang.c_types import CType, EnumDefinition
-from tests.agents.arrange import answered
+from tests.agents.loop.arrange import answered
 from tests.c2rust.deliveries import build, delivery, output, translated
 
 NAMES = ("encode", "decode", "size")

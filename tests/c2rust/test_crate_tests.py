@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.crate_tests import crate_outcome, judge_tests
-from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.c2rust.bench.crate_tests import crate_outcome, judge_tests
 from jarvis_workers.c2rust.interface_result import CrateTest
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.limits import CommandOutcome
-from tests.servers import require
+from tests.support.servers import require
 
 LIMITS = BenchLimits(build_seconds=120, test_seconds=5, memory_mb=2048, disk_mb=1024)
 CARGO = '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n'

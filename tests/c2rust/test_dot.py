@@ -11,7 +11,7 @@ from jarvis_workers.c2rust.dot import dot_lines, subgraph_stem, subgraphs
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from tests.c2rust.projects import calls, symbol, unit
-from tests.servers import missing
+from tests.support.servers import missing
 
 MAIN, HELPER, HOOK = symbol("main", line=1), symbol("helper", "b.c", 2), symbol("hook", "b.c", 3)
 NODE = symbol("node", "b.h", 1, category="type")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.bench.driver_programs import link_inputs
+from jarvis_workers.c2rust.bench.driver_programs import link_inputs
 from jarvis_workers.c2rust.driver_question import DRIVER_MAX, form_problem
 
 SYMBOLS = """project/libz.a[inflate.o]: inflate T 0 10

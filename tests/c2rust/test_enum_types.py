@@ -10,7 +10,7 @@ from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
-from tests.servers import missing
+from tests.support.servers import missing
 
 # Keywords, duplicate values, negative and large ones, names of methods and of what an enum has.
 SOURCE = """

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.file_improvement import ImprovedFile, improve_file, improver, objection
-from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import answered
+from jarvis_workers.models.platforms.profiles import GENERIC
+from tests.agents.loop.arrange import answered
 
 TEXT = "pub fn f(x: &[i32]) -> i32 {\n    unsafe { *x.get_unchecked(0) }\n}\n\n"
 TEXT += "#[test]\nfn t() { assert_eq!(f(&[1]), 1); }\n"

@@ -15,8 +15,8 @@ from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.symbol import Edge, SymbolGraph
-from tests.browser import Browser, browser
 from tests.c2rust.graphs import graph_of, large_graph, order_of
+from tests.support.browser import Browser, browser
 from tests.web.test_browser import AXE, axe
 
 FACTS = PageFacts("zlib", ("/home/ci/zlib", "jarvis 0.1.0"), units=3)

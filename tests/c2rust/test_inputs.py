@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.bench.programs import find_programs
-from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.programs import find_programs
+from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.gates import InputRun
 from jarvis_workers.c2rust.input_sources import InputSources, SetupFunction
 from jarvis_workers.c2rust.inputs import INPUTS, CallPlan, plan_calls
 from jarvis_workers.c2rust.project import ProjectItem
 from jarvis_workers.c2rust.signatures import ParameterMapping
-from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.c2rust.stages.input_runs import find_usable
+from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
+from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.source.clang.c_types import CDefinition, CType, Field, Record, UnitDefinitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.unit import Extent
-from jarvis_workers.steps.c2rust.input_runs import find_usable
-from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from tests.servers import require
+from tests.support.servers import require
 
 INT = CType("integer", "int", size=4, align=4, signed=True)
 CHAR = CType("integer", "char", size=1, align=1, signed=True)

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.c2rust.interface_question import (
     GROUP_MAX,
     InterfaceQuestion,
@@ -14,9 +15,8 @@ from jarvis_workers.c2rust.interface_question import (
 )
 from jarvis_workers.c2rust.interface_result import CrateOutcome, CrateTest, encode_outcome
 from jarvis_workers.c2rust.interface_translation import WrittenFiles, interface_translator, translate_interface
-from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import answered
+from jarvis_workers.models.platforms.profiles import GENERIC
+from tests.agents.loop.arrange import answered
 
 ONE, TWO = "pub fn one() -> u8 { todo!() }\n", "pub fn two() -> u8 { todo!() }\n"
 FILES = {"src/one.rs": ONE, "src/two.rs": TWO}

@@ -4,7 +4,7 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from jarvis_workers.bench.priority_semaphore import PrioritySemaphore
+from jarvis_workers.c2rust.bench.priority_semaphore import PrioritySemaphore
 from tests.chaos.commands import until
 
 

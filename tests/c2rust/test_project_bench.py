@@ -9,17 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.limits import BenchLimits, CommandLimit
-from jarvis_workers.bench.line_coverage import measure_coverage
-from jarvis_workers.bench.project_bench import CRATE, TARGET, CommandResult, ProjectBench, ProjectBuild, open_bench
-from jarvis_workers.c2rust.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.project_archive import pack_project
+from jarvis_workers.c2rust.bench.line_coverage import measure_coverage
+from jarvis_workers.c2rust.bench.project_bench import (
+    CRATE,
+    TARGET,
+    CommandResult,
+    ProjectBench,
+    ProjectBuild,
+    open_bench,
+)
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
+from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.sandbox.bench_limits import BenchLimits, CommandLimit
 from jarvis_workers.sandbox.confine import WORK
-from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.gcov import count_lines
-from tests.servers import require
+from tests.support.servers import require
 
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
 # The program that loops may reach its CPU time first, which make reports as an error.

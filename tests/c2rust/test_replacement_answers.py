@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.report import BadReport
+from jarvis_workers.agents.loop.report import BadReport
 from jarvis_workers.c2rust.library_replacement import (
     FunctionVerdict,
     LibraryChoice,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.c2rust.function_uses import function_uses
 from jarvis_workers.c2rust.library_replacement import FunctionVerdict, LibraryPolicy
 from jarvis_workers.c2rust.replacement_question import (
@@ -16,8 +16,8 @@ from jarvis_workers.c2rust.replacement_question import (
     replacer,
 )
 from jarvis_workers.c2rust.symbol import Edge, SymbolGraph
-from jarvis_workers.platforms.profiles import GENERIC
-from tests.agents.arrange import answered
+from jarvis_workers.models.platforms.profiles import GENERIC
+from tests.agents.loop.arrange import answered
 from tests.c2rust.graphs import graph_of, symbol
 
 MARKS = Marks("mark", "nonce", "canary")

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from jarvis_cli import progress
+from jarvis_cli.kit import progress
 from jarvis_workers import words
 from jarvis_workers.c2rust import conversion, replacement_lines, report
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
@@ -19,10 +19,10 @@ from jarvis_workers.c2rust.report.conversion_text import ACCEPTED, CAUSES, conve
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.rule_counts import SeverityCounts
-from jarvis_workers.service.c2rust import conversion_diff
+from jarvis_workers.c2rust.runs import conversion_diff
 from jarvis_workers.source.clang.unit import ReferenceKind
 from jarvis_workers.words import COUNTED_NOUN, STANDING, TRANSLATED, TRANSLATED_TEXT
-from tests.texts import literals, said
+from tests.support.texts import literals, said
 
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.signature_answer import PlannedParameter, passed_parameters, read_mapping
@@ -23,11 +23,11 @@ from jarvis_workers.c2rust.signature_question import (
     signer,
 )
 from jarvis_workers.c2rust.signatures import ParameterChoice, ParameterMapping, propose_signatures
-from jarvis_workers.platforms.profiles import GENERIC
+from jarvis_workers.models.platforms.profiles import GENERIC
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
-from tests.agents.arrange import answered
+from tests.agents.loop.arrange import answered
 
 CONST = ("raw", "ref", "slice", "cstr", "option ref", "option cstr")
 CHOICES = (

@@ -1,4 +1,4 @@
-"""Which steps a call of the compiler becomes; tests/service/c2rust/test_slot_compiler.py runs them."""
+"""Which steps a call of the compiler becomes; tests/c2rust/runs/test_slot_compiler.py runs them."""
 
 import pytest
 

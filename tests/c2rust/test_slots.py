@@ -1,4 +1,4 @@
-"""Slots in assembly text; tests/service/c2rust/test_slot_compiler.py builds and runs programs with them."""
+"""Slots in assembly text; tests/c2rust/runs/test_slot_compiler.py builds and runs programs with them."""
 
 import os
 

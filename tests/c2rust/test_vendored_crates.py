@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.crate_archive import dependencies_in
+from jarvis_workers.c2rust.bench.crate_archive import dependencies_in
 from jarvis_workers.c2rust.vendored_crates import (
     CONFIG,
     LOCK_FILE,

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import psutil
 
-from jarvis_workers.local.children import CHILD_MODULE
+from jarvis_workers.executors.local.children import CHILD_MODULE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from jarvis_workers.store.stages import progress

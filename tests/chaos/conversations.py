@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.agents.server import Body, ModelServer, Step, calls, late, says
-from tests.settings_files import write_settings
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late, says
+from tests.support.settings_files import write_settings
 
 ROUNDS = 8
 TASK, ANSWER = "Where is it?", "It is in a.c."

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from tests.chaos.commands import PATIENCE_SECONDS, crowd
-from tests.servers import require
+from tests.support.servers import require
 
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
 # The manifest of a crate names the run.

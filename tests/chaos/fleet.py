@@ -19,13 +19,13 @@ import psutil
 import redis
 from sqlalchemy import select, text
 
-from jarvis_workers.dispatch.routing import queue_key
+from jarvis_workers.executors.dispatch.routing import queue_key
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import AGENT_QUEUE
 from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, SEED_STAGES, crowd, until
-from tests.proxy import Proxy, proxy_to
-from tests.servers import Postgres, Redis
+from tests.support.proxy import Proxy, proxy_to
+from tests.support.servers import Postgres, Redis
 
 SCANNING, CONVERSING = "scan,control", "agent,control"
 LEASE_SECONDS = 2.0

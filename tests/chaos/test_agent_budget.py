@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.conversations import read_answer
+from jarvis_workers.runs.conversations import read_answer
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from jarvis_workers.store.values import Run
-from tests.agents.counting import counted
-from tests.agents.server import Body, ModelServer, Step, calls, says
+from tests.agents.loop.counting import counted
+from tests.agents.loop.server import Body, ModelServer, Step, calls, says
 from tests.chaos.conversations import ANSWER, ROUNDS, TASK, asked_again, make_sources, rounds, set_model
 from tests.chaos.fleet import CONVERSING, Fleet, fleet_of
-from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

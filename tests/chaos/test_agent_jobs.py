@@ -9,12 +9,12 @@ from typing import Any
 import psutil
 import pytest
 
-from jarvis_workers.service.conversations import read_answer, read_transcript
+from jarvis_workers.runs.conversations import read_answer, read_transcript
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from jarvis_workers.store.values import Run
-from tests.agents.server import ModelServer
+from tests.agents.loop.server import ModelServer
 from tests.chaos.commands import until
 from tests.chaos.conversations import (
     ANSWER,
@@ -28,8 +28,8 @@ from tests.chaos.conversations import (
 )
 from tests.chaos.fleet import CONVERSING, Fleet, Worker, fleet_of, flush_redis, restart_postgres
 from tests.chaos.test_observability import end, tasks, workers_seen
-from tests.servers import Postgres, free_port, redis_server
 from tests.store.arrange import job_rows
+from tests.support.servers import Postgres, free_port, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

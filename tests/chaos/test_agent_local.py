@@ -11,10 +11,10 @@ from typing import Any
 import psutil
 import pytest
 
-from jarvis_workers.agent.transcript import UNKNOWN
+from jarvis_workers.agents.loop.transcript import UNKNOWN
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
-from tests.agents.server import ModelServer, calls, hangs, says
+from tests.agents.loop.server import ModelServer, calls, hangs, says
 from tests.chaos.commands import Command, command, until
 from tests.chaos.conversations import (
     ANSWER,

@@ -12,14 +12,14 @@ import pytest
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from jarvis_workers.store.stages import progress
-from tests.agents.server import Body, ModelServer, Step, calls, late, says
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late, says
 from tests.chaos.commands import PATIENCE_SECONDS, command, crowd
 from tests.chaos.fleet import Fleet, fleet_of, kill_worker_at
-from tests.judging import LINE, answer, judge, place_of
-from tests.proving import answers_since, gives_up, to_show, tries
-from tests.reading_files import is_reading, read
-from tests.servers import Postgres, redis_server
-from tests.settings_files import write_settings
+from tests.support.judging import LINE, answer, judge, place_of
+from tests.support.proving import answers_since, gives_up, to_show, tries
+from tests.support.reading_files import is_reading, read
+from tests.support.servers import Postgres, redis_server
+from tests.support.settings_files import write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -12,8 +12,8 @@ from jarvis_workers.store.runs import newest
 from tests.bench.trees import make_tree
 from tests.chaos.commands import scan_of, until
 from tests.chaos.fleet import Fleet, fleet_of
-from tests.s3 import BUCKET, S3, s3_server
-from tests.servers import Postgres, redis_server
+from tests.support.s3 import BUCKET, S3, s3_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -11,7 +11,7 @@ from jarvis_workers.store.engine import Store
 from tests.chaos.commands import PATIENCE_SECONDS, until
 from tests.chaos.crates import arguments, converted, copied, results
 from tests.chaos.fleet import LEASE_SECONDS, TICK_SECONDS, Fleet, fleet_of
-from tests.servers import Postgres, redis_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

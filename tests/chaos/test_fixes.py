@@ -9,14 +9,14 @@ import pytest
 
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
-from tests.agents.server import Body, ModelServer, Step, calls, late, says
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late, says
 from tests.chaos.commands import PATIENCE_SECONDS, command, crowd, until
 from tests.chaos.conversations import set_model
 from tests.chaos.fleet import Fleet, Worker, fleet_of
 from tests.cli.code_repository import git
-from tests.judging import judge
-from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
+from tests.support.judging import judge
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

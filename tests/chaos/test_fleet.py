@@ -17,10 +17,10 @@ import psutil
 import pytest
 from sqlalchemy import select
 
+from jarvis_workers.runs.runs import find_run
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_json import body_to_json
-from jarvis_workers.service.reports.reports import read_body
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.sec.run_reports.reports import read_body
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import events
 from jarvis_workers.store.crash_attribution import CRASHES_AT_ALL
@@ -42,10 +42,8 @@ from tests.chaos.fleet import (
     kill_worker,
 )
 from tests.chaos.poison import poisoned_path
-from tests.installed import install
-from tests.servers import Postgres, Redis, redis_server
-from tests.steps.test_trace_flows import FILES as CALLERS
-from tests.steps.test_trace_flows import write
+from tests.sec.stages.test_trace_flows import FILES as CALLERS
+from tests.sec.stages.test_trace_flows import write
 from tests.store.arrange import (
     add_planned_run,
     candidate_count,
@@ -57,6 +55,8 @@ from tests.store.arrange import (
     stage_states,
     tick,
 )
+from tests.support.installed import install
+from tests.support.servers import Postgres, Redis, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -11,7 +11,7 @@ from jarvis_workers.store.runs import newest
 from jarvis_workers.store.stages import progress
 from tests.chaos.commands import command, until
 from tests.chaos.poison import poisoned_path
-from tests.steps.test_trace_flows import LINE, RELEASE, end
+from tests.sec.stages.test_trace_flows import LINE, RELEASE, end
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

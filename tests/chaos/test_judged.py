@@ -15,14 +15,14 @@ import pytest
 
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
-from tests.agents.server import ModelServer
+from tests.agents.loop.server import ModelServer
 from tests.chaos.commands import PATIENCE_SECONDS, command, crowd, until
 from tests.chaos.conversations import set_model
 from tests.chaos.fleet import Fleet, Worker, fleet_of, flush_redis
 from tests.cli.test_sec_agent import CALL, STATUSES
-from tests.judging import slow_judge
-from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
+from tests.support.judging import slow_judge
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jarvis_workers.dispatch.pool_config import POOL_MODULE
+from jarvis_workers.executors.dispatch.pool_config import POOL_MODULE
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, crowd, until
 from tests.chaos.fleet import Fleet, Worker, fleet_of
-from tests.servers import Postgres, Redis, redis_server
+from tests.support.servers import Postgres, Redis, redis_server
 
 FILES = 20
 QUEUES = "scan,control"

@@ -16,12 +16,12 @@ import pytest
 
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
-from tests.agents.server import Body, ModelServer, Step, late, says
+from tests.agents.loop.server import Body, ModelServer, Step, late, says
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.chaos.conversations import asked_again, has_heard, set_model
 from tests.chaos.fleet import CONVERSING, Fleet, fleet_of
-from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -13,7 +13,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from tests.bench.trees import make_tree
 from tests.chaos.commands import command, scan_of, until
-from tests.servers import Postgres
+from tests.support.servers import Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

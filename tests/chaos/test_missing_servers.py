@@ -19,8 +19,8 @@ from jarvis_workers.store.runs import newest
 from tests.bench.trees import make_tree
 from tests.chaos.commands import crowd, scan_of, until
 from tests.chaos.fleet import Fleet, fleet_of
-from tests.servers import Postgres, Redis, free_port, redis_server
 from tests.store.arrange import add_planned_run, job_rows
+from tests.support.servers import Postgres, Redis, free_port, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

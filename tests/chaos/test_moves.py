@@ -9,16 +9,16 @@ from random import Random
 import pytest
 
 from jarvis_workers.store.engine import Store
-from tests.agents.planning import answer_about_plan
-from tests.agents.server import Body, ModelServer, Step, calls, late
-from tests.agents.translating import HEAD, answers, is_review, perfect, task_of
+from tests.agents.loop.planning import answer_about_plan
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late
+from tests.agents.loop.translating import HEAD, answers, is_review, perfect, task_of
 from tests.chaos.commands import PATIENCE_SECONDS, until
 from tests.chaos.conversations import asked_again, has_heard, set_model
 from tests.chaos.crates import arguments, converted, copied, results
 from tests.chaos.fleet import Fleet, fleet_of, flush_redis, restart_postgres
 from tests.chaos.test_translations import PROFILE, building
 from tests.cli.test_c2rust_lib_replace import judge
-from tests.servers import Postgres, redis_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

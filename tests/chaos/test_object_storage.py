@@ -21,8 +21,8 @@ from jarvis_workers.store.tables import RUN
 from tests.bench.trees import make_tree
 from tests.chaos.commands import crowd
 from tests.chaos.fleet import Worker
-from tests.s3 import KEY, S3, SECRET, s3_server
-from tests.servers import Postgres, Redis, redis_server
+from tests.support.s3 import KEY, S3, SECRET, s3_server
+from tests.support.servers import Postgres, Redis, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing, pytest.mark.timeout(900)]
 

@@ -21,8 +21,8 @@ from tests.chaos.commands import until
 from tests.chaos.fleet import Fleet, fleet_of
 from tests.chaos.outages import OUTAGES, lasting, mounted
 from tests.chaos.test_fleet import ONE_EACH, SEEDS, assert_nothing_is_left, last_run, report
-from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows, run_now
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timing]
 

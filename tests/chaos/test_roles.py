@@ -11,7 +11,7 @@ from jarvis_workers.store.roles import role_statements
 from tests.bench.trees import make_tree
 from tests.chaos.fleet import fleet_of
 from tests.cli.commands import Jarvis
-from tests.servers import Postgres, redis_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

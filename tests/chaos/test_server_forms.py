@@ -12,17 +12,17 @@ from typing import NamedTuple
 import pytest
 import redis
 
-from jarvis_workers.dispatch.broker import Notification, Notifier
-from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.errors import BrokerUnavailable
+from jarvis_workers.executors.dispatch.broker import Notification, Notifier
+from jarvis_workers.executors.dispatch.routing import queue_key
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.chaos.commands import scan_of, until
 from tests.chaos.fleet import fleet_of
 from tests.chaos.test_missing_servers import body, calm_body, newest_run, there_is_a_run
-from tests.servers import Postgres, pgbouncer, redis_server, sentinels
-from tests.service.redis_user import acl_line
+from tests.runs.redis_user import acl_line
 from tests.store.arrange import job_rows
+from tests.support.servers import Postgres, pgbouncer, redis_server, sentinels
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

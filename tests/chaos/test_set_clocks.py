@@ -22,8 +22,8 @@ from tests.bench.trees import make_tree
 from tests.chaos.commands import command, crowd, scan_of, until
 from tests.chaos.fleet import Fleet, Worker, fleet_of, let_pass
 from tests.chaos.test_fleet import last_run, report
-from tests.faked_time import SettableClock, settable_clock
-from tests.servers import Postgres, Redis, postgres, redis_server
+from tests.support.faked_time import SettableClock, settable_clock
+from tests.support.servers import Postgres, Redis, postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing, pytest.mark.timeout(900)]
 

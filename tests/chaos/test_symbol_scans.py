@@ -13,7 +13,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.chaos.fleet import Fleet, fleet_of
-from tests.servers import Postgres, redis_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jarvis_workers.service.conversations import read_answer
+from jarvis_workers.runs.conversations import read_answer
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
-from tests.agents.server import Body, ModelServer, Step, calls, late, says
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late, says
 from tests.assistant.teams import last, message, system
 from tests.chaos.commands import command, until
 from tests.chaos.conversations import ANSWER, TASK, asked_again, has_heard, make_sources, set_model
 from tests.chaos.fleet import CONVERSING, fleet_of
-from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

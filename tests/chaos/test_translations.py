@@ -8,13 +8,13 @@ import psutil
 import pytest
 
 from jarvis_workers.store.engine import Store
-from tests.agents.server import Body, ModelServer, Step, calls, late
-from tests.agents.translating import answers, perfect, with_reviews
+from tests.agents.loop.server import Body, ModelServer, Step, calls, late
+from tests.agents.loop.translating import answers, perfect, with_reviews
 from tests.chaos.commands import PATIENCE_SECONDS, until
 from tests.chaos.conversations import asked_again, has_heard, set_model
 from tests.chaos.crates import arguments, converted, copied, results
 from tests.chaos.fleet import Fleet, fleet_of
-from tests.servers import Postgres, redis_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

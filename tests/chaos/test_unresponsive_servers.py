@@ -17,8 +17,8 @@ from tests.bench.trees import make_tree
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, scan_of, until
 from tests.chaos.fleet import SILENCE_SECONDS, Fleet, fleet_of, let_pass, read_only
 from tests.chaos.test_missing_servers import body, calm_body, newest_run, there_is_a_run
-from tests.servers import Postgres, Redis, redis_server
 from tests.store.arrange import job_rows
+from tests.support.servers import Postgres, Redis, redis_server
 
 FILES = 150
 SOON = 5

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import ModelServer, Step, calls
+from tests.agents.loop.server import ModelServer, Step, calls
 from tests.cli.commands import Ended, Jarvis
 
 MAIN = "int one(void) { return 1; }\nint main(void) { return one() - 1; }\n"

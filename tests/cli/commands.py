@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from jarvis_cli.app import Frame
+from jarvis_cli.kit.app import Frame
 from jarvis_cli.main import run
-from jarvis_workers.service import wiring
-from jarvis_workers.service.health.process_identity import this_worker
-from jarvis_workers.service.request import RunRequest
-from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.scan_request import blobs_of, selection_of
-from jarvis_workers.service.submit import submit
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.health.process_identity import this_worker
+from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.scan_request import blobs_of, selection_of
+from jarvis_workers.runs.submit import submit
+from jarvis_workers.sec.runs.scan_input import ScanInput
+from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import runs, workers
 
 COPY = "void f(char *a, char *b) { strcpy(a, optarg); }\n"

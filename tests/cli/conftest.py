@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.trusted_scope import SERVICES
+from jarvis_workers.runs.trusted_scope import SERVICES
 from jarvis_workers.snapshots.resources import PATTERNS_FOLDER
 from tests.cli.commands import Jarvis
 

@@ -4,19 +4,19 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from jarvis_workers.bench.crate_archive import tar_of
+from jarvis_workers.c2rust.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, encode_conversion
-from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.fast_run import FastInput
-from jarvis_workers.service.request import RunRequest
-from jarvis_workers.service.scan_request import blobs_of, selection_of
-from jarvis_workers.service.submit import submit
-from jarvis_workers.steps.c2rust.fast_options import FastOptions
-from jarvis_workers.steps.c2rust.pipelines import PREPARE, RUN, TRANSPILE
-from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
-from jarvis_workers.steps.c2rust.run_options import MoveOptions
-from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
-from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
+from jarvis_workers.c2rust.runs.fast_run import FastInput
+from jarvis_workers.c2rust.stages.fast_options import FastOptions
+from jarvis_workers.c2rust.stages.pipelines import PREPARE, RUN, TRANSPILE
+from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
+from jarvis_workers.c2rust.stages.run_options import MoveOptions
+from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
+from jarvis_workers.c2rust.stages.write_conversion import CONVERSION, CRATE, PAGE
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.scan_request import blobs_of, selection_of
+from jarvis_workers.runs.submit import submit
 from jarvis_workers.store import artifacts, runs
 from tests.cli.commands import Jarvis
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service import wiring
+from jarvis_workers.runs import wiring
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from tests.cli.commands import Jarvis
-from tests.every_kind import StoredRun, every_run, fill
+from tests.support.every_kind import StoredRun, every_run, fill
 from tests.web.test_absent_findings import assert_silent
 
 RUNS = every_run()

@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_workers.store.revisions import REVISIONS
 from tests.cli.commands import Jarvis
-from tests.servers import Postgres
+from tests.support.servers import Postgres
 
 
 def migrate_line(out: str) -> str:

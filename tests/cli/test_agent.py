@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.counting import counted
-from tests.agents.server import FAULTS, ModelServer, Step, calls, repeats_headers, says
+from tests.agents.loop.counting import counted
+from tests.agents.loop.server import FAULTS, ModelServer, Step, calls, repeats_headers, says
 from tests.chaos.conversations import rounds as said_before
 from tests.cli.commands import Jarvis
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 CODE = "int f(char *p) { return *p; }\n"
 LOOKS = calls("read_code", path="a.c")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import ModelServer, calls, says
+from tests.agents.loop.server import ModelServer, calls, says
 from tests.cli.commands import Ended, Jarvis
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 FACT = {"memory_type": "project_long_term", "tags": ["build"], "content": "Use meson."}
 SAVES = calls("save_memory", memories=[FACT])

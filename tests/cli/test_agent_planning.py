@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import ModelServer, calls, says
+from tests.agents.loop.server import ModelServer, calls, says
 from tests.assistant.teams import last
 from tests.cli.commands import Jarvis
 from tests.cli.test_agent import model

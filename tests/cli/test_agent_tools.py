@@ -8,11 +8,11 @@ import threading
 import pytest
 
 from jarvis_workers.toolchain.die_with_parent import is_running
-from tests.agents.server import ModelServer, Step, calls, hangs, says
+from tests.agents.loop.server import ModelServer, Step, calls, hangs, says
+from tests.agents.mcp_client.running import RAW, has_ended
+from tests.agents.tools.test_web_search import RESULT, endpoint
 from tests.cli.commands import Jarvis
-from tests.mcp_client.running import RAW, has_ended
-from tests.settings_files import write_settings
-from tests.tools.test_web_search import RESULT, endpoint
+from tests.support.settings_files import write_settings
 
 pytest.importorskip("mcp")
 

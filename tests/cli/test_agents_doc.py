@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.agents.server import Body, ModelServer, Step, calls, says
+from tests.agents.loop.server import Body, ModelServer, Step, calls, says
 from tests.cli.commands import Jarvis
 from tests.cli.test_prove import LONG, TREE
-from tests.judging import judge
-from tests.proving import to_show
-from tests.reading_files import is_reading, reported
-from tests.settings_files import write_settings
+from tests.support.judging import judge
+from tests.support.proving import to_show
+from tests.support.reading_files import is_reading, reported
+from tests.support.settings_files import write_settings
 
 DOC = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
 COMMANDS = [

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import ModelServer, repeats_headers
+from tests.agents.loop.server import ModelServer, repeats_headers
 from tests.cli.commands import COPY, Jarvis
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 KEY = "long/and+secret=key"
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.chaos.commands import crowd
 from tests.cli.commands import COPY, SYSTEM, obey_modes
-from tests.dispatch.test_broker_address import WRONG
+from tests.executors.dispatch.test_broker_address import WRONG
 
 MEGABYTE = 1_000_000
 DENSE = "strcpy(a, b);\n" * 2000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import require
+from tests.support.servers import require
 
 HARD = Path(__file__).parents[1] / "data" / "c2rust" / "hard"
 QEMU = "qemu-aarch64 -L /usr/aarch64-linux-gnu"

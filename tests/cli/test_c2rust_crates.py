@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.planning import answer_about_plan
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import HEAD, task_of
+from tests.agents.loop.planning import answer_about_plan
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import HEAD, task_of
 from tests.c2rust.vendors import crate_files, write_vendor
 from tests.cli.commands import Ended, Jarvis
 from tests.cli.test_c2rust_lib_replace import judge
 from tests.cli.test_c2rust_transpile import functions, head_of
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 LIBRARY = """#include "lib.h"
 static unsigned step(unsigned sum, unsigned char byte) { return sum * 31 + byte; }

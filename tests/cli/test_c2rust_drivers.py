@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import HEAD, answers, perfect, task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import HEAD, answers, perfect, task_of
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_transpile import COMMANDS, functions
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 HEADER = """#include <stdio.h>
 int twice(int a);

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.planning import answer_about_plan, is_about_signatures, is_layout
-from tests.agents.server import Body, ModelServer, Step
-from tests.agents.translating import function_of, perfect, with_reviews
+from tests.agents.loop.planning import answer_about_plan, is_about_signatures, is_layout
+from tests.agents.loop.server import Body, ModelServer, Step
+from tests.agents.loop.translating import function_of, perfect, with_reviews
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_run import COMMANDS, use_model
-from tests.servers import require
+from tests.support.servers import require
 
 NUMBERS = """#include "lib.h"
 static int calls;

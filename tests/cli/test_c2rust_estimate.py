@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from jarvis_cli.c2rust_estimate import estimate_json, estimate_lines
-from jarvis_workers.platforms.usage_profile import ConversationProfile
-from jarvis_workers.service.c2rust.run_estimate import ASSUMED, BudgetFit, RunEstimate
-from jarvis_workers.service.stage_measure import StageShare
-from tests.agents.planning import answer_about_plan
-from tests.agents.server import Body, ModelServer, Step
-from tests.agents.translating import with_reviews
+from jarvis_workers.c2rust.commands.estimate import estimate_json, estimate_lines
+from jarvis_workers.c2rust.runs.run_estimate import ASSUMED, BudgetFit, RunEstimate
+from jarvis_workers.models.platforms.usage_profile import ConversationProfile
+from jarvis_workers.runs.stage_measure import StageShare
+from tests.agents.loop.planning import answer_about_plan
+from tests.agents.loop.server import Body, ModelServer, Step
+from tests.agents.loop.translating import with_reviews
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_lib_replace import PACKER
 from tests.cli.test_c2rust_transpile import COMMANDS, FILES, perfect
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 DRIVER = StageShare(4, 0, 6, 9_400, 3_000, 0.0094, 0.012, ASSUMED["driver"])
 TRANSLATE = StageShare(40, 10, 108, 234_567, 42_000, 0.2346, 0.168, ConversationProfile(3.6, -196, 389, seen=310))

@@ -10,8 +10,8 @@ import pytest
 
 from jarvis_workers.toolchain.cargo import find_rust
 from tests.cli.commands import Jarvis
-from tests.landlocked import refuse_sandboxes
-from tests.servers import require
+from tests.support.landlocked import refuse_sandboxes
+from tests.support.servers import require
 
 HEADER = """struct pair { int first; unsigned char rest[3]; };
 int add(int a, int b);

@@ -8,12 +8,12 @@ import pytest
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.report.body import UncheckedUnit, encode_body, scan_body
-from jarvis_workers.service.c2rust.pictures import dot_program
-from jarvis_workers.service.c2rust.project_files import directory_of, write_project
-from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
+from jarvis_workers.c2rust.runs.pictures import dot_program
+from jarvis_workers.c2rust.runs.project_files import directory_of, write_project
+from jarvis_workers.c2rust.runs.scan_report import REPORT_FILE
 from tests.c2rust.projects import calls, symbol, unit
 from tests.cli.commands import Jarvis
-from tests.servers import missing
+from tests.support.servers import missing
 
 MAIN, PACK, BITS = symbol("main", "main.c", 3), symbol("pack", "lib/pack.c", 7), symbol("put_bits", "lib/bits.c", 2)
 STATE = symbol("state", "lib/pack.h", 5, category="type")

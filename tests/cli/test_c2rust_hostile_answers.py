@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.hostile_bodies import HOSTILE
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import answers, with_reviews
+from tests.agents.loop.hostile_bodies import HOSTILE
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import answers, with_reviews
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_transpile import BODIES, COMMANDS, FILES, functions, head_of, transpile
-from tests.servers import require
+from tests.support.servers import require
 
 pytestmark = pytest.mark.slow
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls, fails
-from tests.agents.translating import answers, task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls, fails
+from tests.agents.loop.translating import answers, task_of
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 C = """/* A ring of eight bytes. */
 struct ring { unsigned char bytes[8]; unsigned long first, count; };

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, fails, says
+from tests.agents.loop.server import Body, ModelServer, Step, fails, says
 from tests.cli.commands import Ended, Jarvis
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 PACKER = Path(__file__).parents[1] / "data" / "c2rust" / "packer"
 FIRST_MEMBER = re.compile(r"signatures:\n\n\W(\w+) \| ")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_cli.conversion_map_view import page
+from jarvis_workers.c2rust.commands.conversion_map_view import page
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, Review
 from jarvis_workers.c2rust.report.conversion_text import symbol_map_lines
-from jarvis_workers.service.c2rust.conversion_map import MappedFunction
-from jarvis_workers.service.c2rust.crate_directory import write_files
+from jarvis_workers.c2rust.runs.conversion_map import MappedFunction
+from jarvis_workers.c2rust.runs.crate_directory import write_files
 from tests.cli.commands import Jarvis
 from tests.cli.stored_conversions import function, store_conversion
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service import wiring
+from jarvis_workers.runs import wiring
 from jarvis_workers.source.rust.rust_syntax import RustText
 from jarvis_workers.source.rust.unsafe_edits import blanked
 from jarvis_workers.store import jobs, runs
-from tests.agents.server import Body, ModelServer, Step, calls
+from tests.agents.loop.server import Body, ModelServer, Step, calls
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 LIBRARY = """pub mod counters;
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service import wiring
+from jarvis_workers.runs import wiring
 from jarvis_workers.store import runs, translated_functions
-from tests.agents.server import Body, ModelServer, Step, calls
+from tests.agents.loop.server import Body, ModelServer, Step, calls
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_transpile import BODIES, FILES, head_of, transpile
-from tests.servers import require
+from tests.support.servers import require
 
 # The tokens of each of four answers, and a budget for two of the longest possible answers at a time.
 USAGE = {"prompt_tokens": 3_000, "completion_tokens": 5_000}

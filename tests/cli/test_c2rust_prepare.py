@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.agents.planning import functions_to_place, is_layout, plan, signatures
-from tests.agents.server import Body, ModelServer, Step, calls, fails, says
-from tests.agents.translating import HEAD, task_of
+from tests.agents.loop.planning import functions_to_place, is_layout, plan, signatures
+from tests.agents.loop.server import Body, ModelServer, Step, calls, fails, says
+from tests.agents.loop.translating import HEAD, task_of
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 LIBRARY = """#include <stddef.h>
 #include <string.h>

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.crate import TESTS
-from tests.agents.planning import answer_about_plan, is_about_signatures, signatures
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import HEAD, task_of
+from tests.agents.loop.planning import answer_about_plan, is_about_signatures, signatures
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import HEAD, task_of
 from tests.cli.commands import Ended, Jarvis
 from tests.cli.test_c2rust_lib_replace import judge, rows
 from tests.cli.test_c2rust_transpile import functions, head_of
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 LIBRARY = """#include "lib.h"
 static int smaller(int a, int b) { return a < b; }

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import answers, task_of
+from tests.agents.loop.server import Body, ModelServer, Step, calls
+from tests.agents.loop.translating import answers, task_of
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_transpile import MAKEFILE, functions, head_of, transpile
-from tests.servers import require
+from tests.support.servers import require
 
 HEADER = """int sum(const int *numbers, int count);
 int mean(int a, int b);

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.service.c2rust.pictures import dot_program
+from jarvis_workers.c2rust.runs.pictures import dot_program
 from tests.cli.commands import Jarvis
-from tests.servers import missing
+from tests.support.servers import missing
 
 HEADER = "struct pair { int x; };\nint helper(struct pair *p);\n"
 HELPER = '#include "a.h"\nstatic int count;\nint helper(struct pair *p) { count++; return p->x; }\n'

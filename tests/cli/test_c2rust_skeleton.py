@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from tests.cli.commands import Jarvis
-from tests.servers import require
+from tests.support.servers import require
 
 LIBRARY = """#include <string.h>
 #include "lib.h"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls, fails
-from tests.agents.translating import HEAD, answers, is_review, task_of, with_reviews
+from tests.agents.loop.server import Body, ModelServer, Step, calls, fails
+from tests.agents.loop.translating import HEAD, answers, is_review, task_of, with_reviews
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import require
-from tests.settings_files import write_settings
+from tests.support.servers import require
+from tests.support.settings_files import write_settings
 
 HEADER = """struct pair { int first; unsigned char rest[3]; };
 int total(const int *numbers, int count);

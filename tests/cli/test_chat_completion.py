@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_cli.chat_completion import completions
+from jarvis_workers.assistant.chat.chat_inputs import COMMANDS
+from jarvis_workers.assistant.commands.chat_completion import completions
 from jarvis_workers.assistant.input_handlers import SlashCommand, read_input
-from jarvis_workers.service.assistant.chat_inputs import COMMANDS
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import ModelServer, calls, says, stalls
+from tests.agents.loop.server import ModelServer, calls, says, stalls
 from tests.cli.commands import Jarvis
 from tests.cli.terminal import ALT_ENTER, CTRL_C, CTRL_D, ENTER, Terminal, at_terminal
 from tests.cli.test_agent import model
-from tests.machine import is_within
+from tests.support.machine import is_within
 
 START_SECONDS, TRIES = 1.0, 3
 pytestmark = [pytest.mark.slow, pytest.mark.timing]

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.cli.commands import COPY, SYSTEM
-from tests.workflow_commands import obeyed
+from tests.support.workflow_commands import obeyed
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text()

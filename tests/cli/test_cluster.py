@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.conversion import Conversion
-from jarvis_workers.dispatch.sender import EXECUTOR
-from jarvis_workers.steps.c2rust.pipelines import PARTIAL_FAST, TRANSPILE
+from jarvis_workers.c2rust.stages.pipelines import PARTIAL_FAST, TRANSPILE
+from jarvis_workers.executors.dispatch.sender import EXECUTOR
 from jarvis_workers.store import runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import WorkerFacts
 from tests.chaos.commands import until
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.stored_conversions import store_conversion
-from tests.servers import Redis, redis_server
 from tests.store.arrange import job_rows
+from tests.support.servers import Redis, redis_server
 
 pytestmark = pytest.mark.timing
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.service.assistant.repository_lock import lock_path
-from jarvis_workers.steps.assistant.change_code import BUILT_IN, OPTIONAL
-from tests.agents.server import FAULTS, ModelServer, Step, calls, says
+from jarvis_workers.assistant.chat.repository_lock import lock_path
+from jarvis_workers.assistant.code.change_code import BUILT_IN, OPTIONAL
+from tests.agents.loop.server import FAULTS, ModelServer, Step, calls, says
 from tests.cli.code_repository import MAIN, MAKEFILE, NAMED, Repository, git, patch, repository_of, snapshot
 from tests.cli.commands import Jarvis
-from tests.settings_files import trust_file, write_settings
+from tests.support.settings_files import trust_file, write_settings
 
 # Names of tools that are there without a sandbox and a search endpoint.
 REQUIRED = sorted({*BUILT_IN} - OPTIONAL)
@@ -243,9 +243,9 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_commit(repository: Repos
 
 def commit_again(repository: Repository, data: Path, branch: str) -> str:
     """Write the branch of a change again, as another process would, and return its commit."""
-    from jarvis_workers.service import wiring
-    from jarvis_workers.service.assistant.code_branches import find_code_run, publish_change, require_change
-    from jarvis_workers.service.scan_request import blobs_of
+    from jarvis_workers.assistant.chat.code_branches import find_code_run, publish_change, require_change
+    from jarvis_workers.runs import wiring
+    from jarvis_workers.runs.scan_request import blobs_of
 
     settings = repository.jarvis.settings
     with wiring.store_of(settings) as store:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.agents.server import ModelServer, calls, says
+from tests.agents.loop.server import ModelServer, calls, says
 from tests.cli.code_repository import MAIN, Repository, git, patch, repository_of, snapshot
 from tests.cli.commands import Jarvis
 from tests.cli.test_code import at_terminal

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from jarvis_workers.service import wiring
-from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.store import artifacts
-from tests.agents.server import ModelServer, says
+from tests.agents.loop.server import ModelServer, says
 from tests.cli.code_repository import Repository, git, patch, repository_of
 from tests.cli.commands import Jarvis
 from tests.cli.test_code import at_terminal

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from jarvis_cli.colour import paint, use_colour
-from jarvis_cli.finding_card import card
+from jarvis_cli.kit.colour import paint, use_colour
+from jarvis_workers.sec.commands.finding_card import card
 from jarvis_workers.sec.report.text import Span
 from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.triage_record import Judgement
 from tests.cli.test_finding_card import ISSUE, VERDICT
-from tests.issues import issue_of
+from tests.support.issues import issue_of
 
 
 class Terminal(io.StringIO):

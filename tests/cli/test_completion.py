@@ -2,8 +2,9 @@
 
 import pytest
 
-from jarvis_cli import completion, rule_completion
+from jarvis_cli.kit import completion
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.sec.commands import rule_completion
 from jarvis_workers.sec.report import FORMATS
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jarvis_cli.main import run
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.c2rust.conversion import Conversion
 from jarvis_workers.c2rust.crate_metrics import CrateMetrics
-from jarvis_workers.steps.c2rust.pipelines import FAST
+from jarvis_workers.c2rust.stages.pipelines import FAST
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.stored_conversions import function, store_conversion
 

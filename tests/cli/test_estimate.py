@@ -3,11 +3,11 @@
 import json
 from dataclasses import replace
 
-from jarvis_cli.scan_estimate import as_json, as_table
-from jarvis_workers.platforms.usage_profile import ConversationProfile
+from jarvis_workers.models.platforms.usage_profile import ConversationProfile
+from jarvis_workers.runs.stage_measure import StageShare
+from jarvis_workers.sec.commands.scan_estimate import as_json, as_table
 from jarvis_workers.sec.judge.cost_model import ASSUMED
-from jarvis_workers.service.estimate import Estimate
-from jarvis_workers.service.stage_measure import StageShare
+from jarvis_workers.sec.runs.estimate import Estimate
 
 CLUSTER = StageShare(3, 1, 2, 4_200, 500, 0.0042, 0.002, ASSUMED["cluster"])
 VERIFY = StageShare(40, 0, 104, 1_234_567, 31_200, 1.2346, 0.1248, ConversationProfile(2.6, 85.5, 300, seen=310))

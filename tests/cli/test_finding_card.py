@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from jarvis_cli.finding_card import card, listing
+from jarvis_workers.sec.commands.finding_card import card, listing
 from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.triage_record import Judgement
-from tests.issues import issue_of
+from tests.support.issues import issue_of
 
 ISSUE: dict[str, Any] = {
     "id": "C1a2b3c",

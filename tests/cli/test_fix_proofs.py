@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls, says
+from tests.agents.loop.server import Body, ModelServer, Step, calls, says
 from tests.cli.code_repository import NAMED, WHO, git
 from tests.cli.commands import Jarvis
 from tests.cli.test_prove import LONG, TREE, prover

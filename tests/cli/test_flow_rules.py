@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.commands import Jarvis
-from tests.steps.test_trace_flows import FILES, KEEP, LINE, end
+from tests.sec.stages.test_trace_flows import FILES, KEEP, LINE, end
 
 RULE = "flow_double_free"
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 import jarvis_cli
-from jarvis_cli import conversion_map_view, explain
-from jarvis_cli.language import language_of
+from jarvis_cli.kit.language import language_of
+from jarvis_workers.c2rust.commands import conversion_map_view
 from jarvis_workers.sec import rule_docs
+from jarvis_workers.sec.commands import explain
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.severity import SEVERITIES
 from tests.cli.commands import COPY, SYSTEM
-from tests.texts import said
+from tests.support.texts import said
 
 TABLE = json.loads((Path(jarvis_cli.__file__).parent / "zh.json").read_text("utf-8"))
 NAMED = {rule_docs.HEAD, *rule_docs.LANGUAGES.values(), *SEVERITIES, *conversion_map_view.HEAD}

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers import telemetry
-from jarvis_workers.service.assistant.definitions import predefined_tasks
-from tests.agents.server import ModelServer, calls, says
+from jarvis_workers.assistant.chat.definitions import predefined_tasks
+from tests.agents.loop.server import ModelServer, calls, says
 from tests.cli.commands import Jarvis
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 TOOL = "class T:\n    name = 'mine'\n    description = 'x'\n    parameters = {}\n"
 PLATFORM = "class P:\n    def chat(self, message):\n        return ''\n"

@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 import typer
 
-from jarvis_cli import exits
-from jarvis_cli.app import Frame
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.app import Frame
 from jarvis_cli.main import COMMANDS, Command, run
 from jarvis_workers.errors import UsageError
 
@@ -49,7 +49,9 @@ def test_help_names_every_command_and_imports_none():
 
     assert all(f"  {name} " in ended.stdout for name in COMMANDS)
     assert "jarvis sec fast " in ended.stdout
-    assert not {"jarvis_cli.sec", "jarvis_cli.config", "pydantic", "sqlalchemy", "rich"} & set(ended.stderr.split())
+    assert not {"jarvis_workers.sec.commands.main", "jarvis_cli.config", "pydantic", "sqlalchemy", "rich"} & set(
+        ended.stderr.split()
+    )
 
 
 def test_no_command_is_help(capsys):

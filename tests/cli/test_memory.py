@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import FAULTS, ModelServer, says
+from tests.agents.loop.server import FAULTS, ModelServer, says
 from tests.cli.commands import Jarvis, obey_modes
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 PROJECT, GLOBAL = "project_long_term", "global_long_term"
 MERGED = says("<merged_memory>\ncontent: Use meson.\ntags: [build, meson]\n</merged_memory>")

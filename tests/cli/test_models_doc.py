@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from jarvis_workers.agent.limits import Reason
-from tests.agents.server import Body, ModelServer, Step, calls, says
+from jarvis_workers.agents.loop.limits import Reason
+from tests.agents.loop.server import Body, ModelServer, Step, calls, says
 from tests.cli.commands import Jarvis
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 DOC = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
 CODE = "int main(void) { return 0; }\n"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.agents.server import Body, ModelServer, Step, fails
+from tests.agents.loop.server import Body, ModelServer, Step, fails
 from tests.chaos.commands import until
 from tests.cli.commands import COPY, SYSTEM, Jarvis
-from tests.dashboards import ask, without_data
-from tests.judging import judge
-from tests.otlp import ReceivedSpan, Receiver, otlp_receiver
-from tests.servers import Redis, free_port, missing, redis_server
-from tests.settings_files import write_settings
+from tests.support.dashboards import ask, without_data
+from tests.support.judging import judge
+from tests.support.otlp import ReceivedSpan, Receiver, otlp_receiver
+from tests.support.servers import Redis, free_port, missing, redis_server
+from tests.support.settings_files import write_settings
 from tests.test_alerts import ALERTS, CONFIG
 
 SECONDS = 240.0

@@ -6,7 +6,7 @@ import fsspec
 import pytest
 
 from tests.cli.commands import COPY, Jarvis
-from tests.s3 import s3_server
+from tests.support.s3 import s3_server
 
 
 def test_report_is_written_to_an_object_in_the_format_of_its_suffix(jarvis: Jarvis) -> None:

@@ -8,14 +8,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jarvis_cli.app import App
-from jarvis_cli.option_records import CommandOptions, Without, taking_options
-from jarvis_cli.options import Budget, Quiet
+from jarvis_cli.kit.app import App
+from jarvis_cli.kit.option_records import CommandOptions, Without, taking_options
+from jarvis_cli.kit.options import Budget, Quiet
 from jarvis_workers.errors import UsageError
 from jarvis_workers.option import AGENTS, Option, check_values, values_of_settings
-from jarvis_workers.service.scan_request import with_settings
+from jarvis_workers.runs.scan_request import with_settings
+from jarvis_workers.sec.stages.fix_options import FixOptions
 from jarvis_workers.settings import Settings
-from jarvis_workers.steps.sec.fix_options import FixOptions
 
 
 @dataclass(frozen=True, kw_only=True)

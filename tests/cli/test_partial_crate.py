@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 import pytest
 
-from jarvis_cli.conversion_output import conclude_partial_crate, write_new_crate
-from jarvis_cli.status_output import Quiet
+from jarvis_cli.kit.status_output import Quiet
+from jarvis_workers.c2rust.commands.conversion_output import conclude_partial_crate, write_new_crate
 from jarvis_workers.c2rust.conversion import Conversion, GateOutcome, SuiteResult
+from jarvis_workers.c2rust.runs.conversion_results import export_conversion
+from jarvis_workers.c2rust.runs.crate_directory import MANIFEST, write_files
+from jarvis_workers.c2rust.stages.pipelines import PARTIAL
 from jarvis_workers.errors import BrokerUnavailable, StoreFull, UsageError
-from jarvis_workers.service import wiring
-from jarvis_workers.service.c2rust.conversion_results import export_conversion
-from jarvis_workers.service.c2rust.crate_directory import MANIFEST, write_files
-from jarvis_workers.service.run_kinds import StoredRun
-from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.run_kinds import StoredRun
+from jarvis_workers.runs.runs import find_run
+from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import PARTIAL
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from tests.cli.commands import Jarvis

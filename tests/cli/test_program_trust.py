@@ -12,11 +12,11 @@ from typing import Annotated, Literal, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from jarvis_workers import service
+from jarvis_workers import api
 from jarvis_workers.settings import load_settings, untrusted_programs
 from jarvis_workers.settings.schema import FrozenSettings, Settings, WebSettings
 from jarvis_workers.settings.trust import READ_PATHS, RESTRICTED, SERVER_ADDRESSES, WEB_ACCESS, decide
-from tests.agents.server import ModelServer, says
+from tests.agents.loop.server import ModelServer, says
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.terminal import ENTER, at_terminal
 
@@ -520,7 +520,7 @@ def test_a_library_logs_what_has_no_effect(
     tree = jarvis.tree("src", {"a.c": COPY})
     (jarvis.place / "jarvis.yaml").write_text("store_url: postgresql://db.example/x\n")
     with caplog.at_level("WARNING", logger="jarvis"):
-        found = service.direct_scan(tree)
+        found = api.direct_scan(tree)
 
     assert found["summary"]["total"] == 1
     assert [f"jarvis: {record.facts['says']}\n" for record in caplog.records if record.msg == "settings"] == [

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from jarvis_cli.conversion_output import explain_without_result
-from jarvis_cli.progress import describe, rate_of
+from jarvis_cli.kit.progress import describe, rate_of
+from jarvis_workers.c2rust.commands.conversion_output import explain_without_result
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
 from jarvis_workers.c2rust.report.wording import words_in_reports
-from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.runs.run_facts import RunCosts, run_facts
 from jarvis_workers.store.values import Run, StageProgress
 
 TRANSLATE = StageProgress(

@@ -11,11 +11,11 @@ import pytest
 
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import refusal
-from tests.agents.server import Body, ModelServer, Step, calls
+from tests.agents.loop.server import Body, ModelServer, Step, calls
 from tests.cli.commands import Jarvis
 from tests.cli.test_sec_agent import set_models
-from tests.judging import judge
-from tests.proving import answers_since, to_show, tries
+from tests.support.judging import judge
+from tests.support.proving import answers_since, to_show, tries
 
 HEADER = "int greet(const char *name);\n"
 CODE = """\

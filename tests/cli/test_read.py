@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step
+from tests.agents.loop.server import Body, ModelServer, Step
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
-from tests.gates import GATED, Gate
-from tests.judging import task_of
-from tests.reading_files import PARSER, PLAIN, is_reading, items, read, reported
-from tests.settings_files import write_settings
+from tests.support.gates import GATED, Gate
+from tests.support.judging import task_of
+from tests.support.reading_files import PARSER, PLAIN, is_reading, items, read, reported
+from tests.support.settings_files import write_settings
 
 
 def set_model(jarvis: Jarvis, server: ModelServer, **more: object) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES
 from tests.cli.commands import COPY
-from tests.installed import forget, install
+from tests.support.installed import forget, install
 
 TEXT = 'void f(char *a, char *b)\n{\n    strcpy(a, b);\n    int n = atoi(b);\n    old_log(b);\n    old_log("x");\n}\n'
 OWN = """\

@@ -9,13 +9,13 @@ from typing import get_args
 import pytest
 from sqlmodel import update
 
-from jarvis_cli.run_results import RunOutput
+from jarvis_cli.kit.run_results import RunOutput
 from jarvis_workers.pipeline.stages import kinds, optional_function
-from jarvis_workers.service import wiring
-from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.run_kinds import RunResult
-from jarvis_workers.service.scan_request import blobs_of, selection_of
-from jarvis_workers.service.submit import submit
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.request import RunInput, RunRequest
+from jarvis_workers.runs.run_kinds import RunResult
+from jarvis_workers.runs.scan_request import blobs_of, selection_of
+from jarvis_workers.runs.submit import submit
 from jarvis_workers.store.tables import RUN
 from tests.cli.commands import Jarvis
 from tests.toy import KIND, LINES, ToyOptions

@@ -9,7 +9,7 @@ import pytest
 
 from tests.chaos.commands import until
 from tests.cli.commands import COPY, Jarvis
-from tests.gates import GATED, Gate
+from tests.support.gates import GATED, Gate
 
 
 @pytest.mark.slow

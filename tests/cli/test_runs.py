@@ -13,19 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_cli.run_local import run_locally
-from jarvis_cli.status_output import Quiet
+from jarvis_cli.kit.run_local import run_locally
+from jarvis_cli.kit.status_output import Quiet
 from jarvis_workers.errors import StoreUnavailable
-from jarvis_workers.service import wiring
-from jarvis_workers.service.scan_request import blobs_of
-from jarvis_workers.steps.sec.payloads import DiscoverPayload
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.scan_request import blobs_of
+from jarvis_workers.sec.stages.payloads import DiscoverPayload
 from jarvis_workers.store import jobs, transcripts
 from jarvis_workers.store.tables import RUN, STAGE
 from jarvis_workers.store.values import NewJob
 from tests.chaos.commands import until
 from tests.cli.commands import COPY
-from tests.gates import GATED, Gate
 from tests.store.arrange import add_planned_run
+from tests.support.gates import GATED, Gate
 
 DENSE = "strcpy(a, b);\n" * 2000
 PIPE_BYTES = 65536

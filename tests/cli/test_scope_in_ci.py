@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.trusted_scope import is_ci
-from jarvis_workers.service.unscanned_sources import COMPARED_BYTES
+from jarvis_workers.runs.trusted_scope import is_ci
+from jarvis_workers.runs.unscanned_sources import COMPARED_BYTES
 from jarvis_workers.settings.scope import NARROWING
 from tests.cli.commands import COPY, Ended, Jarvis
 

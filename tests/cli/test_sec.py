@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_cli.progress import MEGABYTE, Lines, describe, rate_of
+from jarvis_cli.kit.progress import MEGABYTE, Lines, describe, rate_of
 from jarvis_workers.store.values import Run, StageProgress
 from tests.cli.commands import COPY, SYSTEM, UNSAFE
 

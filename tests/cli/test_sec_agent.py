@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from jarvis_cli.report_target import Delivery
-from jarvis_cli.scan_request import ScanRequest
+from jarvis_cli.kit.report_target import Delivery
+from jarvis_workers.sec.commands.scan_request import ScanRequest
 from jarvis_workers.settings import Settings
-from tests.agents.server import FAULTS, Body, ModelServer, Step, says
+from tests.agents.loop.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
-from tests.judging import answer, judge, place_of
-from tests.settings_files import write_settings
+from tests.support.judging import answer, judge, place_of
+from tests.support.settings_files import write_settings
 
 CALL = """\
 #include <stdlib.h>
@@ -205,7 +205,7 @@ def test_the_worst_alone_are_judged_when_there_is_a_most(
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
         _, found, _ = report(jarvis, "--max-findings", 5)
-    monkeypatch.setattr("jarvis_workers.service.reports.finding_conversation.RUNS_SEARCHED", 1)
+    monkeypatch.setattr("jarvis_workers.sec.run_reports.finding_conversation.RUNS_SEARCHED", 1)
     assert jarvis("sec", "fast", "-p", "src", "-q").code == 0  # a run without conversations
 
     unasked = [issue for issue in found["issues"] if "--max-findings" in (issue["reason"] or "")]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, says
+from tests.agents.loop.server import Body, ModelServer, Step, says
 from tests.cli.commands import Jarvis
-from tests.judging import TEXTS, answer, judge, place_of
-from tests.settings_files import write_settings
+from tests.support.judging import TEXTS, answer, judge, place_of
+from tests.support.settings_files import write_settings
 
 TREE = {
     "src/a.c": "#include <string.h>\n#include <stdlib.h>\nvoid copy(char *out)\n{\n"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import FAULTS, Body, ModelServer, Step, calls, says
+from tests.agents.loop.server import FAULTS, Body, ModelServer, Step, calls, says
 from tests.cli.code_repository import WHO, git, snapshot
 from tests.cli.commands import Ended, Jarvis
-from tests.judging import judge
-from tests.settings_files import write_settings
-from tests.steps.fixing import ANSWER, BUILD, CHECK, COPY, FILES, FIX, GOOD, JOIN, JOINED, NAME, edit
+from tests.sec.stages.fixing import ANSWER, BUILD, CHECK, COPY, FILES, FIX, GOOD, JOIN, JOINED, NAME, edit
+from tests.support.judging import judge
+from tests.support.settings_files import write_settings
 
 FORMS = ("sarif", "html", "markdown")
 CHECKS = ("--build", BUILD, "--test", CHECK)

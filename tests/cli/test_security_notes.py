@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, says
+from tests.agents.loop.server import Body, ModelServer, Step, says
 from tests.cli.commands import Jarvis
-from tests.judging import judge
-from tests.reading_files import ASKED, PARSER, read
+from tests.support.judging import judge
+from tests.support.reading_files import ASKED, PARSER, read
 
 NOTES = "The server sends names of at most 63 bytes; NAME is set by our own start script."
 TREE = {

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = {"alembic", "celery", "jinja2", "openai", "redis", "rich", "sqlalchemy", "sqlmodel", "tenacity"}
 SHORT = [["config", "show"], ["runs", "list"], ["doctor"], ["sec", "fast", "a.c"], ["--version"], ["sec", "fast", "-h"]]
 CONVERSATION = f"""
-import jarvis_cli.chat, jarvis_cli.chat_terminal, sys
+import jarvis_workers.assistant.commands.chat, jarvis_workers.assistant.commands.chat_terminal, sys
 print(sorted({HEAVY - {"tenacity"}} & set(sys.modules)))
 """
 PROGRAM = f"""

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from jarvis_cli.main import run
+from jarvis_workers.assistant.chat.team_file import read_team
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.assistant.team_file import read_team
 from jarvis_workers.settings import Settings
-from tests.agents.server import Body, ModelServer, Step, calls, says
+from tests.agents.loop.server import Body, ModelServer, Step, calls, says
 from tests.assistant.teams import last, message, system
 from tests.cli.commands import Jarvis
 from tests.cli.test_agent import model

@@ -13,7 +13,7 @@ from jarvis_workers.assistant.methodology import Methodology
 from jarvis_workers.assistant.send_message import read_message
 from jarvis_workers.assistant.team_definition import TeamDefinition, TeamMember
 from jarvis_workers.settings import Settings
-from tests.agents.server import ModelServer, says
+from tests.agents.loop.server import ModelServer, says
 from tests.cli.commands import Jarvis
 from tests.cli.test_agent import model
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from jarvis_cli.terminal_text import for_stdout
+from jarvis_cli.kit.terminal_text import for_stdout
 
 CONTROLS = "a\x1b]0;title\x07 \x1b[2J\u202eb"
 

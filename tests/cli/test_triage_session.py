@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from jarvis_cli.triage_session import (
+from jarvis_workers.sec.commands.triage_session import (
     HELP,
     KEYS,
     AskQuestion,
@@ -16,7 +16,7 @@ from jarvis_cli.triage_session import (
     judge_findings,
 )
 from jarvis_workers.sec.triage_record import Judgement
-from tests.issues import issue_of
+from tests.support.issues import issue_of
 
 pytestmark = pytest.mark.timing
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls, says, truncates
+from tests.agents.loop.server import Body, ModelServer, Step, calls, says, truncates
 from tests.cli.commands import Jarvis
-from tests.judging import task_of
-from tests.reading_files import PLAIN, is_reading, item, reported
-from tests.settings_files import write_settings
+from tests.support.judging import task_of
+from tests.support.reading_files import PLAIN, is_reading, item, reported
+from tests.support.settings_files import write_settings
 
 REPEATED = "It is not possible to find the error, and it is not possible to fix it. "
 EXAMPLE = item("src/a.c", 13, "memcpy(name, p + 2, n);")

@@ -16,21 +16,21 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 from flask.testing import FlaskClient
 
-from jarvis_workers.service import wiring
-from jarvis_workers.service.background_runs import BackgroundRuns
-from jarvis_workers.service.scan_request import blobs_of
-from jarvis_workers.service.triage.queue import current_user
-from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.background_runs import BackgroundRuns
+from jarvis_workers.runs.scan_request import blobs_of
+from jarvis_workers.sec.triage.queue import current_user
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.settings import load_settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.web.access.sign_in import sign_in_of
 from jarvis_workers.web.app import create_app
 from jarvis_workers.web.context import WebContext
-from tests.agents.server import ModelServer, calls, says
+from tests.agents.loop.server import ModelServer, calls, says
 from tests.cli.commands import COPY, Jarvis
 from tests.cli.test_agent import model
 from tests.cli.test_sec_agent import set_models
-from tests.judging import judge
+from tests.support.judging import judge
 from tests.web.sample import TOKEN, csrf_token, signed_in
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from jarvis_workers.service.worker import STOP_SECONDS
+from jarvis_workers.operate.worker import STOP_SECONDS
 from jarvis_workers.store.queues import QUEUES
 from jarvis_workers.store.roles import role_statements
 from tests.compose.compose_file import COMPOSE_FILE, ROOT, read_compose, services, variables

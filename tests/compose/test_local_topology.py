@@ -13,7 +13,7 @@ import pytest
 
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.compose.compose_file import ROOT
-from tests.servers import free_port, missing, postgres_binaries, redis_binary
+from tests.support.servers import free_port, missing, postgres_binaries, redis_binary
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

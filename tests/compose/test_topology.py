@@ -14,14 +14,14 @@ from urllib.error import HTTPError
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step
-from tests.browser import Browser, browser
+from tests.agents.loop.server import Body, ModelServer, Step
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.cli.test_sec_agent import CALL
 from tests.compose.topology import Topology, topology
-from tests.dashboards import without_data
-from tests.judging import judge
-from tests.servers import missing
+from tests.support.browser import Browser, browser
+from tests.support.dashboards import without_data
+from tests.support.judging import judge
+from tests.support.servers import missing
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -25,7 +25,7 @@ import yaml
 from tests.chaos.commands import PAUSE, crowd
 from tests.compose.compose_file import ROOT, Service, services
 from tests.image.dockerfile import read_stages
-from tests.servers import UNPRIVILEGED, free_port, missing, postgres_binaries, redis_binary
+from tests.support.servers import UNPRIVILEGED, free_port, missing, postgres_binaries, redis_binary
 
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0

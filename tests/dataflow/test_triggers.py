@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jarvis_workers.dataflow.triggers import is_root
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 
 @pytest.mark.timing

@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 
 from tests.chaos.commands import until
 from tests.helm.chart import CUSTOM, Manifest, helm
-from tests.servers import free_port, missing
+from tests.support.servers import free_port, missing
 
 START_SECONDS = 300.0
 NAMESPACE = "scans"

@@ -17,7 +17,7 @@ import yaml
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from tests.servers import missing
+from tests.support.servers import missing
 
 TOP = Path(__file__).parents[2]
 CHART = TOP / "helm" / "jarvis"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from jarvis_workers import __version__
-from jarvis_workers.service.kubernetes.batch_values import ChartValues
+from jarvis_workers.operate.kubernetes.batch_values import ChartValues
 from tests.cli.commands import Ended, Jarvis
 from tests.cli.conftest import jarvis as jarvis
 from tests.helm.chart import CHART, SERVERS, VERSIONS, Manifest, manifests, of_kind, problems

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from jarvis_workers.toolchain.headers import builtin_headers
 from tests.image.dockerfile import read_stages
 from tests.image.rootfs import DOCKERFILE, ROOT
-from tests.servers import missing
+from tests.support.servers import missing
 from tests.test_dependencies import declared
 
 EXTRAS = ("agents", "c2rust", "cluster", "postgres", "flower", "re2", "s3", "metrics", "traces", "web")

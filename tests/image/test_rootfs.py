@@ -16,7 +16,7 @@ import pytest
 from tests.chaos.commands import until
 from tests.image.rootfs import Image, build
 from tests.image.test_dockerfile import EXTRAS
-from tests.servers import missing, redis_server
+from tests.support.servers import missing, redis_server
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 

@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_workers.sec.report import FORMATS
 from tests.cli.commands import COPY, SYSTEM, UNSAFE, Jarvis
-from tests.servers import Postgres
+from tests.support.servers import Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

@@ -20,7 +20,7 @@ from tests.bench.trees import make_tree
 from tests.chaos.commands import PATIENCE_SECONDS, SEED_STAGES, crowd, until
 from tests.chaos.fleet import Worker
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import Postgres, redis_server
+from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 

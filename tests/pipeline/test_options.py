@@ -2,12 +2,12 @@
 
 import json
 
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.agents.conversations.options import ConversationOptions
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.options import RunOptions
-from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.steps.sec.options import RuleFacts, SecOptions
+from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.options import RuleFacts, SecOptions
 from jarvis_workers.store.values import Run
 from tests.toy import ToyOptions
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.wire import decode_commit, encode_commit, to_line
 from jarvis_workers.sec.assessment import Verdict
-from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, VerdictResult
+from jarvis_workers.sec.stages.results import CandidateResult, ClusterResult, VerdictResult
 from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewJob, Spot
 
 paths = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from jarvis_workers.tools.tool import ToolFailed
+from jarvis_workers.agents.tools.tool import ToolFailed
 
 COPY = """#include "a.h"
 

@@ -8,7 +8,7 @@ import pytest
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import MATCHES_MAX, Scanner
 from jarvis_workers.source.match import engines
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 SCANNER = Scanner()
 

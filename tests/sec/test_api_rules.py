@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jarvis_workers.sec.scanner import Scanner
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 SCANNER = Scanner()
 WITHIN_SECONDS = 8

@@ -4,8 +4,8 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Scanner
-from tests.machine import is_within
-from tests.uncounted import cpu_seconds
+from tests.support.machine import is_within
+from tests.support.uncounted import cpu_seconds
 
 PATTERNS = (
     "boundary_funcs",

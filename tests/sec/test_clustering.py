@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.protocol import ModelRequest, Reply
+from jarvis_workers.models.platforms.profiles import PROFILES, Profile
+from jarvis_workers.models.platforms.protocol import ModelRequest, Reply
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.clustering import (
     CLAIM,
@@ -33,9 +33,9 @@ from jarvis_workers.sec.judge.clustering import (
     without_model,
 )
 from jarvis_workers.sec.judge.function_groups import by_function
+from jarvis_workers.sec.stages.ruleset import conditions_of
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.steps.sec.ruleset import conditions_of
-from tests.agents.arrange import MARKS, TEXT, Scripted, call, drive, text
+from tests.agents.loop.arrange import MARKS, TEXT, Scripted, call, drive, text
 from tests.sec.test_batching import found
 
 CONDITIONS = conditions_of(None)

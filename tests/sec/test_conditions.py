@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jarvis_workers.sec.judge.slices.conditions import Conditions
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 
 def branches(*directives: str) -> Conditions:

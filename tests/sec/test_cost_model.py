@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.platforms.usage_profile import LEAST_SAMPLES
+from jarvis_workers.models.platforms.usage_profile import LEAST_SAMPLES
 from jarvis_workers.sec.judge.cost_model import (
     ClusterCounts,
     expected_clusters,

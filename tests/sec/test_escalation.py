@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.protocol import ModelRequest, Reply
+from jarvis_workers.models.platforms.protocol import ModelRequest, Reply
 from jarvis_workers.sec.assessment import Verdict
-from tests.agents.arrange import Scripted, call, text
+from tests.agents.loop.arrange import Scripted, call, text
 from tests.sec.slicing import COPY, FILES
 from tests.sec.verifying import RISK, SAFE, found, item, prepared, report, verify
 

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import pytest
 
-from tests.machine import is_within
 from tests.sec.flow_faults import expected
 from tests.sec.following import tell
+from tests.support.machine import is_within
 
 pytestmark = pytest.mark.long
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.dataflow import FlowHit
-from tests.machine import assert_cpu_within
 from tests.sec.c_programs import NAMES, OTHER_NAMES, Program, programs
 from tests.sec.following import follow, model_of, stored, tell
+from tests.support.machine import assert_cpu_within
 
 pytestmark = pytest.mark.long
 

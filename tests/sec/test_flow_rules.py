@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Scanner
-from tests.machine import assert_cpu_within, is_within
+from tests.support.machine import assert_cpu_within, is_within
 
 
 def confidence(pattern: str, body: str, head: str = "int f(int a, char **argv)") -> float | None:

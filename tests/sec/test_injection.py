@@ -6,13 +6,13 @@ from itertools import product
 
 import pytest
 
-from jarvis_workers.agent.untrusted_text import Guard
-from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply
+from jarvis_workers.agents.loop.untrusted_text import Guard
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
+from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Tool, ToolOutcome
-from tests.agents.arrange import NATIVE, call, text
+from tests.agents.loop.arrange import NATIVE, call, text
 from tests.sec.verifying import MARKS, RISK, SAFE, found, prepared, report, toolbox, verify
 
 GOALS = {

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.errors import HostExhausted
-from jarvis_workers.platforms.profiles import PROFILES
-from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.models.platforms.profiles import PROFILES
+from jarvis_workers.models.platforms.protocol import Reply
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.proof.attempts import BLOCKED, CALLS_PER_ATTEMPT, AttemptLedger
 from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, ProofAim, run_proof_of
-from tests.agents.arrange import Scripted, call, drive
+from tests.agents.loop.arrange import Scripted, call, drive
 from tests.sec.slicing import COPY as COPY_IT
 from tests.sec.slicing import FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, toolbox

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Scanner
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 UNCHECKED = "char *a = getenv(b); strlen(a);"
 KEY = 'const char *key = "-----BEGIN PRIVATE KEY-----\\n'

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from jarvis_workers.platforms.protocol import ModelRequest, Reply
+from jarvis_workers.models.platforms.protocol import ModelRequest, Reply
 from jarvis_workers.sec.judge.question import VerificationQuestion
-from tests.agents.arrange import NATIVE, call
+from tests.agents.loop.arrange import NATIVE, call
 from tests.sec.verifying import MARKS, RISK, SAFE, found, prepared, report, verify
 
 BUG = "strcpy(d, s);"

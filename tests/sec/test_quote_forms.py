@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge import verification
 from jarvis_workers.sec.judge.lost_quote import LostQuote

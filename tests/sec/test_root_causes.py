@@ -18,7 +18,7 @@ from jarvis_workers.sec.report.defect_groups import count_root_causes, defect_gr
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.root_causes import RootCauseIds, defect_of
 from jarvis_workers.sec.trace import other_callers, trail_of, without_callers
-from jarvis_workers.sec.triage import TriageState, TriageVerdict
+from jarvis_workers.sec.triage_states import TriageState, TriageVerdict
 from tests.sec.test_batching import found
 
 TWELVE = Path(__file__).parents[1] / "data" / "root_causes" / "tinyproxy-1.11.1.jsonl"

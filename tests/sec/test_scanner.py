@@ -14,7 +14,7 @@ from jarvis_workers.sec.rules.analysis.examined import EXAMINED_MAX
 from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner
 from jarvis_workers.source.functions import MARKS_MAX
 from jarvis_workers.source.match import engines
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 SCANNER = Scanner()
 LINES = """strcpy(a, b);|printf(x);|printf("x");|/*|*/|#if 0|#endif|"|'|int atoi(char *s);|p = realloc(p, 3); system(x);

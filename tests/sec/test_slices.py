@@ -8,8 +8,8 @@ import pytest
 from jarvis_workers.sec.judge.slices import ROOM, CodeIndex, PlacedTree, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
-from tests.machine import assert_cpu_within
 from tests.sec.slicing import COPY, FILES, Files
+from tests.support.machine import assert_cpu_within
 
 
 def index(**files: str) -> CodeIndex:

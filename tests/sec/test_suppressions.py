@@ -8,7 +8,7 @@ from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.sec.suppressions import FOREIGN, REMARKS_MAX
 from jarvis_workers.source.match import engines
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 SCANNER = Scanner()
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, literal_length, read_amount, size_of_type
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 KNOWN = {"buf": 64, "N": 10}
 

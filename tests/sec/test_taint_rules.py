@@ -7,9 +7,9 @@ import pytest
 from jarvis_workers.dataflow import analyze, summarize
 from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from jarvis_workers.dataflow.calls.tainting import implies
-from tests.machine import assert_cpu_within
 from tests.sec.following import look_nowhere, tell
 from tests.sec.taint import ROW, own_hits
+from tests.support.machine import assert_cpu_within
 
 DIRECT = "void f(struct db *db)\n{\n    char *name = get_param(1);\n    run_query(db, name);\n}\n"
 

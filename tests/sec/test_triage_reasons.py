@@ -3,8 +3,8 @@
 import pytest
 
 from jarvis_workers.sec.judge.triage_reasons import CHARACTERS_MAX, REASONS_MAX, TriageReason, closest_reasons
-from jarvis_workers.sec.triage import TriageState
-from tests.agents.arrange import Scripted
+from jarvis_workers.sec.triage_states import TriageState
+from tests.agents.loop.arrange import Scripted
 from tests.sec.verifying import MARKS, SAFE, item, prepared, report, verify
 
 REASON = TriageReason("src/a.c", "unsafe_api", TriageState.FALSE, "both buffers are NAME_MAX + 1 bytes")

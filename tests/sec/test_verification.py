@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import make_marks
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
-from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.platforms.tokens import estimate
+from jarvis_workers.models.platforms.profiles import PROFILES, Profile
+from jarvis_workers.models.platforms.protocol import Reply
+from jarvis_workers.models.platforms.tokens import estimate
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
 from jarvis_workers.sec.judge.canary import CANARIES
 from jarvis_workers.sec.judge.quotes import find_quote
@@ -32,9 +34,7 @@ from jarvis_workers.sec.judge.verdict import (
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tree import DirectoryTree
-from tests.agents.arrange import TEXT, Scripted, call, drive, text
+from tests.agents.loop.arrange import TEXT, Scripted, call, drive, text
 from tests.sec.slicing import COPY, FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, toolbox, verify
 

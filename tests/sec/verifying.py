@@ -4,11 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.nonces import Marks, make_marks
-from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.protocol import Platform, Reply
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.nonces import Marks, make_marks
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.scripting import execute_script
+from jarvis_workers.agents.tools.tool import ToolOutcome
+from jarvis_workers.models.platforms.profiles import PROFILES, Profile
+from jarvis_workers.models.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Candidate
@@ -18,10 +21,7 @@ from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import call, drive
+from tests.agents.loop.arrange import call, drive
 from tests.sec.slicing import FILES, Files
 
 MARKS = make_marks(b"secret", "cluster")

@@ -15,8 +15,8 @@ from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut
 from jarvis_workers.snapshots.ignore import Globs, IgnorePattern
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import walk
-from tests.machine import assert_cpu_within, is_within
-from tests.uncounted import cpu_seconds
+from tests.support.machine import assert_cpu_within, is_within
+from tests.support.uncounted import cpu_seconds
 
 PIECES = (
     "a",

@@ -20,7 +20,7 @@ from jarvis_workers.snapshots.remote import RemoteBlobs
 from jarvis_workers.snapshots.resources import open_blobs, storage_environment
 from jarvis_workers.store.values import Commit
 from tests.chaos.commands import until
-from tests.s3 import HANG, KEY, S3, SECRET, FaultyS3, faulty_s3, s3_server
+from tests.support.s3 import HANG, KEY, S3, SECRET, FaultyS3, faulty_s3, s3_server
 
 QUICK = RequestLimits(connect_seconds=0.5, read_seconds=0.3, attempts=2)
 NAME = "ab" * 32

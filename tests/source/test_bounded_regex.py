@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jarvis_workers.source.bounded_regex import LINE_MAX, compile_bounded
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 
 @pytest.mark.parametrize(

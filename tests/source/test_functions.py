@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.source.functions import MARKS_MAX, Functions, functions
 from jarvis_workers.source.lex import mask
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 
 def found(text: str, language: str = "c/cpp") -> Functions:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.grammar_files import GRAMMARS, c_text
 from jarvis_workers.source.lex import comments, mask
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 WORDS = rb"""%% %{ %} { } | : ; ' " \ [ ] < > /* */ // a $$ $<a>1 @1 %union %code %destructor %top{ <A>{ {b} #if"""
 LINES = [b"\n", b"\n\n", b"\r\n", b" ", b"\t", b"\n%%\n", b"\n%{\n", b"\n%}\n", b"#if 0\n", b"\xff", b"\0"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.source.lex import LEXEMES_MAX, comments, mask
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 LANGUAGES = ("c/cpp", "rust")
 TOKENS = st.sampled_from(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.source.lex import comments, compiler_newlines, mask
-from tests.servers import missing
+from tests.support.servers import missing
 
 SPLICES = ("\\\n", "\\\r\n", "\\ \t\n", "\\\r")
 CASES = {

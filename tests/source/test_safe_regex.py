@@ -5,7 +5,7 @@ import time
 import pytest
 
 from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 pytestmark = pytest.mark.skipif(not is_linear_here(), reason="google-re2 is not installed")
 

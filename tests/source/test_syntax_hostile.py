@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.source.lex import mask
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 pytestmark = pytest.mark.long
 

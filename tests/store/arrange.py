@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 
 from jarvis_workers.pipeline.controller import advance, plan_job
-from jarvis_workers.steps.sec.results import CandidateResult
+from jarvis_workers.sec.stages.results import CandidateResult
+from jarvis_workers.sec.store.tables import CANDIDATE
 from jarvis_workers.store import crash_attribution, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sec_tables import CANDIDATE
 from jarvis_workers.store.tables import JOB, STAGE, WORKER
 from jarvis_workers.store.values import (
     AGENT_QUEUE,

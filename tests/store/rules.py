@@ -14,11 +14,11 @@ from jarvis_workers.pipeline.controller import advance, plan_job
 from jarvis_workers.pipeline.runner import save
 from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.stages.results import CandidateResult, spots_of
+from jarvis_workers.sec.store.tables import CANDIDATE
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
-from jarvis_workers.steps.sec.results import CandidateResult, spots_of
 from jarvis_workers.store import crash_attribution, jobs, runs, values
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sec_tables import CANDIDATE
 from jarvis_workers.store.tables import BLOB_USE, EVENT, JOB, RUN, SNAPSHOT
 from jarvis_workers.store.values import Claimed, Commit, NewJob, SnapshotFacts, Spot
 from tests.store.clocks import FakeClock

@@ -1,6 +1,7 @@
 """What a baseline knew is kept with its run, and goes with it."""
 
-from jarvis_workers.store import baselines, runs
+from jarvis_workers.sec.store import baselines
+from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
 from tests.store.arrange import add_run
 

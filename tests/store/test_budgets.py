@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jarvis_workers.ratelimit.budget import RunBudget
+from jarvis_workers.models.ratelimit.budget import RunBudget
 from jarvis_workers.store import budgets, jobs, runs, transcripts
 from jarvis_workers.store.budgets import AllowanceRequest, BudgetGrant
 from jarvis_workers.store.engine import Store

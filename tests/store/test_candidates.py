@@ -7,10 +7,10 @@ import pytest
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import SEEN_BY_MODEL
 from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.store import candidates
+from jarvis_workers.sec.store.tables import CANDIDATE
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sec_tables import CANDIDATE
 from jarvis_workers.store.values import Spot
 from tests.store.arrange import add_planned_run, claim, commit
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sqlalchemy import ColumnElement
 
 from jarvis_workers.pipeline.controller import Controller
-from jarvis_workers.service.health.process_identity import has_ended, this_worker
-from jarvis_workers.service.runs import is_abandoned
-from jarvis_workers.service.webhook import RECENT_SECONDS
+from jarvis_workers.runs.health.process_identity import has_ended, this_worker
+from jarvis_workers.runs.runs import is_abandoned
+from jarvis_workers.runs.webhook import RECENT_SECONDS
 from jarvis_workers.store import (
     budgets,
     clock_steps,

@@ -3,8 +3,9 @@
 import pytest
 
 from jarvis_workers.sec.assessment import EvidenceQuote, ReproScript, Verdict
-from jarvis_workers.steps.sec.results import ClusterResult, VerdictResult
-from jarvis_workers.store import clusters, jobs, runs, verdicts
+from jarvis_workers.sec.stages.results import ClusterResult, VerdictResult
+from jarvis_workers.sec.store import clusters, verdicts
+from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, DomainResult, Finished, NewCluster
 from tests.store.arrange import add_planned_run, claim, run_to_its_end

@@ -11,8 +11,8 @@ from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.store import leases
 from jarvis_workers.store.deadline import IDLE_SECONDS
 from jarvis_workers.store.engine import Store
-from tests.proxy import Proxy, proxy_to
-from tests.servers import Postgres
+from tests.support.proxy import Proxy, proxy_to
+from tests.support.servers import Postgres
 
 SECONDS = 0.5
 SLOW = text(f"SELECT pg_sleep({3 * SECONDS})")

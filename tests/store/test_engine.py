@@ -25,8 +25,8 @@ from jarvis_workers.store import leases
 from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.schema import load_tables
-from tests.servers import Postgres
 from tests.store.arrange import add_planned_run, states
+from tests.support.servers import Postgres
 
 OPEN_WHEN_TOLD = """
 import sys

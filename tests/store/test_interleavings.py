@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import Controller, plan_job
-from jarvis_workers.service import runs as requests
+from jarvis_workers.runs import runs as requests
 from jarvis_workers.store import crash_attribution, jobs, leases, runs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import update
 
-from jarvis_workers.steps.sec.results import CandidateResult
+from jarvis_workers.sec.stages.results import CandidateResult
 from jarvis_workers.store import artifacts, jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB

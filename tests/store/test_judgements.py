@@ -1,11 +1,12 @@
 """The last word on a finding is kept by its fingerprint; a run keeps those words that it was given."""
 
-from jarvis_workers.sec.triage import TriageState, TriageVerdict
+from jarvis_workers.sec.store import judgements, triage_operations
+from jarvis_workers.sec.store.judgements import Count
+from jarvis_workers.sec.store.triage_operations import OPERATIONS_MAX, TriageChange
 from jarvis_workers.sec.triage_record import Judgement
-from jarvis_workers.store import judgements, runs, triage_operations
+from jarvis_workers.sec.triage_states import TriageState, TriageVerdict
+from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.judgements import Count
-from jarvis_workers.store.triage_operations import OPERATIONS_MAX, TriageChange
 from tests.store.arrange import add_run
 
 TRUE, FALSE = TriageState.TRUE, TriageState.FALSE

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, MemoryType
 from jarvis_workers.assistant.memory.tools import memory_tools
-from jarvis_workers.conversations.stored_memory import StoredMemory
-from jarvis_workers.store import memories
+from jarvis_workers.assistant.store import memories
+from jarvis_workers.assistant.store.stored_memory import StoredMemory
 from jarvis_workers.store.engine import Store
-from jarvis_workers.tools.registry import Toolbox
 
 TYPES: tuple[MemoryType, ...] = ("project_long_term",)
 

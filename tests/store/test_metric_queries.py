@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, update
 
-from jarvis_workers.store import candidates, metric_queries, runs, verdicts, workers
+from jarvis_workers.sec.store import candidates, verdicts
+from jarvis_workers.store import metric_queries, runs, workers
 from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.metric_queries import ModelSum, QueueDepth, WorkerCount

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from jarvis_workers.errors import StoreError, StoreRefused
 from jarvis_workers.store.engine import Store, open_store
-from tests.servers import Postgres, pgbouncer
 from tests.store.arrange import add_planned_run, run_to_its_end
+from tests.support.servers import Postgres, pgbouncer
 
 THREADS, ROUNDS = 3, 40
 PREPARED = text("SELECT count(*) FROM job")

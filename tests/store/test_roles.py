@@ -11,8 +11,8 @@ from jarvis_workers.store import artifacts, leases
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.roles import role_statements
-from tests.servers import Postgres
 from tests.store.arrange import add_run, run_to_its_end
+from tests.support.servers import Postgres
 
 OWNER, WORKER = "jarvis_owner", "jarvis_worker"
 Migrate = Callable[[], Store]

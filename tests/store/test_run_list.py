@@ -15,7 +15,7 @@ HEAVY = ("sqlalchemy", "sqlmodel", "alembic", "openai", "celery", "tree_sitter",
 LISTS = f"""
 import sys
 from pathlib import Path
-from jarvis_workers.service.run_list import list_runs
+from jarvis_workers.runs.run_list import list_runs
 from jarvis_workers.settings import load_settings
 found = list_runs(load_settings(directory=Path.cwd()), 5)
 print([run.id for run in found], [name for name in {HEAVY} if name in sys.modules])

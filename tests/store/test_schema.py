@@ -10,10 +10,11 @@ from sqlalchemy import Connection, inspect, text
 from sqlmodel import SQLModel
 
 from jarvis_workers.errors import StoreError
-from jarvis_workers.store import judgements, run_labels, schema
+from jarvis_workers.sec.store import judgements
+from jarvis_workers.store import run_labels, schema
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
-from tests.servers import Postgres
+from tests.support.servers import Postgres
 
 
 def test_a_store_that_is_there_is_opened_as_it_is(store_url: str, open_stores: Callable[..., Store]) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from jarvis_workers.c2rust.conversion import Proof
+from jarvis_workers.c2rust.stages.results import TranslationResult
 from jarvis_workers.pipeline.controller import Controller
-from jarvis_workers.steps.c2rust.results import TranslationResult
 from jarvis_workers.store import jobs, runs, stages
 from jarvis_workers.store.domain_results import decode_results, encode_results
 from jarvis_workers.store.engine import Store

@@ -10,7 +10,7 @@ import pytest
 
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.toolchain.graphviz import draw, find_dot
-from tests.servers import missing
+from tests.support.servers import missing
 
 GRAPH = "digraph g { a -> b; }\n"
 

@@ -1,6 +1,6 @@
 """A toy domain: count the lines of each file, then add them up. No other package depends on it.
 
-The kind "toy.lines" is an entry point in tests/plugins; the domain has its own table, options and results.
+The kind "toy.lines" is an entry point in tests/support/plugins; the domain has its own table, options and results.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,11 +6,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli import exits
-from jarvis_cli.run_results import print_paths
-from jarvis_cli.status_output import Display
+from jarvis_cli.kit import exits
+from jarvis_cli.kit.run_results import print_paths
+from jarvis_cli.kit.status_output import Display
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.run_kinds import StoredRun, text_panel
+from jarvis_workers.runs.run_kinds import StoredRun, text_panel
 from jarvis_workers.store import artifacts
 
 

@@ -10,9 +10,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
-from jarvis_workers.service.background_runs import BackgroundRuns
-from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.submit import submit
+from jarvis_workers.runs.background_runs import BackgroundRuns
+from jarvis_workers.runs.runs import find_run
+from jarvis_workers.runs.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -22,8 +22,8 @@ from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.sign_in import sign_in_of
 from jarvis_workers.web.app import create_app
 from jarvis_workers.web.context import WebContext
-from tests.issues import FACTS
-from tests.service.test_submit import asking
+from tests.runs.test_submit import asking
+from tests.support.issues import FACTS
 
 TOKEN = "t" * 43
 LOCAL = ("localhost", "127.0.0.1")

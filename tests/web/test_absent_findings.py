@@ -12,20 +12,20 @@ import pytest
 from flask import Flask
 from prometheus_client import CollectorRegistry, generate_latest
 
+from jarvis_workers.operate.metrics.store_collector import StoreCollector
+from jarvis_workers.runs.runs import find_run
+from jarvis_workers.runs.webhook import run_ended
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.metrics.store_collector import StoreCollector
-from jarvis_workers.service.reports import reports
-from jarvis_workers.service.reports.gate import ScopesDiffer, evaluate_gate
-from jarvis_workers.service.reports.scan_series import newest_comparable
-from jarvis_workers.service.reports.totals import TotalsCache
-from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.scan_runs import NotAScan, find_scan, scan_of
-from jarvis_workers.service.webhook import run_ended
+from jarvis_workers.sec.run_reports import reports
+from jarvis_workers.sec.run_reports.gate import ScopesDiffer, evaluate_gate
+from jarvis_workers.sec.run_reports.scan_series import newest_comparable
+from jarvis_workers.sec.run_reports.totals import TotalsCache
+from jarvis_workers.sec.runs.scan_runs import NotAScan, find_scan, scan_of
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.store.engine import Store, open_store
-from tests.every_kind import EMPTY, StoredRun, every_run, fill, insert_run
+from tests.support.every_kind import EMPTY, StoredRun, every_run, fill, insert_run
 from tests.web.sample import application, signed_in
 
 # What a person takes for "nothing is wrong", in both languages.

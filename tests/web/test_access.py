@@ -16,7 +16,7 @@ from werkzeug.security import check_password_hash, generate_password_hash
 from werkzeug.test import create_environ
 
 from jarvis_workers.errors import SettingsError, UsageError
-from jarvis_workers.service.store_keys import store_key
+from jarvis_workers.runs.store_keys import store_key
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store

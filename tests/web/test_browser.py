@@ -11,11 +11,11 @@ import pytest
 from flask import Flask
 from waitress.server import create_server
 
-from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
-from tests.browser import Browser, browser
+from tests.support.browser import Browser, browser
 from tests.web.sample import TOKEN, add_report, issue, submitted
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.runs.runs import find_run
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run

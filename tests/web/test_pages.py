@@ -8,15 +8,15 @@ from flask.testing import FlaskClient
 
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan
 from jarvis_workers.sec.fix.result import FixResult, FixResults
-from jarvis_workers.service.fixes.fix_request import FixInput
-from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.sec.fix_runs.fix_request import FixInput
+from jarvis_workers.sec.stages.fix_options import FixOptions
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.sec.fix_options import FixOptions
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
-from tests.steps.c2rust.symbol_scans import start_symbol_scan
-from tests.steps.pipeline import Pipeline
+from tests.c2rust.stages.symbol_scans import start_symbol_scan
+from tests.sec.stages.pipeline import Pipeline
 from tests.web.sample import add_report, csrf_token, issue, submitted
 
 FINDING = "/runs/one/findings/C000001"

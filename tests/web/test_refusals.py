@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from jarvis_workers.ratelimit.budget import RunBudget
+from jarvis_workers.models.ratelimit.budget import RunBudget
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import budgets, runs
 from jarvis_workers.store.engine import Store
-from tests.every_kind import StoredRun, fill
+from tests.support.every_kind import StoredRun, fill
 from tests.web.sample import application, csrf_token, signed_in
 from tests.web.test_absent_findings import addresses, addresses_of_lists
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.runs.runs import find_run
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import crash_attribution, runs, transcripts
 from jarvis_workers.store.engine import Store

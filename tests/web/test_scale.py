@@ -12,7 +12,7 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import SnapshotFacts
-from tests.machine import is_within
+from tests.support.machine import is_within
 from tests.web.sample import add_report, application, issue, signed_in, submitted
 
 FINDINGS, RUNS = 10_000, 500

@@ -4,13 +4,13 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Note, RunTool
-from jarvis_workers.agent.events import BEFORE_ADDON_PROMPT
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Note, RunTool
+from jarvis_workers.agents.loop.events import BEFORE_ADDON_PROMPT
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.memory.entry import MemoryType
 from jarvis_workers.assistant.memory.tools import LIST_TAGS, RETRIEVE, SAVE
-from jarvis_workers.tools.tool import ToolOutcome
 
 FOLDER = Path(__file__).parent / "prompts"
 

@@ -7,17 +7,17 @@ from typing import cast
 
 from pydantic import BaseModel, ConfigDict
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm, Way
-from jarvis_workers.agent.untrusted_text import Guard
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm, Way
+from jarvis_workers.agents.loop.untrusted_text import Guard
 from jarvis_workers.assistant.memory.entry import Content, Tags
 from jarvis_workers.assistant.memory.grouping import MemoryGroup
 from jarvis_workers.assistant.memory.guidance import FOLDER
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 
 TAG = "merged_memory"
 

@@ -5,16 +5,16 @@ It is asked once a task and outside the session, so that the history stays as it
 
 from dataclasses import replace
 
-from jarvis_workers.agent import events
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Note
-from jarvis_workers.agent.loop import BadReply, read_calls, run_call
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop import events
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Note
+from jarvis_workers.agents.loop.loop import BadReply, read_calls, run_call
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.tool import BadCall
 from jarvis_workers.assistant.memory.guidance import FOLDER
 from jarvis_workers.assistant.memory.tools import SAVE
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.protocol import Message, Reply
-from jarvis_workers.tools.tool import BadCall
+from jarvis_workers.models.platforms.protocol import Message, Reply
 
 # The key in `session.user_data`, which has the seeds' name.
 PROMPTED = "__memory_save_prompted__"

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from jarvis_workers.agents.tools.tool import NoArguments, Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.assistant.memory.book import MemoryBook, frequent_tags, with_any_tag
 from jarvis_workers.assistant.memory.entry import (
     LONG_TERM,
@@ -24,7 +25,6 @@ from jarvis_workers.assistant.memory.entry import (
 )
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.redact import redact_server_text
-from jarvis_workers.tools.tool import NoArguments, Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SAVE, RETRIEVE, CLEAR, LIST_TAGS = "save_memory", "retrieve_memory", "clear_memory", "list_memory_tags"
 MEMORY_TOOLS = (SAVE, RETRIEVE, CLEAR)

@@ -1,1 +1,1 @@
-"""Fix findings: the question to an agent, and the gates that a patch must pass; pure, as all of `sec`."""
+"""Fix findings: the question to an agent, and the gates that a patch must pass; pure."""

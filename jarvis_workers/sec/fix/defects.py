@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.report import ReportForm
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.cwe import cwe_number, is_cwe
 from jarvis_workers.sec.judge.report_fields import Text, line_value, sentence

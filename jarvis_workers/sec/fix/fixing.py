@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.output import shorten
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.output import shorten
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import APPLIES, RESULTS, PatchGateResult, failure_of, impossible
-from jarvis_workers.tools.tool import ToolOutcome
 
 PROMPTS = Path(__file__).parent / "prompts"
 # The tool that runs the gates; the model cannot call it.

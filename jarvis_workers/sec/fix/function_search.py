@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, early_end
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits, early_end
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.fix.defects import FORM, CheckedReport, DefectItem, PlacedDefect, check, defect_at
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
@@ -26,7 +27,6 @@ from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
 from jarvis_workers.sec.judge.verdict import Quote
 from jarvis_workers.sec.judge.verification import ROLES
-from jarvis_workers.tools.registry import Toolbox
 
 PROMPTS = Path(__file__).parent / "prompts"
 # A request for corrections follows the first report at most so often.

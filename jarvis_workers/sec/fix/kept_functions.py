@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from jarvis_workers.agents.tools.reading import blank_comments
 from jarvis_workers.sec.fix.changed_files import Changes
 from jarvis_workers.sec.fix.gates import FUNCTION, PatchGateResult, failed, passed
 from jarvis_workers.sec.suppressions import MARKS
@@ -17,7 +18,6 @@ from jarvis_workers.source.grammar_files import c_text
 from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import mask
-from jarvis_workers.tools.reading import blank_comments
 
 # A fix of these may only remove code: double free, use after free, free of what is not the start of a heap block.
 REMOVABLE = frozenset({415, 416, 590, 761, 825})

@@ -23,26 +23,26 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, Note
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
-from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, Note
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.loop.untrusted_text import escape
+from jarvis_workers.agents.tools.reading import blank_comments
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.errors import AgentStopped
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.paths import listing, plain
-from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.batching import is_plain, kind_of
 from jarvis_workers.sec.root_causes import Place, defect_of
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
-from jarvis_workers.tools.reading import blank_comments
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
-from jarvis_workers.agent.effects import Ask, Conversation, Want
-from jarvis_workers.platforms.protocol import ModelRequest, TokenUsage
-from jarvis_workers.platforms.usage_profile import LEAST_SAMPLES, ConversationProfile
+from jarvis_workers.agents.loop.effects import Ask, Conversation, Want
+from jarvis_workers.models.platforms.protocol import ModelRequest, TokenUsage
+from jarvis_workers.models.platforms.usage_profile import LEAST_SAMPLES, ConversationProfile
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of

@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.untrusted_text import escape
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.untrusted_text import escape
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines
 from jarvis_workers.sec.judge.tool_calls import RUN
 from jarvis_workers.sec.judge.verification import PROMPTS, ROLES
-from jarvis_workers.tools.registry import Toolbox
 
 
 @dataclass(frozen=True)

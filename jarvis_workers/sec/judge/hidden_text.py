@@ -8,7 +8,7 @@ a candidate whose code has them is not dismissed.
 import re
 from collections.abc import Iterable, Iterator
 
-from jarvis_workers.agent.untrusted_text import QUOTED, Suspicion, escape
+from jarvis_workers.agents.loop.untrusted_text import QUOTED, Suspicion, escape
 from jarvis_workers.sec.judge.slices import Slice, SourceFile
 from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
 from jarvis_workers.sec.judge.slices.views import DIRECTIVE

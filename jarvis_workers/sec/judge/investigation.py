@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, RunTool, TaskResult
-from jarvis_workers.agent.interception import intercept
-from jarvis_workers.agent.limits import AgentLimits, early_end
-from jarvis_workers.agent.loop import CALLS_MAX, run_task
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, TaskResult
+from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.limits import AgentLimits, early_end
+from jarvis_workers.agents.loop.loop import CALLS_MAX, run_task
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.tool import NoArguments, Tool, ToolOutcome, typed
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.assessment import Exposure, RatedSeverity, Verdict
 from jarvis_workers.sec.judge.report_fields import Text
@@ -29,7 +30,6 @@ from jarvis_workers.sec.proof.crashes import severity_of_line
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.proof.proving import attempt_rules
 from jarvis_workers.sec.proof.run_tool import RUN_PROOF
-from jarvis_workers.tools.tool import NoArguments, Tool, ToolOutcome, typed
 
 PROMPTS = Path(__file__).parent / "prompts"
 OPEN_BENCH = "open_proof_bench"

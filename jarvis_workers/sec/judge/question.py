@@ -9,7 +9,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from jarvis_workers.agent.untrusted_text import Suspicion
+from jarvis_workers.agents.loop.untrusted_text import Suspicion
+from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import ROOM, CodeIndex, Slice, SliceTarget, cut
@@ -18,7 +19,6 @@ from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.sec.trace import other_callers, read_trail, without_callers
-from jarvis_workers.tools.tool import Language
 
 PLACES_MAX = 12
 # The characters of a slice around more places than other runs than those that prove ask about at once.

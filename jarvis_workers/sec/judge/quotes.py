@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from jarvis_workers.agent.nonces import LINE_MARKS
-from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.agents.loop.nonces import LINE_MARKS
+from jarvis_workers.agents.loop.untrusted_text import escape
+from jarvis_workers.agents.tools.reading import blank_comments, short_line
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
 from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
 from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Quote, short
-from jarvis_workers.tools.reading import blank_comments, short_line
 
 REACH = 3
 LETTERS_MIN, LETTERS_OF_A_PART = 3, 8

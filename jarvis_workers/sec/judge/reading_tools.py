@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from jarvis_workers.agents.tools.listing import list_files
+from jarvis_workers.agents.tools.reading import read_code
+from jarvis_workers.agents.tools.searching import SearchedView, search_code
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.sec.judge.slices import SELECTED, CodeIndex, PlacedTree, SearchTree, is_source, split_name
 from jarvis_workers.sec.proof.run_tool import RUN_PROOF
-from jarvis_workers.tools.listing import list_files
-from jarvis_workers.tools.reading import read_code
-from jarvis_workers.tools.searching import SearchedView, search_code
-from jarvis_workers.tools.tool import Tool
 
 READ, SEARCH = "read_code", "search_code"
 READERS = (READ, SEARCH, "list_files")

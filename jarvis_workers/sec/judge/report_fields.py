@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.agents.loop.untrusted_text import escape
 from jarvis_workers.sec.cwe import cwe_number, is_cwe
 
 NUMBER_MAX = 10**9

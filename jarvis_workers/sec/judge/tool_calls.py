@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from jarvis_workers.agent.effects import Conversation, RunTool, Want
-from jarvis_workers.agent.interception import intercept
-from jarvis_workers.agent.untrusted_text import Suspicion
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want
+from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.untrusted_text import Suspicion
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.sec.assessment import ReproScript
 from jarvis_workers.sec.judge.hidden_text import WORDS_MIN, has_prose, hidden_text
 from jarvis_workers.sec.judge.reading_tools import READ, SEARCH, shows_comments
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile, is_source, split_name
 from jarvis_workers.sec.judge.verdict import short
 from jarvis_workers.sec.proof.run_tool import OUTPUT_TITLE, RUN_PROOF
-from jarvis_workers.tools.tool import ToolOutcome
 
 RUN = "execute_script"
 COMMANDS_MAX, SCRIPT_MAX = 20, 8_000

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from jarvis_workers.sec.triage import TriageState
+from jarvis_workers.sec.triage_states import TriageState
 
 REASONS_MAX = 10
 REASON_LENGTH, CHARACTERS_MAX = 300, 2_000

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from jarvis_workers.agent.report import ReportForm
-from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.loop.untrusted_text import escape
 from jarvis_workers.sec.assessment import (
     TEXTS,
     EvidenceQuote,

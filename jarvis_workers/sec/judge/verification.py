@@ -13,14 +13,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, AgentUsage
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits, AgentUsage
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.reading import LONGEST_LINE
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
 from jarvis_workers.sec.judge.investigation import FORM as INVESTIGATED
@@ -42,9 +45,6 @@ from jarvis_workers.sec.judge.verdict import (
 )
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES, ONE_OF_EACH_VERDICT
 from jarvis_workers.sec.proof.attempts import AttemptsEnded
-from jarvis_workers.tools.reading import LONGEST_LINE
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 # Of defects that one job sees beside its candidates; a report holds fewer, if it is not meant to be endless.

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.tools.tool import Language
 
 
 class WorkedExample(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from jarvis_workers.agents.tools.tool import ToolArguments, ToolFailed
 from jarvis_workers.sec.proof.proof import (
     Attempt,
     ClientMessage,
@@ -16,7 +17,6 @@ from jarvis_workers.sec.proof.proof import (
     Transport,
     Way,
 )
-from jarvis_workers.tools.tool import ToolArguments, ToolFailed
 
 CODE_MAX, CONTENT_MAX, BYTES_MAX = 64_000, 200_000, 4 << 20
 FILES_MAX, ARGUMENTS_MAX, ARGUMENT_LENGTH, MESSAGES_MAX = 8, 32, 32_000, 64

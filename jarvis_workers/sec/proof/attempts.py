@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from jarvis_workers.agent.effects import Conversation, RunTool, Want
-from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want
+from jarvis_workers.agents.loop.untrusted_text import escape
+from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.sec.proof.crashes import Crash, ErrorRoot
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, RUN_PROOF, AttemptReport
-from jarvis_workers.tools.tool import ToolOutcome
 
 ATTEMPTS = 3
 # Attempts that cannot be built or are refused count separately.

@@ -11,16 +11,17 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agent.interception import intercept
-from jarvis_workers.agent.limits import AgentLimits, early_end
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.limits import AgentLimits, early_end
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.loop.report import ReportForm
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX, CONTENT_MAX
 from jarvis_workers.sec.proof.attempts import ATTEMPTS, AttemptLedger, AttemptsEnded
 from jarvis_workers.sec.proof.harness_source import CALLS
@@ -34,7 +35,6 @@ from jarvis_workers.sec.proof.proof import (
     STACK_MB,
     Proof,
 )
-from jarvis_workers.tools.registry import Toolbox
 
 PROMPTS = Path(__file__).parent / "prompts"
 # What the rules for attempts name.

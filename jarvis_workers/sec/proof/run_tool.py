@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
+from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome, typed
 from jarvis_workers.sec.proof.attempt_arguments import RunProof, RunProofOf, attempt_of
 from jarvis_workers.sec.proof.crashes import Crash, ErrorRoot
 from jarvis_workers.sec.proof.judgement import judge
@@ -25,7 +26,6 @@ from jarvis_workers.sec.proof.proof import (
     ProofTarget,
 )
 from jarvis_workers.sec.proof.weaknesses import is_effect, is_named_by
-from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome, typed
 
 RUN_PROOF = "run_proof"
 DESCRIPTION = "Build an attempt to prove the finding, and run it twice with sanitizers, in a sandbox without network."

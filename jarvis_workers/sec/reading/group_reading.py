@@ -12,14 +12,16 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, Reason, early_end
-from jarvis_workers.agent.loop import CALLS_MAX, run_task
-from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits, Reason, early_end
+from jarvis_workers.agents.loop.loop import CALLS_MAX, run_task
+from jarvis_workers.agents.loop.nonces import Marks
+from jarvis_workers.agents.loop.prompts import fill_from
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.investigation import OPEN_BENCH, BenchState
 from jarvis_workers.sec.judge.lost_quote import LostQuote
@@ -44,8 +46,6 @@ from jarvis_workers.sec.reading.hypotheses import (
 )
 from jarvis_workers.sec.reading.numbered_code import code_text, shown_lines
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines, outside_definitions
-from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 ROUNDS, TOOL_CALLS = 10, 20

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agents.loop.report import ReportForm
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.cwe import CWE_MAX, OTHER, category_of

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.platforms.tokens import estimate
+from jarvis_workers.agents.tools.reading import LONGEST_LINE, PADDING, short_line
+from jarvis_workers.models.platforms.tokens import estimate
 from jarvis_workers.sec.judge.slices.places import SourceFile
-from jarvis_workers.tools.reading import LONGEST_LINE, PADDING, short_line
 
 # A line of a table: numbers and what separates them, a constant and its number, or names in a list.
 NUMBER = r"-?(?:0[xX][0-9a-fA-F]+[uUlL]*|\d[\d.]*(?:[eE][+-]?\d+)?[fFuUlL]*)"

@@ -33,7 +33,7 @@ from jarvis_workers.sec.root_causes import RootCauseIds
 from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, score_of, severity_of
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
-from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
+from jarvis_workers.sec.triage_states import NOTHING_JUDGED, TriageVerdict
 from jarvis_workers.source.languages import is_test
 
 WORST_FIRST = tuple(reversed(SEVERITIES))

@@ -12,7 +12,7 @@ from typing import Any
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import IssueSuppression, Summary
-from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
+from jarvis_workers.sec.triage_states import NOTHING_JUDGED, TriageState, TriageVerdict
 from jarvis_workers.words import Words
 
 # Maximum number of suppressed findings that are stored; all are counted.

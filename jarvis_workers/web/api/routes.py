@@ -8,17 +8,17 @@ from flask import Response, current_app, jsonify, request
 from flask_openapi3.blueprint import APIBlueprint
 from pydantic import BaseModel
 
+from jarvis_workers.runs import run_pages, runs
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
+from jarvis_workers.sec.run_reports.diff import difference
+from jarvis_workers.sec.run_reports.excerpts import read_excerpts
+from jarvis_workers.sec.run_reports.gate import evaluate_gate
+from jarvis_workers.sec.run_reports.scan_series import newest_comparable, scope_of
+from jarvis_workers.sec.runs.scan_runs import ScanRun, has_findings, is_complete, scan_of
+from jarvis_workers.sec.triage import history
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.sec.triage_record import Judgement
-from jarvis_workers.service import run_pages, runs
-from jarvis_workers.service.reports.diff import difference
-from jarvis_workers.service.reports.excerpts import read_excerpts
-from jarvis_workers.service.reports.gate import evaluate_gate
-from jarvis_workers.service.reports.scan_series import newest_comparable, scope_of
-from jarvis_workers.service.scan_runs import ScanRun, has_findings, is_complete, scan_of
-from jarvis_workers.service.triage import history
-from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.api import models
 from jarvis_workers.web.context import LAST, RunMissing, context, current_identity, exact_run, exact_scan

@@ -2,13 +2,13 @@
 
 from flask import Blueprint, render_template
 
+from jarvis_workers.runs import runs
+from jarvis_workers.runs.labels import project_of
 from jarvis_workers.sec.report.diff import status_of
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.service import runs
-from jarvis_workers.service.labels import project_of
-from jarvis_workers.service.reports.diff import difference
-from jarvis_workers.service.reports.scan_series import newest_comparable, newest_scans_of
-from jarvis_workers.service.scan_runs import ScanRun
+from jarvis_workers.sec.run_reports.diff import difference
+from jarvis_workers.sec.run_reports.scan_series import newest_comparable, newest_scans_of
+from jarvis_workers.sec.runs.scan_runs import ScanRun
 from jarvis_workers.store.run_pages import RunFilter
 from jarvis_workers.web.context import context, exact_scan
 from jarvis_workers.web.finding_list import pages_of

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, render_template
 
-from jarvis_workers.service import conversations
+from jarvis_workers.runs import conversations
 from jarvis_workers.web.context import RunMissing, context, exact_run
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import PageQuery, read_query

@@ -10,11 +10,11 @@ from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.html.card import trace_and_code
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.triage import TriageState
-from jarvis_workers.service.reports.excerpts import read_excerpts
-from jarvis_workers.service.scan_runs import ScanRun
-from jarvis_workers.service.triage import history, queue
-from jarvis_workers.service.triage.file import REASON_MAX
+from jarvis_workers.sec.run_reports.excerpts import read_excerpts
+from jarvis_workers.sec.runs.scan_runs import ScanRun
+from jarvis_workers.sec.triage import history, queue
+from jarvis_workers.sec.triage.file import REASON_MAX
+from jarvis_workers.sec.triage_states import TriageState
 from jarvis_workers.web.context import RunMissing, context, current_identity, exact_scan, text_of
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
 from jarvis_workers.words import ENGLISH

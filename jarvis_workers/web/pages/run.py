@@ -6,11 +6,11 @@ from typing import Any
 from flask import Blueprint, Response, make_response, render_template
 
 from jarvis_workers.errors import SnapshotError, UsageError
+from jarvis_workers.runs import conversations, run_kinds, runs
+from jarvis_workers.runs.run_part import run_part
 from jarvis_workers.sec.report_document import ReportBody
-from jarvis_workers.service import conversations, run_kinds, runs
-from jarvis_workers.service.run_part import run_part
-from jarvis_workers.service.scan_runs import has_findings, is_complete, scan_of
-from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.sec.runs.scan_runs import has_findings, is_complete, scan_of
+from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.context import context, exact_run, exact_scan, text_of
 from jarvis_workers.web.finding_list import choose_findings, pages_of

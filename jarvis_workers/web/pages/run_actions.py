@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, redirect, request, url_for
 from werkzeug.wrappers import Response
 
-from jarvis_workers.service import runs
+from jarvis_workers.runs import runs
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.context import context, exact_run
 

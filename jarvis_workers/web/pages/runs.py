@@ -3,7 +3,7 @@
 from flask import Blueprint, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
-from jarvis_workers.service import run_pages
+from jarvis_workers.runs import run_pages
 from jarvis_workers.store.values import RUN_STATES
 from jarvis_workers.web.context import context
 from jarvis_workers.web.finding_list import pages_of

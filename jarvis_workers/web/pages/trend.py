@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from flask import Blueprint, render_template
 
-from jarvis_workers.service import run_pages
-from jarvis_workers.service.labels import PROJECT
-from jarvis_workers.service.reports.scan_series import ScanSeries, newest_scans_of, roots_of_scans, series_of
-from jarvis_workers.service.scan_runs import ScanRun
+from jarvis_workers.runs import run_pages
+from jarvis_workers.runs.labels import PROJECT
+from jarvis_workers.sec.run_reports.scan_series import ScanSeries, newest_scans_of, roots_of_scans, series_of
+from jarvis_workers.sec.runs.scan_runs import ScanRun
 from jarvis_workers.store.run_pages import RunFilter
 from jarvis_workers.web.charts import TrendPoint, cost_chart, trend_chart
 from jarvis_workers.web.context import context

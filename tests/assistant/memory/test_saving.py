@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent import events
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.effects import Conversation, TaskResult
-from jarvis_workers.agent.events import EventBus
-from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.transcript import Transcript
+from jarvis_workers.agents.loop import events
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.effects import Conversation, TaskResult
+from jarvis_workers.agents.loop.events import EventBus
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.loop.loop import run_task
+from jarvis_workers.agents.loop.transcript import Transcript
+from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.memory.entry import MEMORY_TYPES, MemoryDraft
 from jarvis_workers.assistant.memory.guidance import add_guidance
 from jarvis_workers.assistant.memory.saving import PROMPTED, add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.service.assistant.memory_files import MemoryFiles, memory_files
-from tests.agents.arrange import MARKS, TEXT, Lines, Scripted, agent_of, call, drive, heard, look, text
+from jarvis_workers.models.platforms.protocol import Reply
+from tests.agents.loop.arrange import MARKS, TEXT, Lines, Scripted, agent_of, call, drive, heard, look, text
 
 FACT = {"memories": [{"memory_type": "project_long_term", "tags": ["build"], "content": "Use meson."}]}
 SAVES = call("save_memory", json.dumps(FACT))

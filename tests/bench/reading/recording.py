@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from tests.bench.reading.replay import RULE_CWE, code_at, code_hash
-from tests.judging import CANDIDATE, PLACE, place_of, task_of
-from tests.proving import to_show
-from tests.reading_files import is_reading
+from tests.support.judging import CANDIDATE, PLACE, place_of, task_of
+from tests.support.proving import to_show
+from tests.support.reading_files import is_reading
 
 OF_ITEM = ("description", "reach", "severity", "sure", "suggestion", "cause", "look_at")
 PROVE = "run_proof"

@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple
 
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.sec.same_defect import is_same_weakness
-from tests.agents.server import Body, Step
-from tests.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, task_of
-from tests.proving import answers_since, gives_up, to_show, tries
-from tests.reading_files import is_reading, reported
+from tests.agents.loop.server import Body, Step
+from tests.support.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, task_of
+from tests.support.proving import answers_since, gives_up, to_show, tries
+from tests.support.reading_files import is_reading, reported
 
 Part = Literal["read", "verify", "prove"]
 PARTS: tuple[Part, ...] = ("read", "verify", "prove")

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.agents.server import ModelServer
+from tests.agents.loop.server import ModelServer
 from tests.bench.reading.replay import Replay
-from tests.settings_files import write_settings
+from tests.support.settings_files import write_settings
 
 REPORT = "report.json"
 # The report is written, whatever it says: nothing found, findings, or files that were not checked.

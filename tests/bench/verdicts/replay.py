@@ -8,9 +8,9 @@ one gets no verdict. These recordings were written by hand, as a strong model wo
 import json
 from typing import Any
 
-from tests.agents.server import Body, Step, calls
+from tests.agents.loop.server import Body, Step, calls
 from tests.bench.verdicts.scoring import OWN
-from tests.judging import AGAIN, answer, judge, place_of, usage_of
+from tests.support.judging import AGAIN, answer, judge, place_of, usage_of
 
 OF_VERDICT = ("preconditions", "trigger_path", "consequences", "suggestions", "evidence")
 

@@ -19,7 +19,7 @@ from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
-from tests.servers import missing
+from tests.support.servers import missing
 
 RUSTC = ("rustc", "--edition=2021", "-Cpanic=abort", "-Coverflow-checks=off", "-Cdebug-assertions=off", "-Awarnings")
 LAZY = ("-Crelro-level=partial", "-Clink-arg=-Wl,-z,lazy")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.slot_compiler import compile_with_slots
+from jarvis_workers.c2rust.bench.slot_compiler import compile_with_slots
 from tests.c2rust.mechanical.rust_programs import (
     TranslatedProgram,
     bench_library,
@@ -16,7 +16,7 @@ from tests.c2rust.mechanical.rust_programs import (
     rust_program,
     translated_program,
 )
-from tests.servers import missing
+from tests.support.servers import missing
 
 DATA = Path(__file__).parents[2] / "data" / "c2rust"
 CONSTRUCTS = DATA / "constructs"

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.profiles import PROFILES
-from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.models.platforms.profiles import PROFILES
+from jarvis_workers.models.platforms.protocol import Reply
 from jarvis_workers.sec.fix.defects import ITEMS_MAX
 from jarvis_workers.sec.fix.function_search import ROUNDS, FunctionQuestion, FunctionSearch, SearchResult, prepare
 from jarvis_workers.sec.judge.report_fields import TEXT_MAX
 from jarvis_workers.sec.judge.slices import CodeIndex
-from tests.agents.arrange import Scripted, call, drive, text
+from tests.agents.loop.arrange import Scripted, call, drive, text
 from tests.sec.slicing import COPY, FILES, Files
 from tests.sec.verifying import MARKS
 

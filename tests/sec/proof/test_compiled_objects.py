@@ -1,6 +1,6 @@
 """Which functions call which, from the symbols and relocations of object files and libraries."""
 
-from jarvis_workers.bench.proof_objects import read_objects
+from jarvis_workers.sec.bench.proof_objects import read_objects
 
 SYMBOLS = """\
 objects/0.o: run T 0 10

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench import proof_compilers
-from jarvis_workers.bench.proof_compilers import CLANG, GCC, called_by, installed_compilers
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.sec.bench import proof_compilers
+from jarvis_workers.sec.bench.proof_compilers import CLANG, GCC, called_by, installed_compilers
 from jarvis_workers.sec.proof.clang_declarations import declarations_of_tree
 from jarvis_workers.sec.proof.proof import Attempt, Language, ProofFile
 from tests.sec.proof.bad_attempts import CHEATS, MISUSES
 from tests.sec.proof.cases import CASES, Case
 from tests.sec.proof.test_cases import BUILD, BUILT_MAIN, BY_NAME, RECORD, TIERS, built, opened
-from tests.servers import missing
+from tests.support.servers import missing
 
 LINK = "clang -fsanitize=address,undefined -x c - -o"
 

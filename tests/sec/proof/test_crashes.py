@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.bench.fuzz_loop import STOPPING
-from jarvis_workers.bench.mutations import INPUT_MAX, Mutator
-from jarvis_workers.bench.proof_bench import ProofLimits
-from jarvis_workers.bench.proof_run import sanitizer_options
+from jarvis_workers.sandbox.mutations import INPUT_MAX, Mutator
+from jarvis_workers.sec.bench.fuzz_loop import STOPPING
+from jarvis_workers.sec.bench.proof_bench import ProofLimits
+from jarvis_workers.sec.bench.proof_run import sanitizer_options
 from jarvis_workers.sec.cwe import is_cwe
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.proof.crashes import (

@@ -7,14 +7,14 @@ from typing import cast
 
 import pytest
 
-from jarvis_workers.bench import proof_bench
-from jarvis_workers.bench.host_trouble import raise_for_host
-from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.errors import HostExhausted, SandboxError
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import RUNNING, Sandbox, refusal
+from jarvis_workers.sec.bench import proof_bench
+from jarvis_workers.sec.bench.host_trouble import raise_for_host
+from jarvis_workers.sec.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.proof.run_tool import report_on
-from jarvis_workers.steps.sec.proof_runner import BenchRunner
+from jarvis_workers.sec.stages.proof_runner import BenchRunner
 from tests.sec.proof.cases import CASES
 
 TIERS = [tier for tier in RUNNING if not refusal(tier)]

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.limits import AgentLimits
+from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
-from jarvis_workers.platforms.profiles import PROFILES
-from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.models.platforms.profiles import PROFILES
+from jarvis_workers.models.platforms.protocol import Reply
 from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX
 from jarvis_workers.sec.proof.harness_source import CALLS
 from jarvis_workers.sec.proof.proof import (
@@ -30,8 +31,7 @@ from jarvis_workers.sec.proof.proof import (
 )
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, run_proof
-from jarvis_workers.tools.registry import Toolbox
-from tests.agents.arrange import Scripted, call, drive, text
+from tests.agents.loop.arrange import Scripted, call, drive, text
 from tests.sec.verifying import MARKS
 
 QUESTION = ProofQuestion("the finding", "the verdict", [("the code", "int f(void);")])

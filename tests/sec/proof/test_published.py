@@ -5,11 +5,11 @@ from threading import BoundedSemaphore
 
 import pytest
 
-from jarvis_workers.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
+from jarvis_workers.builds.project_archive import pack_project
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
+from jarvis_workers.sec.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
-from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.sec.proof_runner import BenchRunner
+from jarvis_workers.sec.stages.proof_runner import BenchRunner
 from tests.sec.proof.published import LIBRARIES, PublishedLibrary
 
 TIERS = [tier for tier in RUNNING if not refusal(tier)]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from jarvis_workers.agents.tools.tool import ToolFailed
 from jarvis_workers.sec.proof.attempt_arguments import RunProof
 from jarvis_workers.sec.proof.proof import Attempt, ClientMessage, ProofTarget, ServerClient, TreeLine
 from jarvis_workers.sec.proof.run_tool import AttemptResult, ProofAim, run_proof, run_proof_of
-from jarvis_workers.tools.tool import ToolFailed
-from tests.agents.arrange import agent_of
+from tests.agents.loop.arrange import agent_of
 
 
 class Recorder:

@@ -7,9 +7,9 @@ from threading import BoundedSemaphore
 
 import pytest
 
-from jarvis_workers.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import refusal
+from jarvis_workers.sec.bench.proof_bench import ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.proof.proof import (
     Attempt,
     ClientMessage,
@@ -19,7 +19,7 @@ from jarvis_workers.sec.proof.proof import (
     TreeLine,
 )
 from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
-from jarvis_workers.steps.sec.proof_runner import BenchRunner
+from jarvis_workers.sec.stages.proof_runner import BenchRunner
 from tests.sec.proof.bad_attempts import HOSTILE
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]

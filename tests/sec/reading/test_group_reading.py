@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.drivers import AgentWorld
-from jarvis_workers.agent.text_tool_call import tags
+from jarvis_workers.agents.loop.drivers import AgentWorld
+from jarvis_workers.agents.loop.text_tool_call import tags
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.platforms.profiles import PROFILES
-from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.platforms.tokens import estimate_request
+from jarvis_workers.models.platforms.profiles import PROFILES
+from jarvis_workers.models.platforms.protocol import Reply
+from jarvis_workers.models.platforms.tokens import estimate_request
 from jarvis_workers.sec.judge.investigation import BenchState, bench_tool
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
 from jarvis_workers.sec.reading.group_reading import NO_BENCH, GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.hints import hint_text
 from jarvis_workers.sec.reading.hypotheses import ITEMS_MAX
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines
-from tests.agents.arrange import Scripted, call, drive, text
-from tests.reading_files import item
+from tests.agents.loop.arrange import Scripted, call, drive, text
 from tests.sec.slicing import COPY, FILES, Files
 from tests.sec.verifying import MARKS, found
+from tests.support.reading_files import item
 
 COPIES = item("src/a.c", 8, "strcpy(d, s);")
 EXAMPLE = item("src/example.c", 13, "memcpy(name, p + 2, n);")

@@ -14,7 +14,7 @@ from jarvis_workers.sec.reading.file_facts import FileFacts, FilePiece, facts_of
 from jarvis_workers.sec.reading.grouping import choose, group
 from jarvis_workers.sec.reading.numbered_code import code_text
 from jarvis_workers.sec.reading.project_map import map_text
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 FUNCTION = "int f{n}(int a)\n{{\n    return g{n}(a) + 1;\n}}\n\n"
 

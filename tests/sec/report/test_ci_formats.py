@@ -14,10 +14,10 @@ from jsonschema import Draft7Validator
 from jarvis_workers.report_formats import format_of
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import IssueSuppression
-from tests.issues import at, body_of
-from tests.machine import assert_cpu_within
 from tests.sec.verdicts import EVERY, hostile, judged_body
-from tests.workflow_commands import obeyed
+from tests.support.issues import at, body_of
+from tests.support.machine import assert_cpu_within
+from tests.support.workflow_commands import obeyed
 
 DATA = Path(__file__).parents[2] / "data"
 SCHEMAS = {

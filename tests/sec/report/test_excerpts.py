@@ -4,7 +4,7 @@ import pytest
 
 from jarvis_workers.sec.report.excerpts import LINES_MAX, MORE_MAX, WIDTH, bounded, cut, spots_by_file
 from jarvis_workers.sec.report_document import Excerpt
-from tests.issues import FACTS, issue_of
+from tests.support.issues import FACTS, issue_of
 
 
 def issue(name, line=1, score=1.0, file="a.c", **facts):

@@ -13,7 +13,7 @@ from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_json import body_from_json, body_to_json, issue_to_json
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
-from jarvis_workers.sec.triage import TriageState, TriageVerdict
+from jarvis_workers.sec.triage_states import TriageState, TriageVerdict
 
 COPY = Candidate(
     language="c/cpp",

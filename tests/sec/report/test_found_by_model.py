@@ -22,8 +22,8 @@ from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.text import TextOptions, render_text
 from jarvis_workers.sec.report_document import ReportBody, ReportPatch
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.service.reports.baselines import read_report
-from jarvis_workers.service.reports.report_files import read_report_file
+from jarvis_workers.sec.run_reports.baselines import read_report
+from jarvis_workers.sec.run_reports.report_files import read_report_file
 from tests.sec.report.test_sarif import SCHEMA
 from tests.sec.verdicts import COPY, RISK, RUN, judged_body
 

@@ -14,8 +14,8 @@ from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report_document import BaselineSummary, Excerpt, IssueSuppression, SuppressionRemark
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.sec.trace import trail_of
-from tests.browser import Browser, browser
 from tests.chaos.commands import crowd
+from tests.support.browser import Browser, browser
 
 COPY = Candidate(
     language="c/cpp",

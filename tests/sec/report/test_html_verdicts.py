@@ -10,9 +10,9 @@ from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.verdicts import TEXT_TITLES
 from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.trace import trail_of
-from tests.browser import Browser, browser
 from tests.chaos.commands import crowd
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
+from tests.support.browser import Browser, browser
 
 ELSEWHERE = Excerpt(8, ("{", "  read(fd, s, 4096);"), ((9, "quote"),), "src/main.c")
 CODE = Excerpt(38, ("char d[8];", "", "strcpy(d, s);"), ((38, "quote"), (39, "step")), "", (ELSEWHERE,))

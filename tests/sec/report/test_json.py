@@ -9,8 +9,8 @@ from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, json_line
 from jarvis_workers.sec.report.json import render_json as pieces
 from jarvis_workers.sec.report_json import body_to_json, issue_to_json, summary_to_json
-from tests.issues import body_of
-from tests.machine import assert_cpu_within
+from tests.support.issues import body_of
+from tests.support.machine import assert_cpu_within
 
 RUN = {"id": "a1", "scanned_root": "/src", "stages": {"scan": {"jobs": 2}}}
 

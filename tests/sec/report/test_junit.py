@@ -11,9 +11,9 @@ from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.junit import render_junit
 from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from tests.issues import at
-from tests.machine import assert_cpu_within
 from tests.sec.verdicts import DOUBT, NO_RISK, OPEN_END, RISK, hostile, judged_body
+from tests.support.issues import at
+from tests.support.machine import assert_cpu_within
 
 COPY = Candidate(
     language="c/cpp",

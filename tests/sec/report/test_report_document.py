@@ -9,8 +9,8 @@ from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
-from tests.issues import FACTS
 from tests.sec.verdicts import EVERY, RUN, judged_body
+from tests.support.issues import FACTS
 
 REMARK = {"file": "a.c", "line": 3, "text": "jarvis-ignore"}
 BASELINE = {"known": 2, "gone": 1, "not_listed": 7, "what": "main", "later": {"than": "this"}}

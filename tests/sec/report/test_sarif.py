@@ -17,7 +17,7 @@ from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.trace import trail_of
-from tests.machine import assert_cpu_within
+from tests.support.machine import assert_cpu_within
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"
 VALIDATOR = Draft4Validator(json.loads(SCHEMA.read_text()))

@@ -9,7 +9,6 @@ import pytest
 
 from jarvis_workers import words
 from jarvis_workers.sec import report
-from jarvis_workers.sec.depth import RULES_ONLY
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import no_findings
 from jarvis_workers.sec.report.fired_rules import DESCRIPTION, FUZZED, SUGGESTION
@@ -19,10 +18,11 @@ from jarvis_workers.sec.report.scope_notes import ALTERED, NARROWED
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXT_TITLES, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
+from jarvis_workers.settings.depth import RULES_ONLY
 from jarvis_workers.words import STANDING, TRANSLATED, TRANSLATED_TEXT
-from tests.browser import browser
 from tests.sec.verdicts import EVERY, RUN, judged_body
-from tests.texts import said
+from tests.support.browser import browser
+from tests.support.texts import said
 
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}

@@ -9,8 +9,8 @@ import pytest
 from jarvis_workers.source.clang.parser_arguments import language_of, parser_arguments
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
 from jarvis_workers.source.clang.unit_json import decode_unit, encode_unit
-from tests.machine import assert_cpu_within
 from tests.source.clang.reading import read_file, read_files, read_source
+from tests.support.machine import assert_cpu_within
 
 
 def test_a_missing_header_is_an_error_by_name(tmp_path: Path) -> None:

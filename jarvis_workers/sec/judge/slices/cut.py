@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Literal, NamedTuple
 
-from jarvis_workers.agent.untrusted_text import Suspicion
+from jarvis_workers.agents.loop.untrusted_text import Suspicion
+from jarvis_workers.agents.tools.reading import PADDING, short_line
 from jarvis_workers.sec.judge.slices.definitions import LARGE_ROOM, constants, definitions
 from jarvis_workers.sec.judge.slices.excerpt import (
     Lines,
@@ -27,7 +28,6 @@ from jarvis_workers.sec.judge.slices.excerpt import (
 )
 from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View, masked_line
-from jarvis_workers.tools.reading import PADDING, short_line
 
 Role = Literal["code", "way", "caller", "callee", "definition"]
 

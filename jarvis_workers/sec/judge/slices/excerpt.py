@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from jarvis_workers.agents.tools.reading import LONGEST_LINE
 from jarvis_workers.sec.judge.slices.keywords import KEYWORD_BYTES
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, masked_line
-from jarvis_workers.tools.reading import LONGEST_LINE
 
 # The characters of a line number, and at most of a line (`short_line`).
 GUTTER, LINE_MAX = 6, LONGEST_LINE + 30

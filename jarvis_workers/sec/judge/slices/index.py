@@ -12,11 +12,11 @@ from heapq import nsmallest
 from threading import Lock
 from typing import NamedTuple
 
+from jarvis_workers.agents.tools.tool import ToolFailed
+from jarvis_workers.agents.tools.tree import Tree
 from jarvis_workers.sec.judge.slices.occurrences import GIVEN, defined_at, mentions_of, use_at
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
 from jarvis_workers.source.languages import is_header
-from jarvis_workers.tools.tool import ToolFailed
-from jarvis_workers.tools.tree import Tree
 
 MOST_BYTES = 64 << 20
 CACHE_BYTES = 16 << 20

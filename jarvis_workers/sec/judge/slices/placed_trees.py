@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from jarvis_workers.agents.tools.reading import CODE_SUFFIXES
+from jarvis_workers.agents.tools.tree import FileMissing
 from jarvis_workers.sec.judge.slices.index import CodeIndex
 from jarvis_workers.sec.judge.slices.places import SourceFile, split_name
 from jarvis_workers.source.languages import language_of
-from jarvis_workers.tools.reading import CODE_SUFFIXES
-from jarvis_workers.tools.tree import FileMissing
 
 # Code that is not found is not evidence that the project has none.
 SELECTED = "only the files that the scan selects are here, and the project may have others"

@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from jarvis_workers.agent.untrusted_text import Guard, Suspicion, escape
+from jarvis_workers.agents.loop.untrusted_text import Guard, Suspicion, escape
 from jarvis_workers.sec.judge.slices.conditions import Conditions
 from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
 from jarvis_workers.sec.scanner import source_text

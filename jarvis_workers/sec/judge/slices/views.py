@@ -9,11 +9,11 @@ blank.
 import re
 from collections.abc import Iterator, Sequence
 
-from jarvis_workers.agent.untrusted_text import Guard
+from jarvis_workers.agents.loop.untrusted_text import Guard
+from jarvis_workers.agents.tools.reading import blank_comments
 from jarvis_workers.source.c_tokens import BLANK, SPLICE
 from jarvis_workers.source.grammar_files import GRAMMARS, c_text
 from jarvis_workers.source.lex import LOGICAL_LINE, comments, mask
-from jarvis_workers.tools.reading import blank_comments
 
 WORD = r"[^\W\d]{1,40}(?:['’-][^\W\d]{1,20})?[,.:;!?]{0,3}"
 GAP = r"(?:\s|\\[ntr])+"

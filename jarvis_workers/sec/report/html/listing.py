@@ -19,8 +19,8 @@ from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import PROOF_STATES, WORDS, rating_texts
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
-from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
+from jarvis_workers.settings.sourcelinks import link_to_file
 from jarvis_workers.words import Words
 
 # Maximum size of all verdicts in characters, the same as for code.

@@ -1,0 +1,1 @@
+"""Stages of runs in which agents change code or work as a team: their kinds, options and steps."""

@@ -1,0 +1,97 @@
+"""The step of `team` runs: one task for a team of agents over a snapshot, in one conversation.
+
+All agents are in one transcript, so that a team that was killed goes on where it was. A team that ends at a limit is
+not a failure of its job: the run ends as incomplete, with the reason.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jarvis_workers.agents.conversations.conversation import JobConversation
+from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.conversations.task_answer import commit_answer
+from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Definition
+from jarvis_workers.agents.loop.limits import is_caused_by_answers
+from jarvis_workers.agents.loop.output_handler import OutputHandler
+from jarvis_workers.agents.tools.reading import read_code
+from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.searching import search_code
+from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.assistant.code.team_options import TeamOptions
+from jarvis_workers.assistant.team import Team
+from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.transcripts import lines
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.session import Session
+
+STEP = "team"
+# All tools but those of the user; without a sandbox, there is no execute_script.
+TEAM_TOOLS = ("read_code", "search_code", "execute_script")
+
+
+@dataclass(frozen=True)
+class TeamWork:
+    """The task and the team, and the transcript of the conversation so far."""
+
+    job: Claimed
+    options: TeamOptions
+    about: str
+    snapshot_id: str
+    lines: list[bytes]
+
+
+def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
+    """Yield the single job; its input is the task, the team and the sources."""
+    options = TeamOptions.of(run)
+    yield task_job(STEP, options.task, run.snapshot_id, options.task, options.team.model_dump_json())
+
+
+def load(session: "Session", run: Run, job: Claimed) -> TeamWork:
+    """Return the task and the team of the run."""
+    about = TaskPayload.from_json(job.payload).about
+    return TeamWork(job, TeamOptions.of(run), about, run.snapshot_id, lines(session, job.id))
+
+
+async def converse(work: TeamWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+    """Let the team work; commit its answer, or the reason why there is none. Raises StepFailed for an unknown tool."""
+    root = await runtime.unpack(blobs, work.snapshot_id)
+    tree = DirectoryTree(root)
+    with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
+        teams: list[Team] = []
+        tools = [read_code(tree), search_code(tree), *talk.scripts(root)]
+        tools += await talk.own_tools(lambda: teams[0].main)
+        box = Toolbox(tools)
+        team = _assemble(work.options, talk, box)
+        teams.append(team)
+        hidden = [tool for tool in box.tools if tool.name not in team.main.tools.names]
+        stopped, text, answered_by = None, "", None
+        try:
+            result = await talk.lead(team.run(), team.main, {"about": work.about}, hidden)
+            text, answered_by = result.text, result.answered_by
+        except AgentStopped as stop:
+            stopped = stop
+            if is_caused_by_answers(stop.reason):
+                await talk.forget()
+        hops = [{"from": hop.sender, "to": hop.receiver} for hop in team.hops]
+        return commit_answer(talk, team.members, runtime.tier, text, stopped, answered_by=answered_by, hops=hops)
+
+
+def _assemble(options: TeamOptions, talk: JobConversation, box: Toolbox) -> Team:
+    for member in options.team.agents:
+        try:
+            box.only(member.use_tools or ())
+        except UsageError as error:
+            raise StepFailed(f"agent {member.name}: {error}") from error
+
+    def make(about: Definition, names: Sequence[str] | None, handlers: Sequence[OutputHandler]) -> Agent:
+        tools = box if names is None else box.only(names)
+        profile, limits = talk.platform.profile, options.agent_limits
+        return Agent(about, tools, profile=profile, marks=talk.marks, limits=limits, handlers=handlers)
+
+    return Team(options.team, options.task, make)

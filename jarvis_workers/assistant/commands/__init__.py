@@ -1,0 +1,1 @@
+"""The commands `jarvis agent`, `chat`, `code`, `team` and `memory`."""

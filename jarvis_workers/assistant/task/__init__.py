@@ -1,0 +1,1 @@
+"""The stage of runs that give one agent a task: its kind, options and step."""

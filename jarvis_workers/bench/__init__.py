@@ -1,1 +1,0 @@
-"""Benches: directories in the sandbox, in which a project is built with slots and tested, and its crate is built."""

@@ -1,0 +1,1 @@
+"""How a C project is compiled: compile commands, recorded builds, compiler arguments, include directories."""

@@ -1,0 +1,1 @@
+"""The commands `jarvis c2rust …`: options, and the text that they print."""

@@ -1,0 +1,176 @@
+"""`jarvis c2rust`: read a C project, and move it to Rust.
+
+Implementations are imported on demand: `--help` needs neither libclang nor the database libraries.
+"""
+
+import typer
+
+from jarvis_cli.kit.app import App
+from jarvis_cli.kit.option_records import taking_options
+from jarvis_workers.c2rust.commands.cc import PASSED_ON, cc
+from jarvis_workers.c2rust.commands.check import EXAMPLES as CHECK
+from jarvis_workers.c2rust.commands.check import check
+from jarvis_workers.c2rust.commands.collect import EXAMPLES as COLLECT
+from jarvis_workers.c2rust.commands.collect import collect
+from jarvis_workers.c2rust.commands.fast_options import EXAMPLES as FAST
+from jarvis_workers.c2rust.commands.fast_options import (
+    PREPARE_EXAMPLES,
+    SKELETON_EXAMPLES,
+    TRANSPILE_EXAMPLES,
+    FastConversion,
+    InterfaceConversion,
+    PrepareConversion,
+    SkeletonConversion,
+)
+from jarvis_workers.c2rust.commands.files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
+from jarvis_workers.c2rust.commands.map import EXAMPLES as MAP
+from jarvis_workers.c2rust.commands.map import show_map
+from jarvis_workers.c2rust.commands.optimize_options import EXAMPLES as OPTIMIZE
+from jarvis_workers.c2rust.commands.optimize_options import CrateOptimization
+from jarvis_workers.c2rust.commands.options import EXAMPLES as SCAN
+from jarvis_workers.c2rust.commands.options import ProjectScan
+from jarvis_workers.c2rust.commands.replace_options import EXAMPLES as REPLACE
+from jarvis_workers.c2rust.commands.replace_options import LibraryReplace
+from jarvis_workers.c2rust.commands.roadmap import EXAMPLES as ROADMAP
+from jarvis_workers.c2rust.commands.roadmap import roadmap
+from jarvis_workers.c2rust.commands.run_options import EXAMPLES as RUN
+from jarvis_workers.c2rust.commands.run_options import ProjectMove
+
+
+def scan(ctx: typer.Context, options: ProjectScan) -> int:
+    """Read the symbols of a C project, their call graph, and their translation order.
+
+    The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; the output names it.
+    """
+    from jarvis_workers.c2rust.commands.scan import scan_project  # noqa: PLC0415  (the store is slow to import)
+
+    return scan_project(options)
+
+
+def lib_replace(ctx: typer.Context, options: LibraryReplace) -> int:
+    """Ask a model which functions of a scanned project Rust crates can replace, and prune what only these need.
+
+    A function is judged with all that it uses; if it is refused, the functions that it uses are judged. main and
+    functions of exported tables stay. Crates other than std must be in c2rust.allowed_crates. symbols.jsonl and
+    translation_order.jsonl become the pruned ones. Exit 3: a function could not be judged; it is not replaced.
+    """
+    from jarvis_workers.c2rust.commands.replace import replace_functions  # noqa: PLC0415
+
+    return replace_functions(options)
+
+
+def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
+    """Give each function of a C library a Rust signature, with references, slices and strings instead of pointers.
+
+    The crate has all types, and forwarders to the C originals. A signature is kept if the project's tests pass with it;
+    otherwise its pointers are raw. Signatures go to .jarvis/c2rust/signatures.jsonl.
+    """
+    from jarvis_workers.c2rust.commands.fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
+def prepare(ctx: typer.Context, options: PrepareConversion) -> int:
+    """Plan a Rust crate with a model: its modules, and how the pointers of each function are passed.
+
+    As with skeleton, bodies call the C originals. A planned signature is kept if the project's tests pass with it;
+    otherwise the function has that of skeleton. The files go to .jarvis/c2rust/. Exit 3: an answer is missing.
+    """
+    from jarvis_workers.c2rust.commands.fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
+def fast(ctx: typer.Context, options: FastConversion) -> int:
+    """Convert a C library to a Rust crate without a model; functions without a proof stay in C and are listed.
+
+    The project's own build and tests run in the sandbox. Exit 3: functions stay in C because no test proves them.
+    """
+    from jarvis_workers.c2rust.commands.fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
+def transpile(ctx: typer.Context, options: InterfaceConversion) -> int:
+    """Translate a C library to idiomatic Rust with a model, each function proven against its C original.
+
+    Functions have signatures with references, slices and strings where tests pass with them. A body is accepted if the
+    tests pass and no compared call differs from C; a difference goes back to the model. If no answer is accepted, the
+    function is translated as by `jarvis c2rust fast`. Exit 3: functions stay in C because no test proves them.
+
+    With --interface, a crate fixes types, signatures and tests, and the model writes the bodies that are missing; its
+    tests are the suite. Exit 3: a function has no body, or a test fails.
+    """
+    if options.interface is not None:
+        from jarvis_workers.c2rust.commands.interface import write_interface  # noqa: PLC0415
+
+        return write_interface(options, options.interface)
+    from jarvis_workers.c2rust.commands.fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
+def run(ctx: typer.Context, options: ProjectMove) -> int:
+    """Move a C library to Rust in one run: replace functions by crates, plan, translate and optimize with a model.
+
+    The stages are those of scan, lib-replace, prepare, transpile and optimize; a line per stage sums them up.
+    A run that was interrupted or whose budget is used up continues when the command is repeated. Exit 3: functions
+    stay in C because no test proves them, or were not judged or planned.
+    """
+    from jarvis_workers.c2rust.commands.run import move_project  # noqa: PLC0415
+
+    return move_project(options)
+
+
+def optimize(ctx: typer.Context, options: CrateOptimization) -> int:
+    """Improve a Rust crate without changing what it does: unsafe code, duplicates, visibility, documentation.
+
+    Any crate is accepted; cargo vendor provides its dependencies. Its code runs in the sandbox only, over a copy; cargo
+    test must pass before and after each pass. Files are written at the end, and only if none has been edited meanwhile.
+    Exit 3: a file was not optimized, or --max-checks was reached.
+    """
+    from jarvis_workers.c2rust.commands.optimize import optimize_crate  # noqa: PLC0415
+
+    return optimize_crate(options)
+
+
+app = App(no_args_is_help=True)
+
+app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
+app.command("scan", uses="conversations", short_help="Read symbols, call graph and translation order.", examples=SCAN)(
+    taking_options(ProjectScan, scan)
+)
+app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
+app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
+app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
+app.command(
+    "lib-replace", uses="conversations", short_help="Replace functions by Rust crates, with a model.", examples=REPLACE
+)(taking_options(LibraryReplace, lib_replace))
+app.command(
+    "skeleton",
+    uses="conversations",
+    short_help="Give functions Rust signatures that pass the tests.",
+    examples=SKELETON_EXAMPLES,
+)(taking_options(SkeletonConversion, skeleton))
+app.command(
+    "prepare", uses="conversations", short_help="Plan modules and signatures with a model.", examples=PREPARE_EXAMPLES
+)(taking_options(PrepareConversion, prepare))
+app.command("fast", uses="conversations", short_help="Convert a C library to a crate without a model.", examples=FAST)(
+    taking_options(FastConversion, fast)
+)
+app.command(
+    "transpile",
+    uses="conversations",
+    short_help="Translate functions with a model, proven against C.",
+    examples=TRANSPILE_EXAMPLES,
+)(taking_options(InterfaceConversion, transpile))
+app.command("run", uses="conversations", short_help="Do all of this in one run.", examples=RUN)(
+    taking_options(ProjectMove, run)
+)
+app.command("map", short_help="Show functions in C and Rust, with their gates.", examples=MAP)(show_map)
+app.command(
+    "optimize", uses="conversations", short_help="Reduce unsafe code and visibility of a crate.", examples=OPTIMIZE
+)(taking_options(CrateOptimization, optimize))
+app.command("check", uses="conversations", short_help="Check a crate that you edited.", examples=CHECK)(check)
+app.command("roadmap", short_help="Show progress in the stages from C to Rust.", examples=ROADMAP)(roadmap)
+app.command("cc", uses="none", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

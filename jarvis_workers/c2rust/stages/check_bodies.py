@@ -1,0 +1,181 @@
+"""Run the gates on a batch of functions, using a bench."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from jarvis_workers.c2rust.conversion import GateOutcome
+from jarvis_workers.c2rust.gates import GateReport, check_function
+from jarvis_workers.c2rust.stages.drivers import STEP as DRIVERS
+from jarvis_workers.c2rust.stages.drivers import driven_suites, driver_blobs
+from jarvis_workers.c2rust.stages.fast_options import FastOptions, read_options
+from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
+from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
+from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, checked_bench, decode_skeleton, project_bench
+from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.session import Session
+    from jarvis_workers.store.values import Run
+
+STEP = "check"
+# The name of the blob with the outcomes of a batch.
+CHECKED = "checked"
+BY_DRIVER = "a driver of the model calls it"
+# Each job builds the crate on its bench first, if another has not done so: many functions share this.
+BATCH_FUNCTIONS = 32
+# Half of the default of `c2rust.hard_limit_seconds`.
+BATCH_SECONDS = 7200
+
+
+@dataclass(frozen=True)
+class CheckPayload(JsonRecord):
+    """The slots of a job's functions, and the blobs of the skeleton and of the drivers of some of the functions."""
+
+    slots: Sequence[str]
+    skeleton: str
+    drivers: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckWork(JsonRecord):
+    """The input of a job."""
+
+    slots: Sequence[str]
+    skeleton: str
+    drivers: Sequence[str]
+    options: FastOptions = field(metadata={"read": read_options})
+
+
+read_work = CheckWork.decode
+
+
+def recall(work: CheckWork, resources: Resources) -> Commit | None:
+    """Return the cached results of the gates."""
+    return cached_result(resources, work.options, _key(work))
+
+
+def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield a job per batch of functions with a body."""
+    name = skeleton_of(blobs, earlier.outcomes(SKELETON))
+    skeleton = decode_skeleton(blobs.read(name))
+    slots, size = sorted(skeleton.bodies), batch_size(sum(suite.wall_seconds for suite in skeleton.suites))
+    drivers = driver_blobs(blobs, earlier.outcomes(DRIVERS))
+    for start in range(0, len(slots), size):
+        some = slots[start : start + size]
+        payload = CheckPayload(some, name, [drivers[slot] for slot in some if slot in drivers]).to_json()
+        label = f"{some[0]} … ({len(some)} functions)"
+        yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
+
+
+def batch_size(suite_seconds: float) -> int:
+    """Return the number of functions per job; the gates run the tests three times for each function."""
+    return max(1, min(BATCH_FUNCTIONS, int(BATCH_SECONDS / (3 * suite_seconds + 0.1))))
+
+
+def skeleton_of(blobs: Blobs, outcomes: Sequence[StageJob]) -> str:
+    """Return the blob of a run's skeleton. Raises StepFailed if there is none."""
+    for one in outcomes:
+        result = read_result(blobs, one.result)
+        if found := result.blobs.get(SKELETON):
+            return found
+        if reason := one.reason or next((reason for _, reason in result.not_checked), ""):
+            raise StepFailed(reason)
+    raise StepFailed("there is no skeleton")
+
+
+def load(_: "Session", run: "Run", job: Claimed) -> CheckWork:
+    """Return the functions of a job."""
+    payload = CheckPayload.from_json(job.payload)
+    drivers = payload.drivers
+    return CheckWork(slots=payload.slots, skeleton=payload.skeleton, drivers=drivers, options=FastOptions.of(run))
+
+
+def decide(work: CheckWork, resources: Resources) -> Commit:
+    """Return the results of the gates of each function as a blob."""
+    skeleton = decode_skeleton(resources.blobs.read(work.skeleton))
+    with project_bench(resources, work.options) as bench, checked_bench(resources, work.options) as checked:
+        bench.write_crate(skeleton.crate)
+        passed, messages = bench.build_library()
+        if not passed:
+            raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
+        suites = BenchSuites(bench, work.options.tests, skeleton.suite_limits, checked)
+        driven = driven_suites(bench, checked, resources.blobs, work.drivers)
+        content = encode_checked(run_gates(suites, skeleton, work.slots, driven))
+    return cache_result(
+        resources, _key(work), Commit(blobs=((CHECKED, resources.blobs.put(content)),)), content.decode()
+    )
+
+
+def _key(work: CheckWork) -> str:
+    return result_key(STEP, work.options, work.skeleton, work.slots, work.drivers)
+
+
+def run_gates(
+    suites: BenchSuites,
+    skeleton: Skeleton,
+    slots: Sequence[str],
+    driven: Mapping[str, BenchSuites] = MappingProxyType({}),
+    reached: Mapping[str, GateOutcome] = MappingProxyType({}),
+) -> list[GateReport]:
+    """Run the gates on functions whose bodies are in the library; those that are `driven` have these tests.
+
+    `reached` are known outcomes of that gate. If the programs cannot load the library, no function is tested.
+    """
+    shadow = all(suite.deterministic for suite in skeleton.suites)
+    reports = [
+        check_function(
+            driven.get(slot, suites),
+            slot,
+            called=slot in skeleton.called or slot in driven,
+            shadow=shadow or slot in driven,
+            inputs=suites.call(slot, skeleton.inputs.get(slot)),
+            reached=reached.get(slot),
+        )
+        for slot in slots
+    ]
+    # A suite that passes has loaded the library.
+    if not any(map(_passed_suite, reports)) and (failure := suites.load_failure()):
+        gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
+        return [GateReport(slot, gates) for slot in slots]
+    return [_by_driver(one) if one.slot in driven else one for one in reports]
+
+
+def _passed_suite(report: GateReport) -> bool:
+    """Return whether the tests pass with a body."""
+    return any(one.gate == "suite" and one.passed for one in report.gates)
+
+
+def reached_functions(blobs: Blobs, results: Iterable[str]) -> dict[str, GateOutcome]:
+    """Return the outcomes of the gate `reached` that are passed by slot, from the results of all jobs."""
+    gates = ((slot, one) for slot, report in read_checked(blobs, results).items() for one in report.gates)
+    return {slot: one for slot, one in gates if one.gate == "reached" and one.passed}
+
+
+def _by_driver(report: GateReport) -> GateReport:
+    reached = (one._replace(detail=BY_DRIVER) if one.gate == "reached" and one.passed else one for one in report.gates)
+    return report._replace(gates=tuple(reached))
+
+
+def encode_checked(checked: Sequence[GateReport]) -> bytes:
+    """Return outcomes as JSON."""
+    return json.dumps(checked).encode()
+
+
+def read_checked(blobs: Blobs, results: Iterable[str]) -> dict[str, GateReport]:
+    """Return the outcomes of all jobs by slot, from the results of the jobs."""
+    found: dict[str, GateReport] = {}
+    for one in results:
+        if name := read_result(blobs, one).blobs.get(CHECKED):
+            for slot, gates, calls, log in json.loads(blobs.read(name)):
+                found[slot] = GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls, log)
+    return found

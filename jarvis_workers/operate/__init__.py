@@ -1,0 +1,1 @@
+"""What operators run: workers, metrics, manifests for Kubernetes, the Flower dashboard."""

@@ -1,0 +1,215 @@
+"""The metrics of the store, as a collector of prometheus_client.
+
+They are gauges: sums over the runs that the store holds, which fall when runs are pruned. Each reading is cached for
+five seconds, and longer if it took long. If the store does not respond, the only metric is `jarvis_store_up 0`.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from jarvis_workers import telemetry
+from jarvis_workers.errors import StoreError
+from jarvis_workers.operate.metrics.store_reading import StoreReader, StoreReading
+from jarvis_workers.sec.severity import SEVERITIES
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.metric_queries import JobCount, ModelSum
+from jarvis_workers.store.values import JOB_STATES
+
+CACHE_SECONDS = 5.0
+# A reading is used for at least this multiple of the time that it took, so that it costs the database little.
+CACHE_FACTOR = 10
+
+Sample = tuple[tuple[str, ...], float]
+
+
+class StoreMetric(NamedTuple):
+    """A metric of the store: its name, meaning, labels, and its samples in a reading."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...]
+    samples: Callable[[StoreReading], Iterable[Sample]]
+
+
+def _tokens(one: ModelSum) -> Iterator[Sample]:
+    """Yield the tokens of calls that were paid for; those of the provider's own cache are part of the prompt."""
+    if not one.cached:
+        yield (one.model, "prompt"), one.prompt
+        yield (one.model, "prompt_cached"), one.prompt_cached
+        yield (one.model, "completion"), one.completion
+
+
+def _in_all_states(counts: Iterable[JobCount]) -> Iterator[Sample]:
+    """Yield a sample for every state of a stage: alerts compare it with an earlier one, which must exist."""
+    jobs = {(one.kind, one.stage, one.state): one.jobs for one in counts}
+    for kind, stage in sorted({(kind, stage) for kind, stage, _ in jobs}):
+        for state in JOB_STATES:
+            yield (kind, stage, state), jobs.get((kind, stage, state), 0)
+
+
+UP = ("jarvis_store_up", "Whether the results store responds: 1 or 0.")
+METRICS = (
+    StoreMetric(
+        "jarvis_store_read_seconds",
+        "Duration of the last read of these metrics.",
+        (),
+        lambda read: [((), read.seconds)],
+    ),
+    StoreMetric(
+        "jarvis_jobs",
+        "Jobs of the runs in the store.",
+        ("kind", "stage", "state"),
+        lambda read: _in_all_states(read.jobs),
+    ),
+    StoreMetric(
+        "jarvis_queue_waiting_jobs",
+        "Jobs of active runs on the cluster that no worker has claimed.",
+        ("queue",),
+        lambda read: [((one.queue,), one.waiting) for one in read.queues],
+    ),
+    StoreMetric(
+        "jarvis_queue_running_jobs",
+        "Jobs of active runs on the cluster that a worker has claimed.",
+        ("queue",),
+        lambda read: [((one.queue,), one.running) for one in read.queues],
+    ),
+    StoreMetric(
+        "jarvis_queue_backlog_jobs",
+        "Waiting and running jobs: the number that autoscalers use.",
+        ("queue",),
+        lambda read: [((one.queue,), one.backlog) for one in read.queues],
+    ),
+    StoreMetric(
+        "jarvis_queue_oldest_waiting_seconds",
+        "Time since the oldest waiting job became due; 0 if no job waits.",
+        ("queue",),
+        lambda read: [((one.queue,), one.oldest_seconds) for one in read.queues],
+    ),
+    StoreMetric(
+        "jarvis_queue_workers",
+        'Live worker pools by queue; "local" counts waiting commands.',
+        ("queue",),
+        lambda read: [((one.queue,), one.workers) for one in read.workers],
+    ),
+    StoreMetric(
+        "jarvis_queue_slots",
+        "Slots of the live pools: the number of jobs that can run at the same time.",
+        ("queue",),
+        lambda read: [((one.queue,), one.slots) for one in read.workers],
+    ),
+    StoreMetric(
+        "jarvis_expired_leases",
+        "Running jobs whose lease has expired, and that no controller has recovered yet.",
+        (),
+        lambda read: [((), read.expired_leases)],
+    ),
+    StoreMetric(
+        "jarvis_crashed_jobs",
+        "Jobs that lost a process or a lease at least once.",
+        (),
+        lambda read: [((), read.crashed_jobs)],
+    ),
+    StoreMetric(
+        "jarvis_controller_overdue_seconds",
+        "Time since the controller's lease expired without renewal; 0 if it is held or was released.",
+        (),
+        lambda read: [((), read.controller_seconds)],
+    ),
+    StoreMetric(
+        "jarvis_runs",
+        "Runs in the store.",
+        ("kind", "state"),
+        lambda read: [((one.kind, one.state), one.runs) for one in read.runs],
+    ),
+    StoreMetric(
+        "jarvis_budget_paused_runs",
+        "Runs that are paused because their budget is spent.",
+        (),
+        lambda read: [((), sum(one.budget for one in read.runs))],
+    ),
+    StoreMetric(
+        "jarvis_findings",
+        "Findings of finished scans, without suppressed and dismissed ones.",
+        ("kind", "severity"),
+        lambda read: [
+            ((kind, severity), read.findings.get((kind, severity), 0))
+            for kind in sorted(read.scan_kinds | {kind for kind, _ in read.findings})
+            for severity in SEVERITIES
+        ],
+    ),
+    StoreMetric(
+        "jarvis_model_calls",
+        'Answers of models by source: "provider", or "cache" for cache hits.',
+        ("model", "source"),
+        lambda read: [((one.model, "cache" if one.cached else "provider"), one.calls) for one in read.models],
+    ),
+    StoreMetric(
+        "jarvis_model_tokens",
+        "Tokens of paid calls: prompt, prompt_cached (the part that the provider had cached), completion.",
+        ("model", "type"),
+        lambda read: [sample for one in read.models for sample in _tokens(one)],
+    ),
+    StoreMetric(
+        "jarvis_model_cost_dollars",
+        "Cost of the calls, by the prices in the settings; absent without prices.",
+        ("model",),
+        lambda read: [((one.model,), one.cost) for one in read.models if not one.cached and one.cost is not None],
+    ),
+)
+
+
+class StoreCollector(Collector):
+    """Collects METRICS; `open_store` is called at the first scrape, and again as long as it raises StoreError."""
+
+    def __init__(
+        self, open_store: Callable[[], Store], lease_seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._open, self._clock = open_store, clock
+        self._reader = StoreReader(lease_seconds, clock)
+        self._store: Store | None = None
+        self._lock = threading.Lock()
+        self._reading: StoreReading | None = None
+        self._until = clock()
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """Return nothing: registering the collector must not require the store."""
+        return ()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield the metrics of the last reading, or of a new one."""
+        with self._lock:
+            if self._clock() >= self._until:
+                self._refresh()
+            reading = self._reading
+        yield GaugeMetricFamily(*UP, value=0.0 if reading is None else 1.0)
+        if reading is not None:
+            yield from (_family(metric, reading) for metric in METRICS)
+
+    def close(self) -> None:
+        """Close the store."""
+        with self._lock:
+            if self._store:
+                self._store.close()
+
+    def _refresh(self) -> None:
+        try:
+            self._store = self._store or self._open()
+            self._reading = self._reader.read(self._store)
+        except StoreError as error:
+            if self._reading or self._store is None:
+                telemetry.warning("store does not respond", says=str(error))
+            self._reading = None
+        seconds = self._reading.seconds if self._reading else 0.0
+        self._until = self._clock() + max(CACHE_SECONDS, CACHE_FACTOR * seconds)
+
+
+def _family(metric: StoreMetric, reading: StoreReading) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(metric.name, metric.meaning, labels=metric.labels)
+    for labels, value in metric.samples(reading):
+        family.add_metric(labels, value)
+    return family

@@ -1,0 +1,277 @@
+"""The scan that a command requests: resolved once from its options and settings, and then only read.
+
+Slow imports are avoided, since the scan of a small tree takes no longer than some of them.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from jarvis_cli.kit.language import language_of
+from jarvis_cli.kit.options import form_of, joined
+from jarvis_cli.kit.report_target import Delivery, delivery
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import shown
+from jarvis_workers.runs.labels import parse_labels
+from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.scan_request import request_for
+from jarvis_workers.runs.sources import SourceTree, is_address
+from jarvis_workers.runs.targets import ScanTarget, target_of
+from jarvis_workers.runs.trusted_scope import load_scan_settings
+from jarvis_workers.runs.unscanned_sources import ScanPaths
+from jarvis_workers.sec.commands.scan_options import ScanCommandOptions
+from jarvis_workers.sec.runs.scan_input import ScanInput
+from jarvis_workers.sec.runs.scan_settings import scan_options_of
+from jarvis_workers.sec.severity import SEVERITIES
+from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.settings import TOML_FILE, TOML_PLACE, YAML_FILE, Settings, origins
+
+if TYPE_CHECKING:
+    from jarvis_workers.models.ratelimit.budget import RunBudget
+    from jarvis_workers.runs.named_runs import RunName
+    from jarvis_workers.sec.stages.judge_options import JudgeOptions
+
+# The settings whose change in the current directory is told: it may be a clone of somebody else's repository.
+SECTIONS = ("rules.", "report.")
+# Those of section `scan` that select files; the others are limits and batch sizes.
+SCAN = ("extensions", "languages", "exclude_dirs", "use_ignore_files", "jarvisignore_of_addresses", "max_file_mb")
+LOCAL_DETACHED = (
+    "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "
+    "leave it out, or run the command in the background"
+)
+NO_MORE: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True)
+class ScanRequest:
+    """What is scanned, how, and where the report goes; `names` are as a user gives them, paths are relative to `root`.
+
+    `globs` are the patterns to include and to exclude.
+
+    `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
+    options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them. The
+    `flags` are the settings that are given on the command line.
+    """
+
+    settings: Settings
+    names: Sequence[str]
+    delivery: Delivery
+    scan_input: ScanInput = field(default_factory=ScanInput)
+    globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    baseline: str | None = None
+    since: str | None = None
+    agents: "JudgeOptions | None" = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    name: str | None = None
+    ranks: bool = False
+    detach: bool = False
+    root: str | None = None
+    flags: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the run."""
+        if self.ranks and not self.agents:
+            from jarvis_workers.sec.stages.pipelines import RANKED  # noqa: PLC0415  (slow to import)
+
+            return RANKED
+        return "sec.agent" if self.agents else "sec.fast"
+
+    @cached_property
+    def target(self) -> ScanTarget:
+        """The root of the scan, and the paths below it. Raises UsageError."""
+        return target_of(self.names, self.root)
+
+    @cached_property
+    def notice(self) -> str | None:
+        """A line about what changes the scope of the scan: files of the current directory, or a change under test."""
+        directory = Path.cwd()
+        if self.settings.scope.notice or not any(map(os.path.exists, (directory / YAML_FILE, directory / TOML_FILE))):
+            return self.settings.scope.notice
+        scope = [origin for origin in origins(self.flags, directory=directory) if _is_of_scope(origin.setting)]
+        parts = [
+            f"{source} sets {', '.join(names)}"
+            for source in (YAML_FILE, TOML_PLACE)
+            if (names := [origin.setting for origin in scope if origin.source == source])
+        ]
+        return f"settings in this directory change the scope of the scan: {'; '.join(parts)}" if parts else None
+
+    @property
+    def without_agents(self) -> "ScanRequest":
+        """The request without agents, labels, name, remark and delivery, for the scan of a baseline."""
+        undelivered: dict[str, Any] = dict.fromkeys(self.delivery.run_options)
+        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, remark=None, **undelivered))
+        return replace(self, scan_input=scan_input, agents=None, ranks=False, labels={}, name=None)
+
+    def with_options(self, **options: Any) -> "ScanRequest":
+        """Return the request with other options of its run, such as a remark, which also appears in the report."""
+        scan_input = replace(self.scan_input, options=replace(self.scan_input.options, **options))
+        return replace(self, scan_input=scan_input, agents=self.agents and replace(self.agents, **options))
+
+    @cached_property
+    def budget(self) -> "RunBudget | None":
+        """The budget of the agents. Raises UsageError."""
+        if self.agents is None:
+            return None
+        from jarvis_workers.runs.budgets import budget_of  # noqa: PLC0415  (the store is slow to import)
+
+        return budget_of(self.settings, *self.agents.model_groups)
+
+    @cached_property
+    def run_name(self) -> "RunName | None":
+        """The name of the run with the hash of this request, or None if it is not named."""
+        if self.name is None:
+            return None
+        from jarvis_workers.runs.named_runs import RunName, request_hash  # noqa: PLC0415  (slow to import)
+
+        settings, scan_input = self.settings, self.scan_input
+        root = self.target.root if self.target.is_address else os.path.realpath(self.target.root)
+        facts: dict[str, Any] = {
+            "where": settings.place,
+            "kind": self.kind,
+            "source": [root, *map(shown, self.target.paths)],
+            "globs": self.globs,
+            "scan": settings.scan.model_dump(mode="json", exclude_defaults=True),
+            "rules": scan_input.rules.facts.encode(),
+            "triage": [scan_input.triage.stored, scan_input.triage.named, scan_input.triage.learns],
+            "compared": [self.baseline, self.since],
+        }
+        if scan_input.build is not None:
+            facts["build"] = scan_input.build_blob
+        return RunName(self.name, request_hash(self.agents or scan_input.options, **facts))
+
+    def of(self, source: SourceTree, executor: str) -> RunRequest[ScanInput]:
+        """Return the request of the run over a source. Raises UsageError."""
+        settings, scan_input = self.settings, self.scan_input
+        if self.agents:
+            from jarvis_workers.sec.runs.proofs import with_project  # noqa: PLC0415  (slow to import)
+
+            scan_input = with_project(settings, replace(scan_input, options=self.agents), source.path)
+        if type(scan_input.options) is not SecOptions:
+            from jarvis_workers.sec.runs.reading import with_intro  # noqa: PLC0415  (slow to import)
+
+            scan_input = with_intro(scan_input, source.path)
+        run = request_for(settings, source, self.kind, executor, scan_input, labels=self.labels, globs=self.globs)
+        selection = run.selection
+        if scan_input.build is not None:
+            from jarvis_workers.sec.runs.scan_flags import compiled_files  # noqa: PLC0415  (slow, and rarely needed)
+
+            selection = replace(selection, compiled=compiled_files(scan_input.build, selection))
+        return replace(
+            run,
+            budget=self.budget,
+            skipped_stages=self.agents.skipped_stages if self.agents else (),
+            name=self.run_name,
+            selection=replace(selection, paths=self.target.paths),
+        )
+
+
+def resolve(
+    options: ScanCommandOptions, default_output: Path | None, more: Mapping[str, object] = NO_MORE
+) -> ScanRequest:
+    """Check the options, and read the settings, before any work is done; `more` are settings given by other options.
+
+    The request of plain options has the built-in rules; see `with_rules`. Raises UsageError.
+    """
+    flags = {**_flags_of(options), **more}
+    form = form_of(options.form, options.as_json)
+    names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
+    paths = ScanPaths(names, options.root, *options.globs)
+    settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
+    if options.detach and settings.place == "local":
+        raise UsageError(LOCAL_DETACHED)
+    report = delivery(
+        options.output,
+        form,
+        options.fail_on,
+        default_output,
+        quiet=options.quiet,
+        relative_to=options.relative_to,
+        levels=SEVERITIES,
+    )
+    language = language_of(options.lang)
+    profile = options.options.profile
+    scan = scan_options_of(settings, SecOptions, profile=profile, lang=language, **report.run_options)
+    return ScanRequest(
+        settings,
+        options.names,
+        report,
+        ScanInput(scan),
+        options.globs,
+        options.baseline,
+        options.since,
+        labels=parse_labels(options.label or ()),
+        name=options.name,
+        detach=options.detach,
+        root=options.root,
+        flags=flags,
+    )
+
+
+def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest:
+    """Return the request with the rules, triage verdicts and macros of its options and settings. Raises UsageError.
+
+    The user is told what changes the scope of the scan.
+    """
+    from jarvis_workers.runs.named_runs import check_name  # noqa: PLC0415
+    from jarvis_workers.sec.commands.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
+    from jarvis_workers.sec.commands.triage_actions import triage_of_options  # noqa: PLC0415
+
+    settings, flags, excluded = request.settings, _flags_of_rules(options), joined(options.exclude_rules)
+    tree = tree_of(request.target.root) if options.project_rules else None
+    scan_input = replace(
+        request.scan_input,
+        rules=rules_for(settings, flags, excluded, tree),
+        triage=triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned),
+        build=_build_flags(request.target, options.compile_commands) if options.compile_commands else None,
+    )
+    name = check_name(request.name) if request.name is not None else None
+    target_of(request.names, request.root)  # raises its error before the notice
+    if request.notice and not options.quiet:
+        typer.echo(f"jarvis: {request.notice}", err=True)
+    return replace(request, scan_input=scan_input, name=name)
+
+
+def _flags_of(options: ScanCommandOptions) -> dict[str, object]:
+    """Return the settings that are given by options."""
+    return {
+        **options.flags,
+        **_flags_of_rules(options),
+        "scan.languages": joined(options.languages),
+        "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
+        "cache.max_mb": None if options.cache else 0.0,
+    }
+
+
+def _flags_of_rules(options: ScanCommandOptions) -> dict[str, object]:
+    """Return the rule settings given by flags. Raises UsageError for an empty value, such as an unset variable."""
+    values = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
+    for flag, names in values.items():
+        if names and not all(name.strip(" ,") for name in names):
+            raise UsageError(f"{flag} is empty; list the rules with: jarvis sec rules")
+    # Rules named explicitly are enabled even if the settings disable them.
+    disable = () if options.rules else None
+    return {
+        "rules.enable_only": joined(options.rules),
+        "rules.disable": disable,
+        "rules.categories": joined(options.only),
+        "rules.depth": options.depth,
+    }
+
+
+def _build_flags(target: ScanTarget, compile_commands: Path) -> bytes:
+    """Return the flags with which the files are compiled."""
+    from jarvis_workers.sec.runs.scan_flags import flags_of_files  # noqa: PLC0415  (rarely needed)
+
+    if target.is_address:
+        raise UsageError("--compile-commands needs a directory on this machine: clone the repository first")
+    return flags_of_files(Path(target.root), compile_commands)
+
+
+def _is_of_scope(setting: str) -> bool:
+    return setting.startswith(SECTIONS) or setting in {f"scan.{name}" for name in SCAN}

@@ -1,0 +1,104 @@
+"""Read the rules of a project from YAML files, with one-line messages for errors.
+
+The files are untrusted: they are bounded, read by a safe loader without aliases, and validated against a model before
+they are used.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rulesets.rule_rows import ProjectRule
+from jarvis_workers.sec.rulesets.taint_rows import NESTED_KEYS, TaintRuleRow, is_taint_row, patterns_in
+from jarvis_workers.settings.yamlfiles import describe_problem, line_of, read_yaml, shown_path
+
+RULES_DIRECTORY = Path(".jarvis") / "rules"
+SUFFIXES = (".yaml", ".yml")
+FILE_BYTES = 64 * 1024
+FILES_MAX = 500
+RULES_MAX = 500
+# Each child process compiles the rules: half a second for a thousand.
+NAMES_MAX = 1_000
+# The functions with a source or sink are analyzed once for each of these rules.
+TAINT_RULES_MAX = 50
+
+
+def rule_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files given, and those in the directories given. Raises UsageError."""
+    result = {os.path.realpath(file): file for path in paths for file in _files(path)}
+    if len(result) > FILES_MAX:
+        raise UsageError(f"{len(result):,} rule files, limit {FILES_MAX}; merge some")
+    return list(result.values())
+
+
+def read_rules(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return the rules in files, in the form that `custom_rule` takes. Raises UsageError."""
+    result: dict[str, tuple[dict[str, Any], Path]] = {}
+    names = taints = 0
+    for file in files:
+        for rule in _rules(file):
+            if rule["id"] in result:
+                raise UsageError(
+                    f'{shown_path(file)}: rule "{rule["id"]}" is also in {shown_path(result[rule["id"]][1])}'
+                )
+            result[rule["id"]] = rule, file
+            names += len(rule.get("calls", ())) + len(rule.get("words", ())) + patterns_in(rule)
+            taints += is_taint_row(rule)
+            for count, most, what in (
+                (len(result), RULES_MAX, "rules"),
+                (taints, TAINT_RULES_MAX, "taint rules"),
+                (names, NAMES_MAX, "names"),
+            ):
+                if count > most:
+                    raise UsageError(f"{shown_path(file)}: more than {most:,} {what} in total; remove some")
+    return [rule for rule, _ in result.values()]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    try:
+        if not path.is_dir():
+            path.stat()
+            yield path
+            return
+        yield from sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    except OSError as error:
+        raise UsageError(f"rules: {shown_path(path)}: {error.strerror}") from error
+
+
+def _rules(file: Path) -> Iterator[dict[str, Any]]:
+    document = read_yaml(file, FILE_BYTES)
+    is_named = isinstance(document, dict) and list(document) == ["rules"]
+    rows = document["rules"] if is_named and isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        # The settings of a clone may name any file of this machine, whose content is not to be shown.
+        raise UsageError(f'{shown_path(file)}: expected a list of rules under the key "rules"')
+    if len(rows) > RULES_MAX:
+        raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, limit {RULES_MAX}; remove some")
+    for number, row in enumerate(rows):
+        yield _checked(row, file, ("rules", number) if is_named else (number,))
+
+
+def _checked(row: object, file: Path, at: tuple[str | int, ...]) -> dict[str, Any]:
+    """Return a validated row; `at` is its position in the file."""
+    model = TaintRuleRow if is_taint_row(row) else ProjectRule
+    try:
+        rule = model.model_validate(row)
+    except ValidationError as error:
+        problem, position = describe_problem(error, model, NESTED_KEYS)
+        raise UsageError(f"{_place(row, file, at, position)}: {problem}") from error
+    if rule.id in RULES_BY_PATTERN:
+        raise UsageError(f"{_place(row, file, at, ('id',))} is the id of a built-in rule; choose another id")
+    return rule.model_dump(exclude_none=True, exclude_defaults=True, by_alias=True)
+
+
+def _place(row: object, file: Path, at: tuple[str | int, ...], inside: Sequence[str | int]) -> str:
+    """Return the file, line and rule of a problem."""
+    named = row.get("id") if isinstance(row, dict) else None
+    rule = f'rule "{plain(named)[:64]}"' if isinstance(named, str) else f"rule {int(at[-1]) + 1}"
+    return f"{shown_path(file)}:{line_of(file, FILE_BYTES, (*at, *inside))}: {rule}"

@@ -1,0 +1,208 @@
+"""Scan a small tree in a fork, without the database libraries, whose import takes longer than the scan.
+
+The run is recorded when it is complete, in one transaction; until then, the store contains nothing about it. All
+special cases are left to the regular path, which repeats the scan: a tree that is not small, takes long or is not
+checked completely, findings with triage verdicts, a file that kills its process, a store that is new, busy or not
+SQLite, and a command that must not start processes.
+"""
+
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.pipeline.history import result_of
+from jarvis_workers.runs.checkouts import committed_files
+from jarvis_workers.runs.health.process_identity import this_worker
+from jarvis_workers.runs.labels import marked_labels
+from jarvis_workers.runs.request import RunRequest, check_snapshot, run_of
+from jarvis_workers.runs.run_facts import RunCosts, run_facts
+from jarvis_workers.runs.scan_request import resources_of
+from jarvis_workers.sec.finding import RULE_FIELDS
+from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_json import body_from_json, body_to_json
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.sec.runs.scan_input import Chosen, ScanInput
+from jarvis_workers.sec.stages.direct import DirectJob, DirectScan, is_one_batch, scan_directly
+from jarvis_workers.sec.stages.numbering import place_spots
+from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.sec.stages.report_body import encode_body
+from jarvis_workers.sec.stages.results import spots_of
+from jarvis_workers.sec.stages.ruleset import installed
+from jarvis_workers.sec.store.sqlite_recorder import RecordedCandidate, RecordedJob, RecordedRun, record_run, run_events
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.pack import Snapshot, pack
+from jarvis_workers.store.sqlite_reader import open_direct
+from jarvis_workers.store.values import Claimed, Run, SnapshotFacts
+from jarvis_workers.toolchain.forked import Crashed, map_in_fork
+
+# One process scans this much in about a second; larger runs benefit from several processes.
+BYTES_MAX = 1_000_000
+# A longer scan needs progress display and resumption.
+CPU_SECONDS = 3.0
+WALL_SECONDS = 10.0
+ROW_BYTES = 4096
+REPORT = "report"
+SCAN = "sec.fast"
+
+
+@dataclass(frozen=True, slots=True)
+class SmallScan:
+    """A completed and recorded run, the `run` part and the body of its report, and its events."""
+
+    run: Run
+    facts: dict[str, Any]
+    body: ReportBody
+    events: list[dict[str, Any]]
+
+
+def small_executor() -> str:
+    """Return the name of this command as executor of a run."""
+    return f"local:{this_worker(token_hex(4), 1).id}"
+
+
+def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan | None:
+    """Scan a small tree without special cases; otherwise return None, and nothing has been recorded.
+
+    For single-threaded processes. Raises no JarvisError: the regular path raises the same error.
+    """
+    if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
+        return None
+    (answer,) = map_in_fork([request], partial(_scan, settings), lambda _: CPU_SECONDS)
+    if isinstance(answer, Crashed) or answer is None:
+        return None
+    run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})
+    return SmallScan(run, answer["facts"], body_from_json(answer["body"]), answer["events"])
+
+
+def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
+    """Return whether a fork may be started and the run needs nothing that only the database libraries can read."""
+    scan_input = request.run_input
+    if settings.process_count == 0 or scan_input.options.profile or installed():
+        return False
+    if scan_input.build is not None or scan_input.baseline or scan_input.triage.more or scan_input.triage.learns:
+        return False
+    if request.kind != SCAN or scan_input.rules != Chosen() or request.selection.unchanged is not None:
+        return False
+    with open_direct(settings.effective_store_url) as connection:
+        with suppress(sqlite3.Error):
+            return connection is not None and connection.execute("SELECT 1 FROM judgement LIMIT 1").fetchone() is None
+        return False
+
+
+def _is_small(request: RunRequest[ScanInput], most_files: int) -> bool:
+    """Return whether the tree is small; counting, which includes excluded files, stops at the limits."""
+    size = 0
+    for number, path in enumerate(_files_below(request), 1):
+        try:
+            size += path.lstat().st_size
+        except OSError:
+            return False
+        if number > most_files or size > BYTES_MAX:
+            return False
+    return True
+
+
+def _files_below(request: RunRequest[ScanInput]) -> Iterator[Path]:
+    paths = [request.path / os.fsdecode(path) for path in request.selection.paths] or [request.path]
+    for path in paths:
+        if not path.is_dir():
+            yield path
+        for directory, _, names in os.walk(path):
+            yield from (Path(directory, name) for name in names)
+
+
+def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
+    """Scan and record inside the fork; return a JSON value. Ends at a time limit, even when blocked."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
+    resources = resources_of(settings)
+    blobs = resources.blobs
+    committed = committed_files(request.path, request.selection)
+    snapshot = pack(request.path, request.selection, blobs, committed=committed)
+    check_snapshot(request, snapshot)
+    run = run_of(request, snapshot)
+    if not is_one_batch(run, blobs):
+        return None
+    done = scan_directly(run, resources)
+    if done.run.state != "done" or done.body.summary.not_listed:
+        return None
+    with open_direct(settings.effective_store_url, write=True) as connection:
+        if connection is None:
+            return None
+        try:
+            record_run(connection, replace(_recorded(done, snapshot, blobs), labels=marked_labels(request.labels, run)))
+        except sqlite3.Error:
+            return None
+    return {
+        "run": asdict(done.run) | {"root_raw": as_text(done.run.root_raw)},
+        "facts": run_facts(done.run, done.stages, RunCosts()),
+        "body": body_to_json(done.body),
+        "events": run_events(done.run, done.stages),
+    }
+
+
+def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun:
+    """Return the rows of a run; large parts of its jobs and the report are written to the blob store."""
+    run, jobs = done.run, [_job(done.run, number, one, blobs) for number, one in enumerate(done.jobs, 1)]
+    content = encode_body(done.body)
+    report = blobs.put(content)
+    last = done.stages[-1]
+    claimed = Claimed(len(jobs) + 1, run.id, REPORT, REPORT, "control", 1, "write the report", "{}", 0, 0)
+    written = RecordedJob(claimed, REPORT, 0, last.opened_at or 0.0, last.closed_at or 0.0)
+    blob_names = {snapshot.id, snapshot.manifest, *snapshot.shards, report, *done.shared}
+    blob_names |= {blob for one in done.jobs for _, blob in one.commit.blobs}
+    return RecordedRun(
+        run=run,
+        snapshot=SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked)),
+        stages=done.stages,
+        jobs=[*(job for job, _ in jobs), written],
+        candidates=_candidates(done),
+        artifacts=[(REPORT, report, len(content))],
+        blobs=blob_names | {blob for _, blob in jobs if blob},
+    )
+
+
+def _job(run: Run, number: int, done: DirectJob, blobs: Blobs) -> tuple[RecordedJob, str | None]:
+    """Return the row of a job, and the blob of its result if that is too long for a row."""
+    job, commit = done.job, done.commit
+    result, blob = result_of(commit), None
+    if len(result) > ROW_BYTES:
+        blob = blobs.put(result)
+        result = b'{"blob": "%b"}' % blob.encode()
+    claimed = Claimed(number, run.id, done.stage, job.step, job.queue, 1, job.label, job.payload, 0, 0)
+    row = RecordedJob(
+        claimed,
+        job.input_hash,
+        job.weight,
+        done.began,
+        done.ended,
+        files=commit.files,
+        bytes=commit.size,
+        not_checked=len(commit.not_checked),
+        cached=commit.cached,
+        cpu_seconds=commit.cpu_seconds,
+        result=result.decode() or None,
+    )
+    return row, blob
+
+
+def _candidates(done: DirectScan) -> list[RecordedCandidate]:
+    found_by = {spot: number for number, one in enumerate(done.jobs, 1) for spot in spots_of(one.commit)}
+    placed = place_spots(list(found_by), SecOptions.of(done.run).min_confidence)
+    return [RecordedCandidate(found_by[one.spot], *one, _rule_facts(one.spot.pattern)) for one in placed]
+
+
+def _rule_facts(pattern: str) -> dict[str, Any]:
+    """Return the fields of a rule; a pattern for harmless sites has those of the first rule that it supersedes."""
+    rule = RULES_BY_PATTERN[HARMLESS[pattern][0] if pattern in HARMLESS else pattern]
+    return {name: getattr(rule, name) for name in RULE_FIELDS}

@@ -1,0 +1,178 @@
+"""Fuzz what stands: fuzz targets, and programs with the inputs of proofs and of the project's own tests.
+
+The first job compiles the tree and looks for targets; each target is the job of another, and they share the seconds of
+the run.  No model is asked.  What is found is numbered, and joined with the findings, by stage `crashes`.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.loop.threads import in_thread
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.history import StageHistory
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.bench.proof_bench import ProofBench
+from jarvis_workers.sec.bench.proof_objects import FUZZ_TARGET, MAIN
+from jarvis_workers.sec.finding import Numbered
+from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
+from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.proof.crashes import ErrorRoot
+from jarvis_workers.sec.proof.proof import Attempt, Proof
+from jarvis_workers.sec.stages.candidates import some_of
+from jarvis_workers.sec.stages.fuzz_record import NO_TARGETS, FuzzRecord, commit_of
+from jarvis_workers.sec.stages.fuzz_runs import KnownFindings, TargetFuzzing
+from jarvis_workers.sec.stages.fuzz_seeds import seeds_of
+from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.payloads import FuzzPayload
+from jarvis_workers.sec.stages.proof_runner import open_bench
+from jarvis_workers.sec.stages.proof_targets import target_of
+from jarvis_workers.sec.stages.prove import proof_tree
+from jarvis_workers.sec.stages.tree_index import index_of
+from jarvis_workers.sec.store import proofs, verdicts
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.languages import is_test
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.session import Session
+
+STEP = "fuzz"
+TARGETS_MAX, ATTEMPTS_MAX = 6, 8
+# Less says nothing of a target: the others wait for a run with more time.
+LEAST_SECONDS = 5
+FUZZED_KINDS = ("program", "fuzz_target")
+LABEL_LENGTH = 160
+# Of what is left out, so many are named.
+NAMED_MAX = 20
+ENTRY = re.compile(rb"\b(?:%b|main)\s*\(" % FUZZ_TARGET.encode())
+UNCOMPILED = "it does not compile by itself; give the command of the build (--build)"
+NO_SANDBOX = "this machine has no sandbox to run it in"
+NOTHING = "the tree has no fuzz target, and no program that could be built"
+LEFT_OUT = f"not among the first targets: a run fuzzes at most {TARGETS_MAX}, each for at least {LEAST_SECONDS} seconds"
+
+
+class FuzzTarget(NamedTuple):
+    """What is fuzzed, with the blobs of attempts that ran it."""
+
+    way: str
+    name: str
+    attempts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FuzzWork:
+    """The target of a job, or the search for targets; the proofs so far, and the confirmed findings without one."""
+
+    job: Claimed
+    payload: FuzzPayload
+    snapshot_id: str
+    options: JudgeOptions
+    proofs: Sequence[Proof]
+    unproved: Sequence[Numbered]
+
+
+def plan_on(run: Run, _: Blobs, __: StageHistory) -> Iterator[NewJob]:
+    """Yield the job that looks for targets, if the run fuzzes."""
+    if JudgeOptions.of(run).fuzz_seconds:
+        yield _job(run.snapshot_id, FuzzPayload(), "targets")
+
+
+def load(session: "Session", run: Run, job: Claimed) -> FuzzWork:
+    """Return the target of the job, with the findings and the proofs."""
+    found = proofs.every(session, run.id)
+    proved = {gid for gid, proof in found.items() if proof.state == "proved"}
+    confirmed = [gid for gid, status in verdicts.statuses(session, run.id).items() if status == "confirmed"]
+    unproved = some_of(session, run, [gid for gid in confirmed if gid not in proved])
+    payload = FuzzPayload.from_json(job.payload)
+    return FuzzWork(job, payload, run.snapshot_id, JudgeOptions.of(run), list(found.values()), unproved)
+
+
+async def converse(work: FuzzWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+    """Look for targets and commit a job for each, or fuzz one and commit what was found. Raises HostExhausted."""
+    if runtime.tier == Tier.C:
+        return _not_fuzzed(work, NO_SANDBOX, blobs)
+    root = await runtime.unpack(blobs, work.snapshot_id)
+    with ExitStack() as resources:
+        tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
+        try:
+            bench = await in_thread(open_bench, runtime, tree, resources)
+        except StepFailed as error:
+            return _not_fuzzed(work, str(error), blobs)
+        if not work.payload.target:
+            return await in_thread(_planned, work, bench, blobs)
+        return await in_thread(_fuzzed, work, bench, runtime, blobs, index_of(root))
+
+
+def _fuzzed(work: FuzzWork, bench: ProofBench, runtime: AgentRuntime, blobs: Blobs, index: CodeIndex) -> Commit:
+    archive = blobs.read(work.options.proof_archive) if work.options.proof_archive else b""
+    unproved = {gid: target_of(candidate, index) for gid, candidate in work.unproved}
+    stacks = (proof.stack for proof in work.proofs if proof.state == "proved")
+    findings = KnownFindings(unproved, frozenset(map(ErrorRoot.of, stacks)))
+    return commit_of(
+        TargetFuzzing(bench, runtime, blobs, work.payload, seeds_of(archive), index, findings).run(), blobs
+    )
+
+
+def _planned(work: FuzzWork, bench: ProofBench, blobs: Blobs) -> Commit:
+    """Return the jobs of the targets, and say which are left out."""
+    targets = targets_of(bench, work.proofs, blobs)
+    most = min(TARGETS_MAX, max(1, work.options.fuzz_seconds // LEAST_SECONDS))
+    left_out = [FuzzedTarget(plain(one.name), reason=LEFT_OUT) for one in targets[most:][:NAMED_MAX]]
+    left_out += [FuzzedTarget(plain(name), reason=UNCOMPILED) for name in _uncompiled(bench)[:NAMED_MAX]]
+    if not targets:
+        nothing = FuzzedTarget(NO_TARGETS, reason=NOTHING)
+        return commit_of(FuzzRecord(tuple(left_out) or (nothing,)), blobs)
+    seconds = work.options.fuzz_seconds // len(targets[:most])
+    payloads = [FuzzPayload(one.way, one.name, seconds, one.attempts) for one in targets[:most]]
+    children = tuple(_job(work.snapshot_id, one, plain(one.target)[-LABEL_LENGTH:]) for one in payloads)
+    return commit_of(FuzzRecord(tuple(left_out)), blobs)._replace(children=children)
+
+
+def targets_of(bench: ProofBench, found: Sequence[Proof], blobs: Blobs) -> list[FuzzTarget]:
+    """Return what can be fuzzed: fuzz targets first, then programs that proofs have run, then the others."""
+    attempts = defaultdict[tuple[str, str], list[str]](list)
+    for proof in found:
+        if proof.kind in FUZZED_KINDS and proof.blob:
+            attempt = Attempt.from_json(json.loads(blobs.read(proof.blob)))
+            attempts[attempt.way, attempt.target].append(proof.blob)
+    fuzz_targets = [bench.compiled.name_of(one) for one in bench.compiled.with_function(FUZZ_TARGET)]
+    programs = _programs(bench)
+    targets = list[FuzzTarget]()
+    for way, names in (("fuzz_target", fuzz_targets), ("program", programs)):
+        for name in names:
+            blobs_of_it = [*attempts[way, name], *(attempts[way, ""] if len(names) == 1 else [])]
+            targets.append(FuzzTarget(way, name, tuple(dict.fromkeys(blobs_of_it))[:ATTEMPTS_MAX]))
+    return sorted(targets, key=lambda one: (one.way != "fuzz_target", not one.attempts))
+
+
+def _uncompiled(bench: ProofBench) -> list[str]:
+    """Return the files that have a fuzz target or a program, and did not compile by themselves."""
+    compiled = {one.path for one in bench.compiled.objects}
+    missing = (file for path, file in bench.compiled.sources.items() if path not in compiled)
+    return [file for file in missing if ENTRY.search(bench.source(file))]
+
+
+def _programs(bench: ProofBench) -> list[str]:
+    """Return the programs of the tree that are neither tests nor around a fuzz target."""
+    if bench.tree.command is None:
+        mains = [one for one in bench.compiled.with_function(MAIN) if one.path in bench.compiled.sources]
+        return [bench.compiled.name_of(one) for one in mains]
+    names = [name for name in bench.programs() if not is_test(name.encode("utf-8", "surrogateescape"))]
+    return [name for name in names if FUZZ_TARGET.encode() not in bench.source(name)]
+
+
+def _not_fuzzed(work: FuzzWork, reason: str, blobs: Blobs) -> Commit:
+    return commit_of(FuzzRecord((FuzzedTarget(plain(work.payload.target) or NO_TARGETS, reason=reason),)), blobs)
+
+
+def _job(snapshot: str, payload: FuzzPayload, label: str) -> NewJob:
+    content = payload.to_json()
+    return NewJob(STEP, AGENT_QUEUE, label, sha256(f"{snapshot}:{content}".encode()).hexdigest(), payload=content)

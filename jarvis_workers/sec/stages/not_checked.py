@@ -1,0 +1,146 @@
+"""Determine the files that a run has not checked, without duplicates, from the outcomes of its jobs.
+
+A file that was scanned but not analyzed by the flow rules is listed with that reason, once for each function if only
+some were not analyzed to their end; a file that was not scanned is listed once, with the reason why.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.history import done_ranges, range_of, read_result, unscanned
+from jarvis_workers.sec.stages.chosen_functions import unsearched
+from jarvis_workers.sec.stages.flow_rules import NOT_RUN, USED
+from jarvis_workers.sec.stages.payloads import FlowPayload, ModelBlobs
+from jarvis_workers.sec.stages.reading_plan import unread
+from jarvis_workers.sec.stages.summaries import read_rows
+from jarvis_workers.sec.suppressions import NOTHING_FIRES
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.store.values import StageJob
+
+NOT_REACHED = "not reached before the run ended"
+# A defect that a model has seen beside its candidates, and that no model is asked about.
+UNASKED_STARTS = "not asked about line "
+UNASKED = UNASKED_STARTS + "{line}: {text} ({reason})"
+Gap = tuple[str, str]
+Remarks = list[Sequence[Any]]
+
+
+class Jobs(NamedTuple):
+    """The outcomes of the jobs by stage; None for the stages of the flow rules if the run has none.
+
+    Only runs of earlier versions have `rank` and `discover`.
+    """
+
+    scan: Sequence[StageJob]
+    summarize: Sequence[StageJob] | None = None
+    flow: Sequence[StageJob] | None = None
+    rank: Sequence[StageJob] = ()
+    discover: Sequence[StageJob] = ()
+    verify: Sequence[StageJob] = ()
+    verify_seen: Sequence[StageJob] = ()
+    map: Sequence[StageJob] = ()
+    read: Sequence[StageJob] = ()
+    fuzz: Sequence[StageJob] = ()
+
+
+class NotCheckedFiles(NamedTuple):
+    """The files that were not checked, with reasons, and the remarks on suppression comments."""
+
+    not_checked: list[Gap]
+    remarks: Remarks
+
+
+def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> NotCheckedFiles:
+    """Collect the gaps and remarks of all jobs; `flow` is True if any flow rule is enabled."""
+    gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
+    result, remarks = _read_gaps(blobs, jobs.scan)
+    gaps += [*result, *_not_reached(reader, jobs.scan)]
+    gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0], *unsearched(blobs, jobs.discover)]
+    beside = _read_gaps(blobs, (*jobs.verify, *jobs.verify_seen))[0]
+    # Undecided candidates are listed among the findings.
+    gaps += [gap for gap in beside if gap[1].startswith(UNASKED_STARTS)]
+    gaps += [*_read_gaps(blobs, jobs.map)[0], *_read_gaps(blobs, jobs.read)[0], *unread(blobs, jobs.read)]
+    if not flow or jobs.summarize is None or jobs.flow is None:
+        return NotCheckedFiles(gaps, remarks)
+    unseen, _ = _read_gaps(blobs, jobs.summarize)
+    untraced, used = _read_gaps(blobs, jobs.flow)
+    unseen += [(path, line) for path, reason in untraced for line in reason.split("\n")]
+    unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, jobs.scan, jobs.summarize)]
+    unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, jobs.summarize, jobs.flow)]
+    return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
+
+
+def _read_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remarks]:
+    gaps: list[Gap] = []
+    remarks: Remarks = []
+    for job in jobs:
+        result = read_result(blobs, job.result)
+        gaps += [(path, reason) for path, reason in result.not_checked]
+        remarks += result.remarks
+    return gaps, remarks
+
+
+def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
+    """Drop the remark that nothing fires if a flow rule fired on the line, or should have run but did not."""
+    used = {tuple(about) for *about, says in remarks if says == USED}
+    return [
+        [*about, says]
+        for *about, says in remarks
+        if says != USED and not (says == NOTHING_FIRES and (tuple(about) in used or about[0] in unseen))
+    ]
+
+
+def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
+    """Yield the files in the ranges of the manifest that no job has finished."""
+    place = 0
+    for scan in sorted(scans, key=range_of):
+        offset, length = range_of(scan)
+        yield from _files(reader, place, offset, NOT_REACHED)
+        if scan.state != "done":
+            yield from _files(reader, offset, offset + length, _why(scan))
+        place = offset + length
+    yield from _files(reader, place, reader.index.manifest_bytes, NOT_REACHED)
+
+
+def _not_summarized(
+    reader: Reader, blobs: Blobs, scans: Sequence[StageJob], summaries: Sequence[StageJob]
+) -> Iterator[Gap]:
+    """Yield the scanned files that have no function summary, unless they are listed for another reason."""
+    placed = [(range_of(job), job) for job in summaries]
+    for scan, start, length in done_ranges(scans):
+        within = [(place, job) for place, job in placed if start <= place[0] < start + length]
+        missing = [(place, _why(job)) for place, job in within if job.state != "done"]
+        if not within:
+            missing = [((start, length), NOT_REACHED)]
+        skip = unscanned(blobs, scan) if missing else ()
+        for (offset, size), reason in missing:
+            yield from (gap for gap in _files(reader, offset, offset + size, reason) if gap[0] not in skip)
+
+
+def _not_traced(blobs: Blobs, summaries: Sequence[StageJob], flows: Sequence[StageJob]) -> Iterator[Gap]:
+    """Yield the files with a summary that no flow job has analyzed."""
+    by_index: dict[str, list[tuple[FlowPayload, StageJob]]] = {}
+    for job in flows:
+        payload = FlowPayload.from_json(job.payload)
+        by_index.setdefault(payload.index, []).append((payload, job))
+    made = [ModelBlobs.of(read_result(blobs, job.result).blobs) for job in summaries]
+    for index in dict.fromkeys(one.index for one in made if one):
+        jobs = by_index.get(index, [])
+        missing = [(payload.first, _why(job)) for payload, job in jobs if job.state != "done"]
+        for first, reason in missing if jobs else [(0, NOT_REACHED)]:
+            for row in read_rows(blobs, index)[first:]:
+                yield shown(row.path), reason
+
+
+def _why(job: StageJob) -> str:
+    if job.state == "failed":
+        return f"its batch failed: {job.reason}"
+    return "cancelled" if job.state == "cancelled" else NOT_REACHED
+
+
+def _files(reader: Reader, start: int, end: int, reason: str) -> Iterator[Gap]:
+    if end > start:
+        for entry in reader.entries(start, end - start):
+            yield shown(entry.path), reason

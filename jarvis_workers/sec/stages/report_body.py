@@ -1,0 +1,82 @@
+"""Build the body of a report from the results of stages, without a store, so that child processes can do it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.report.body import Findings, build
+from jarvis_workers.sec.report_document import CanaryOutcome, DiscoveryOutcome, EscalationCount, ReportBody
+from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
+from jarvis_workers.sec.stages.flow_rules import flow_patterns
+from jarvis_workers.sec.stages.fuzz_record import fuzzing_outcome
+from jarvis_workers.sec.stages.not_checked import Jobs, what_is_missing
+from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.sec.stages.payloads import DiscoverPayload
+from jarvis_workers.sec.stages.proof_sources import with_sources
+from jarvis_workers.sec.stages.reading_plan import reading_outcome
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.store.values import Run, StageJob
+
+
+@dataclass(frozen=True)
+class ReportWork:
+    """The data from the store: the findings, and the outcomes of jobs."""
+
+    run: Run
+    findings: Findings
+    jobs: Jobs
+    canary: CanaryOutcome | None = None
+    escalation: EscalationCount | None = None
+
+
+def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
+    """Return summary and issues of a finished run, or of the results so far."""
+    reader = open_snapshot(blobs, work.run.snapshot_id)
+    options = SecOptions.of(work.run)
+    flow = bool(flow_patterns(blobs, options.rules.blob))
+    missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
+    body = build(
+        work.findings,
+        scanned_files=sum(scan.files for scan in work.jobs.scan),
+        not_checked=sorted(set(missing.not_checked)),
+        left_out=reader.index.left_out,
+        excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
+        remarks=missing.remarks,
+        baseline=options.baseline,
+        canary=work.canary,
+    )
+    summary = body.summary._replace(escalation=work.escalation, discovery=_discovery(work.jobs.discover))
+    summary = summary._replace(reading=reading_outcome(blobs, work.jobs.read))
+    summary = summary._replace(fuzzing=fuzzing_outcome(blobs, work.jobs.fuzz))
+    return with_sources(body._replace(summary=summary), blobs)
+
+
+def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
+    """Return what a run of an earlier version has searched, or None if it searches no functions."""
+    if not jobs:
+        return None
+    planned = DiscoverPayload.from_json(jobs[0].payload)
+    searched = sum(job.files for job in jobs if job.done)
+    return DiscoveryOutcome(planned.functions, planned.chosen, searched, planned.lines_outside)
+
+
+def encode_body(body: ReportBody) -> bytes:
+    """Return a body as JSON; dismissed issues are included only if there are any."""
+    # Issues are encoded one by one: in a single string, one wide character would quadruple the memory of all text.
+    lists = {
+        "issues": body.issues,
+        **({"dismissed": body.dismissed} if body.dismissed else {}),
+        "suppressed": body.suppressed,
+    }
+    written = [
+        b'"%b":[%b]' % (name.encode(), b",".join(map(_encoded, map(issue_to_json, candidate))))
+        for name, candidate in lists.items()
+    ]
+    return b'{"summary":%b,%b}' % (_encoded(summary_to_json(body.summary)), b",".join(written))
+
+
+def _encoded(part: dict[str, Any]) -> bytes:
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()

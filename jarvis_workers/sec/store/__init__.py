@@ -1,0 +1,1 @@
+"""The tables of candidates, clusters, verdicts, proofs, baselines and triage, and their queries."""

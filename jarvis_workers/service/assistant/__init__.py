@@ -1,1 +1,0 @@
-"""The assistant's files, locks and clocks: what `jarvis_workers.assistant` must not touch."""

@@ -1,1 +1,0 @@
-"""Use cases of `jarvis c2rust`."""

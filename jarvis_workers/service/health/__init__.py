@@ -1,1 +1,0 @@
-"""Health checks of this machine, the cluster, and processes."""

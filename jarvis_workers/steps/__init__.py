@@ -1,1 +1,0 @@
-"""The steps of all pipelines: one module per step, and the order of the steps in each pipeline."""

@@ -1,9 +1,0 @@
-"""The kind of run of an agent's task."""
-
-from jarvis_workers.pipeline.stages import RunKind, Stage, register_kind
-from jarvis_workers.store.values import AGENT_QUEUE
-
-CONVERSE = "jarvis_workers.steps.agent.converse"
-STAGES = (Stage("converse", module=CONVERSE, queue=AGENT_QUEUE, state_if_failed="incomplete"),)
-
-register_kind(RunKind("agent", STAGES, output="jarvis_cli.agent_output", result="jarvis_workers.service.conversations"))

@@ -1,1 +1,0 @@
-"""Steps that translate C projects to Rust."""
