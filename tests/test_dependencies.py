@@ -35,7 +35,7 @@ for module in modules:
 USED: dict[str, tuple[str, ...]] = {
     "jarvis_cli.main": (),
     "jarvis_workers.sec.commands.scan": (),
-    "jarvis_workers.sec.commands.agent": (),
+    "jarvis_workers.sec.commands.main": (),
     "jarvis_cli.runs": (),
     "jarvis_cli.run_views": (),
     "jarvis_workers.assistant.commands.agent": (),

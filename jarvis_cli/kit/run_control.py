@@ -10,8 +10,7 @@ import typer
 from jarvis_cli.kit import exits, run_results
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.report_target import Delivery, output_target
-from jarvis_cli.kit.run_local import run_locally
-from jarvis_cli.kit.status_output import write_line
+from jarvis_cli.kit.status_output import run_locally, write_line
 from jarvis_cli.kit.submission import wait_for_workers
 from jarvis_workers.runs import runs, wiring
 from jarvis_workers.runs.budgets import read_budget_option

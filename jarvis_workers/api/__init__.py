@@ -31,13 +31,20 @@ if TYPE_CHECKING:
         optimize_project,
         run_transpile,
     )
-    from jarvis_workers.api.coroutines import scan_async, scan_text_async
     from jarvis_workers.api.findings import Finding, Status, Suppression, TraceStep
     from jarvis_workers.api.options import ScanOptions
     from jarvis_workers.api.progress import CancelToken, ScanProgress, Stage
     from jarvis_workers.api.project_run import SymbolScan, run_scan
     from jarvis_workers.api.report import Report, ReportFormat, ReportSummary, RunFacts, StageFacts, UncheckedFile
-    from jarvis_workers.api.scanning import ScanSession, SourceLanguage, scan, scan_sources, scan_text
+    from jarvis_workers.api.scanning import (
+        ScanSession,
+        SourceLanguage,
+        scan,
+        scan_async,
+        scan_sources,
+        scan_text,
+        scan_text_async,
+    )
     from jarvis_workers.errors import (
         JarvisError,
         ScanCancelled,
@@ -114,7 +121,6 @@ MODULES = (
     "jarvis_workers.api.findings",
     "jarvis_workers.api.report",
     "jarvis_workers.api.scanning",
-    "jarvis_workers.api.coroutines",
     "jarvis_workers.api.comparison",
     "jarvis_workers.api.c_project",
     "jarvis_workers.api.project_run",

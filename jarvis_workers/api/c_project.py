@@ -17,7 +17,6 @@ from jarvis_workers.builds.unit_forks import UnitLimits, UnitNotRead, read_units
 from jarvis_workers.c2rust.dot import dot_lines
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
-from jarvis_workers.c2rust.order_reader import compute_order
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.runs.collect import collect_names, compile_options, write_names
 from jarvis_workers.c2rust.runs.graph_files import write_subgraphs
@@ -31,7 +30,7 @@ from jarvis_workers.c2rust.runs.project_files import (
     write_project,
 )
 from jarvis_workers.c2rust.symbol_lines import order_lines
-from jarvis_workers.c2rust.symbol_reader import SymbolFile
+from jarvis_workers.c2rust.symbol_reader import SymbolFile, compute_order
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.settings import Settings

@@ -29,9 +29,9 @@ from jarvis_workers.c2rust.runs.replacement_results import ReplacementResult
 from jarvis_workers.c2rust.runs.replacement_run import ReplaceInput, replace_request
 from jarvis_workers.c2rust.runs.symbol_scan import plan_of
 from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions, OptimizeRequest
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.prune_symbols import REPLACEMENTS
 from jarvis_workers.c2rust.stages.replace_options import ReplaceOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.atomic_write import write_whole

@@ -26,7 +26,7 @@ from jarvis_workers.runs.sources import SourceTree, open_revision, open_source, 
 from jarvis_workers.runs.submit import submit
 from jarvis_workers.runs.targets import ScanTarget, older_selection
 from jarvis_workers.sec.run_reports import reports
-from jarvis_workers.sec.run_reports.export import export
+from jarvis_workers.sec.run_reports.reports import export
 from jarvis_workers.sec.run_reports.run_baselines import of_run
 from jarvis_workers.sec.run_reports.run_files import export_directory
 from jarvis_workers.sec.runs.scan_input import Baseline, ScanInput

@@ -10,9 +10,33 @@ from jarvis_workers.api.document import ReportDocument
 from jarvis_workers.api.findings import Finding, Region, finding_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
 from jarvis_workers.sec.report.fired_rules import finding_title
-from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.sec.report_document import Excerpt, Issue, Summary
 from jarvis_workers.sec.report_json import body_from_json
+from jarvis_workers.sec.translations import report_in
+
+# Render a report in memory, without the store or the snapshot.
+
+
+def render(document: ReportDocument, form: str) -> str:
+    """Return the report in one of the `FORMATS`. Raises UsageError for an unknown format."""
+    if form not in FORMATS:
+        raise UsageError(f'format: "{plain(form)}" is not one of {", ".join(FORMATS)}')
+    body = document.body
+    if form in QUOTING:
+        excerpts = {name: _excerpt(row) for name, row in document.excerpts.items()}
+        body = body._replace(excerpts=excerpts)
+    if form in WORDED:
+        body = report_in(document.language, body)
+    run = document.run if document.language == "en" else {**document.run, "lang": document.language}
+    return "".join(FORMATS[form](body, run))
+
+
+def _excerpt(row: Sequence[Any]) -> Excerpt:
+    first, lines, marks, file, more = row
+    return Excerpt(first, tuple(lines), tuple((line, what) for line, what in marks), file, tuple(map(_excerpt, more)))
+
 
 ReportFormat = Literal["text", "json", "markdown", "sarif", "html", "junit"]
 RunState = Literal["done", "incomplete", "failed", "cancelled", "paused", "planning", "running", "cancelling"]
@@ -118,7 +142,6 @@ class Report:
 
     def render(self, format: ReportFormat) -> str:
         """Return the report in a format, identical to the output of the command line."""
-        from jarvis_workers.api.rendering import render  # noqa: PLC0415
 
         return render(self.document, format)
 

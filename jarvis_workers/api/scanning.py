@@ -4,8 +4,10 @@ Small trees and text are scanned completely by a child process, without a store.
 the command line does, which is private unless the caller wants the run recorded.
 """
 
+import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -13,9 +15,9 @@ from typing import TYPE_CHECKING, Literal, Self
 from jarvis_workers.api.choices import StrPath
 from jarvis_workers.api.direct import ChildPool, DirectRequest
 from jarvis_workers.api.options import ScanOptions
-from jarvis_workers.api.progress import CancelToken, ProgressCallback
+from jarvis_workers.api.progress import CancelToken, ProgressCallback, ScanProgress
 from jarvis_workers.api.report import Report, report_from
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import ScanCancelled, UsageError
 from jarvis_workers.paths import leaves_the_root, plain
 from jarvis_workers.runs.sources import SourceTree, is_address
 from jarvis_workers.runs.targets import ScanTarget, target_of
@@ -23,6 +25,7 @@ from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from jarvis_workers.sec.runs.scan_input import Baseline
+
 
 SourceLanguage = Literal["c", "c++", "rust"]
 NAMES: Mapping[str, str] = {"c": "input.c", "c++": "input.cpp", "rust": "input.rs"}
@@ -237,3 +240,58 @@ def _cache_directory(options: ScanOptions) -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("jarvis-workers")) / "cache"
+
+
+# Scan from a coroutine: a thread and its child processes do the work without blocking the event loop.
+
+
+async def scan_async(
+    *paths: StrPath,
+    options: ScanOptions = DEFAULTS,
+    root: StrPath | None = None,
+    on_progress: ProgressCallback | None = None,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Run `scan` without blocking the event loop; cancelling the task ends the scan within a second.
+
+    `on_progress` is called in the thread of the loop.
+    """
+    token, tell = CancelToken(cancel), _in_loop(on_progress)
+    work = asyncio.to_thread(scan, *paths, options=options, root=root, on_progress=tell, cancel=token)
+    return await _finish(asyncio.ensure_future(work), token)
+
+
+async def scan_text_async(
+    source: str | bytes,
+    *,
+    language: SourceLanguage = "c",
+    filename: str | None = None,
+    options: ScanOptions = DEFAULTS,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Run `scan_text` without blocking the event loop."""
+    token = CancelToken(cancel)
+    work = asyncio.to_thread(scan_text, source, language=language, filename=filename, options=options, cancel=token)
+    return await _finish(asyncio.ensure_future(work), token)
+
+
+async def _finish(work: "asyncio.Future[Report]", token: CancelToken) -> Report:
+    """Wait for the thread even if the task is cancelled: it ends and cleans up within a second."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        token.cancel()
+        with suppress(ScanCancelled):
+            await work
+        raise
+
+
+def _in_loop(on_progress: ProgressCallback | None) -> ProgressCallback | None:
+    if on_progress is None:
+        return None
+    loop, tell = asyncio.get_running_loop(), on_progress
+
+    def pass_on(event: ScanProgress) -> None:
+        loop.call_soon_threadsafe(tell, event)
+
+    return pass_on

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.agents.tools.edit_workspace import ChangedFile
+from jarvis_workers.agents.tools.editing import ChangedFile
 from jarvis_workers.agents.tools.edits import decode, is_binary, line_counts
 from jarvis_workers.words import ENGLISH
 

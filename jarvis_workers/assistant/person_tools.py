@@ -12,8 +12,7 @@ from pydantic import Field
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
 from jarvis_workers.agents.loop.prompts import fill
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolOutcome, typed
+from jarvis_workers.agents.tools.tool import Tool, ToolArguments, Toolbox, ToolOutcome, typed
 from jarvis_workers.assistant.children import limits_left
 
 ASK_USER, SUB_AGENT = "ask_user", "sub_agent"

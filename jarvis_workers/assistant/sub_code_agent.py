@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want
-from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want, intercept
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.assistant.children import count_child, limits_left

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_workers.agents.loop import events
-from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.compaction import ask_aside
+from jarvis_workers.agents.loop.agent import Agent, ask_aside
 from jarvis_workers.agents.loop.effects import Conversation, Definition, Note, TaskResult
 from jarvis_workers.agents.loop.limits import Reason
 from jarvis_workers.agents.loop.loop import run_task

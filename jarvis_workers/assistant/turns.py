@@ -12,8 +12,7 @@ from typing import Any
 
 from jarvis_workers.agents.loop import events
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Answer, Ask, Conversation, RunTool, TaskResult, Want
-from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.effects import Answer, Ask, Conversation, RunTool, TaskResult, Want, intercept
 from jarvis_workers.agents.loop.limits import AgentUsage, AnswerCounts
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.tools.tool import ToolOutcome

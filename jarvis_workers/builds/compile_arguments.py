@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jarvis_workers.source.clang.parser_arguments import MEANINGFUL
+from jarvis_workers.source.clang.unit import MEANINGFUL
 
 # Places a path: absolute from the directory of the command, or relative to the root of the project.
 Place = Callable[[str], str]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.builds.command_words import expand_responses, split_words
 from jarvis_workers.builds.compile_arguments import CompiledSource, language_of, parsing_key, read_call
-from jarvis_workers.builds.path_map import MissingSource, PathMap, ProjectTree, absolute, placing
+from jarvis_workers.builds.local_tree import MissingSource, PathMap, ProjectTree, absolute, placing
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_text, listing, plain
 from jarvis_workers.source.clang.unit import CompileCommand

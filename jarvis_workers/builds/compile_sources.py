@@ -14,16 +14,17 @@ from jarvis_workers.builds.build_directory import BuildDirectory
 from jarvis_workers.builds.command_words import BuildCommands
 from jarvis_workers.builds.compile_arguments import read_call
 from jarvis_workers.builds.compile_commands import CompileCommands, read_database
-from jarvis_workers.builds.include_guess import guess_commands
 from jarvis_workers.builds.local_tree import (
     FileIncludes,
     LocalTree,
+    PathMap,
     ProjectFiles,
+    guess_commands,
     is_system_header,
     local_tree,
+    placing,
     project_files,
 )
-from jarvis_workers.builds.path_map import PathMap, placing
 from jarvis_workers.builds.recorded_build import BuildLimits, record_build
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, read_regular

@@ -6,6 +6,7 @@ absolute path is not recorded.
 """
 
 import functools
+import json
 import os
 import re
 import shlex
@@ -13,10 +14,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jarvis_workers.builds.build_directory import BuildDirectory, open_build_directory
-from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.command_words import BuildCommands, expand_responses
 from jarvis_workers.builds.compile_arguments import language_of, read_call
 from jarvis_workers.builds.compile_commands import (
     CompileCommands,
@@ -25,15 +26,66 @@ from jarvis_workers.builds.compile_commands import (
     exclusion_warning,
     is_test_program,
 )
-from jarvis_workers.builds.compiler_records import read_records
-from jarvis_workers.builds.local_tree import LocalTree
-from jarvis_workers.builds.path_map import absolute, below
+from jarvis_workers.builds.local_tree import LocalTree, absolute, below
 from jarvis_workers.errors import CommandFailed, SandboxError, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, best_tier, open_sandbox, refusal
+from jarvis_workers.snapshots.safe_read import read_file
 from jarvis_workers.toolchain import compiler_wrapper
+
+# Read the records of the compiler wrapper, which a hostile build may have forged.
+
+RECORD_BYTES = 16_000_000
+MOST_RECORDS = 1_000_000
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def read_records(parent: Path, name: str) -> list[Invocation]:
+    """Return the recorded calls in the directory `name` of `parent`, in the order in which they were made.
+
+    Raises UsageError if they cannot be read, which happens only if the build has written to the directory.
+    """
+    try:
+        above = os.open(parent, _DIRECTORY)
+        try:
+            directory = os.open(name, _DIRECTORY, dir_fd=above)
+        finally:
+            os.close(above)
+        try:
+            names = sorted(file for file in os.listdir(directory) if file.endswith(".json"))  # noqa: PTH208
+            if len(names) > MOST_RECORDS:
+                raise UsageError(f"{parent / name}: more than {MOST_RECORDS} compiler calls")
+            return [_read(directory, file) for file in names]
+        finally:
+            os.close(directory)
+    except OSError as error:
+        raise UsageError(f"{parent / name}: the recorded compiler calls cannot be read: {error.strerror}") from error
+
+
+def _read(directory: int, file: str) -> Invocation:
+    content = read_file(directory, os.fsencode(file), RECORD_BYTES)
+    if isinstance(content, str):
+        raise UsageError(f"{file}: a recorded compiler call cannot be read: {content}")
+    try:
+        return _invocation(json.loads(content), file)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise UsageError(
+            f"{file}: not a recorded compiler call; the build has written to the record directory"
+        ) from error
+
+
+def _invocation(record: dict[str, Any], file: str) -> Invocation:
+    directory, words, responses = record["directory"], record["arguments"], record["responses"]
+    if not isinstance(directory, str) or not all(isinstance(word, str) for word in words):
+        raise TypeError
+    texts = {str(name): str(text) for name, text in responses.items()}
+    expanded = expand_responses(words, texts.get)
+    if any("\0" in word for word in (directory, *expanded)):
+        raise ValueError
+    return Invocation(directory, tuple(expanded), None, file)
+
 
 WRAPPERS, RECORDS = "bin", "records"
 COMPILER = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|c99|c89)(-[0-9.]+)?")

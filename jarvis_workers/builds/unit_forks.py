@@ -19,11 +19,10 @@ from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.declared_functions import declared_functions
 from jarvis_workers.source.clang.definitions import read_definitions
-from jarvis_workers.source.clang.definitions_json import encode_definitions
 from jarvis_workers.source.clang.read import read_unit_and_files
 from jarvis_workers.source.clang.translation_unit import CRASHED
 from jarvis_workers.source.clang.unit import CompileCommand
-from jarvis_workers.source.clang.unit_json import encode_unit
+from jarvis_workers.source.clang.unit_json import encode_definitions, encode_unit
 from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 from jarvis_workers.toolchain.limits import ResourceBudget
 

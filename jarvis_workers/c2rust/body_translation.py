@@ -19,15 +19,13 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import ToolOutcome
-from jarvis_workers.c2rust.body_form import body_problem
-from jarvis_workers.c2rust.body_question import BodyQuestion
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome
+from jarvis_workers.c2rust.body_question import BodyQuestion, applicable_rules
 from jarvis_workers.c2rust.body_review import numbered_issues, review_body
-from jarvis_workers.c2rust.body_rules import applicable_rules
 from jarvis_workers.c2rust.conversion import GateOutcome, PassedParameter, Proof, Review, proof_of, suffices
+from jarvis_workers.c2rust.crate_edits import body_problem
 from jarvis_workers.c2rust.gates import GateReport
-from jarvis_workers.c2rust.signature_changes import SignatureChange
+from jarvis_workers.c2rust.signature_answer import SignatureChange
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 

@@ -12,8 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from jarvis_workers.c2rust.enum_types import enum_problems
-from jarvis_workers.c2rust.project import RESERVED_MODULES
+from jarvis_workers.c2rust.project import RESERVED_MODULES, enum_problems
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.paths import listing
 

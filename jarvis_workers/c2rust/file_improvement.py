@@ -17,11 +17,9 @@ from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm
 from jarvis_workers.agents.tools.edits import TextEdit, apply_edits
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import ToolOutcome
-from jarvis_workers.c2rust.body_form import MODULES, PROCESS
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome
 from jarvis_workers.c2rust.body_translation import PROMPTS
-from jarvis_workers.c2rust.crate_edits import UNFINISHED
+from jarvis_workers.c2rust.crate_edits import MODULES, PROCESS, UNFINISHED
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.source.rust.rust_syntax import masked, unsafe_block_lines

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.body_form import ATTRIBUTE, ATTRIBUTES, QUOTES
-from jarvis_workers.c2rust.crate_edits import PARAMETER_NAME, UNFINISHED
+from jarvis_workers.c2rust.crate_edits import ATTRIBUTE, ATTRIBUTES, PARAMETER_NAME, QUOTES, UNFINISHED
 from jarvis_workers.source.rust.rust_items import RustItem, read_items
 from jarvis_workers.source.rust.rust_syntax import masked, without_comments
 

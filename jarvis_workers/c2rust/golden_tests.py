@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.mechanical.numbers import scalar
+from jarvis_workers.c2rust.mechanical.context import scalar
 from jarvis_workers.c2rust.project import Project, ProjectItem
 from jarvis_workers.source.clang.c_types import CType
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk

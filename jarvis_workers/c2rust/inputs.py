@@ -11,11 +11,16 @@ from hashlib import sha256
 from random import Random
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.input_registers import POINTER_BYTES, RegisterArguments, Ungenerated
 from jarvis_workers.c2rust.input_sources import InputSources, SetupFunction, record_key
 from jarvis_workers.c2rust.input_values import MOST_ELEMENTS, SMALL, InputValues, function_constants
 from jarvis_workers.c2rust.project import ProjectItem
-from jarvis_workers.c2rust.shapes import GENERAL_REGISTERS, argument_words
+from jarvis_workers.c2rust.shapes import (
+    GENERAL_REGISTERS,
+    POINTER_BYTES,
+    RegisterArguments,
+    Ungenerated,
+    argument_words,
+)
 from jarvis_workers.c2rust.signatures import ParameterMapping
 from jarvis_workers.source.clang.c_types import CType
 

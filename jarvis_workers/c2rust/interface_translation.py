@@ -17,8 +17,7 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import ToolOutcome
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome
 from jarvis_workers.c2rust.body_translation import DETAIL_MAX, PROMPTS, without_fence
 from jarvis_workers.c2rust.given_interface import interface_problem, missing_functions
 from jarvis_workers.c2rust.interface_question import InterfaceQuestion

@@ -16,7 +16,7 @@ from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.c2rust.crate_layout import CratePlan, Placement, read_placement
 from jarvis_workers.c2rust.yaml_form import YamlForm
 from jarvis_workers.errors import AgentStopped

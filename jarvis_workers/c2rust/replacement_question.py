@@ -15,7 +15,7 @@ from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.c2rust.dot import quoted
 from jarvis_workers.c2rust.function_uses import UseGraph
 from jarvis_workers.c2rust.library_replacement import (

@@ -19,7 +19,7 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.signature_answer import (
     PlannedFunction,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from jarvis_workers.c2rust.enum_types import EnumType
+from jarvis_workers.c2rust.project import EnumType
 from jarvis_workers.source.clang.c_types import CDefinition, CType, Record, UnitDefinitions
 from jarvis_workers.source.pointers.aliasing import AliasAnalysis
 from jarvis_workers.source.pointers.pointer_facts import ParameterId, PointerAnalysis, PointerFacts

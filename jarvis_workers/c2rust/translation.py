@@ -7,12 +7,11 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
-from jarvis_workers.c2rust.enum_types import enum_definitions
 from jarvis_workers.c2rust.input_values import function_constants
 from jarvis_workers.c2rust.mechanical.names import Names, RustBody, SymbolUse
 from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, Refusal
 from jarvis_workers.c2rust.mechanical.translate import declaration, translate_function, translate_global
-from jarvis_workers.c2rust.project import Project, ProjectItem
+from jarvis_workers.c2rust.project import Project, ProjectItem, enum_definitions
 from jarvis_workers.c2rust.rust_types import project_types, type_definitions
 from jarvis_workers.c2rust.shapes import mentioned, shapes_text
 from jarvis_workers.c2rust.signatures import ParameterMapping

@@ -20,7 +20,7 @@ from jarvis_workers.pipeline.stages import (
     opened_with,
     stage_of,
 )
-from jarvis_workers.store import clock_steps, crash_attribution, events, jobs, leases, runs, stages, workers
+from jarvis_workers.store import crash_attribution, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.sql import stop_clock
 from jarvis_workers.store.values import NewJob, Run
 
@@ -183,8 +183,8 @@ class Controller:
                 jobs.extend_all(session, slept, self.lease_seconds)
                 workers.excuse_all(session, slept)
             if step := clocks.step_since(last_good) if self._was_elected else 0.0:
-                clock_steps.record(session, step)
-            clock_steps.bound(session)
+                runs.record(session, step)
+            runs.bound(session)
             late, orphans = (
                 crash_attribution.recover(session),
                 crash_attribution.recover_dead_workers(session, self.lease_seconds),

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.snapshots.committed_files import CommittedFiles
-from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.selection import CommittedFiles, Selection
 from jarvis_workers.toolchain.git import local_environment
 from jarvis_workers.toolchain.gitindex import ANY_OWNER
 from jarvis_workers.toolchain.gittree import TreeBounds, TreeEntry, list_tree

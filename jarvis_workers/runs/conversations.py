@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jarvis_workers.agents.conversations.task_answer import ANSWER
+from jarvis_workers.agents.conversations.runtime import ANSWER
 from jarvis_workers.agents.loop.transcript import read_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.run_kinds import Panel, StoredRun

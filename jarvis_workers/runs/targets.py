@@ -16,7 +16,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.runs.checkouts import repository_prefix
 from jarvis_workers.runs.sources import ADDRESS
-from jarvis_workers.snapshots.exclusion_reasons import LINK_LOOP, not_regular, reason_of
+from jarvis_workers.snapshots.ignore import LINK_LOOP, not_regular, reason_of
 from jarvis_workers.snapshots.selection import Selection
 
 

@@ -21,9 +21,8 @@ from typing import NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.targets import target_of
 from jarvis_workers.snapshots.entries import FileFound
-from jarvis_workers.snapshots.included_files import included_files
 from jarvis_workers.snapshots.selection import JARVIS_IGNORE, Selection
-from jarvis_workers.snapshots.walk import walk
+from jarvis_workers.snapshots.walk import included_files, walk
 from jarvis_workers.source.languages import is_test, language_of
 from jarvis_workers.source.lex import mask
 from jarvis_workers.toolchain import git

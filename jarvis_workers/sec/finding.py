@@ -2,10 +2,15 @@
 
 import hashlib
 import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.trace import TraceLocation, read_trail, without_callers
 
 # The rules whose findings are redundant on a line where this rule has fired.
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
@@ -79,3 +84,185 @@ def fingerprint_of(file: str, pattern: str, evidence: str) -> str:
         evidence = IGNORE_COMMENT.sub("", evidence)
     known_by = "\0".join((file, pattern, " ".join(evidence.split())))
     return hashlib.sha256(known_by.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+# Build candidates from hits and their rules.
+
+
+def candidate(hit: Hit, file: str) -> Candidate:
+    """Return a candidate with the fields of the hit and the texts of its rule."""
+    rule = RULES_BY_PATTERN[hit.pattern]
+    return Candidate(file=file, **{name: getattr(rule, name) for name in RULE_FIELDS}, **hit._asdict())
+
+
+# Root causes: findings with the same missing check, or with the same source and sink, are one defect.
+
+# Rules that report the same missing check, at the call that returns NULL or at a use of its result.
+NULL_CHECK = "null_check"
+FAMILIES = {
+    "flow_null_dereference": NULL_CHECK,
+    "flow_unchecked_null": NULL_CHECK,
+    "malloc_no_null_check": NULL_CHECK,
+}
+NULL = "NULL"
+NAMED_CAUSE = "named_cause"
+ID_LENGTH = 10
+# Of a mark: whether it is that of a line, and a digest of the text; then two lines.
+TEXT_BYTES, LINE_BYTES = 1 + 16, 5
+
+# A displayed path and a line.
+Place = tuple[str, int]
+
+
+class RootCause(NamedTuple):
+    """The key of a root cause; `sink` is None if the source alone identifies it."""
+
+    family: str
+    source: Place
+    sink: Place | None = None
+
+
+class Defect(NamedTuple):
+    """The root cause of a candidate and its sink; the `text` of the root cause contains no line number."""
+
+    cause: RootCause
+    sink: Place | None
+    text: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[RootCause, Place | None]:
+        """Equal for candidates that need one verdict: they have the same root cause and the same sink."""
+        return self.cause, self.sink
+
+
+def defect_of(candidate: Candidate) -> Defect:
+    """Return the root cause of a candidate."""
+    family = FAMILIES.get(candidate.pattern) or rule_id(candidate.pattern, candidate.cwe)
+    steps = read_trail(candidate.trail) if candidate.trail else ()
+    if not steps:
+        evidence = " ".join(candidate.evidence.split())
+        cause = RootCause(family, (candidate.file, candidate.line))
+        return Defect(cause, None, (family, candidate.file, evidence))
+    first, last = steps[0], steps[-1]
+    sink = _place(last)
+    if candidate.pattern in WITHOUT_RULE:
+        return Defect(RootCause(NAMED_CAUSE, _place(first)), sink, (NAMED_CAUSE, *_text(first)))
+    if source := null_source(candidate.pattern, steps):
+        return Defect(RootCause(family, source), sink, (family, *_text(first)))
+    return Defect(RootCause(family, _place(first), sink), sink, (family, *_text(first), *_text(last)))
+
+
+def null_source(pattern: str, steps: Sequence[TraceLocation]) -> Place | None:
+    """Return the place that makes an unchecked NULL pointer, which alone identifies the root cause; None for others."""
+    is_null = FAMILIES.get(pattern) == NULL_CHECK and steps and NULL in steps[0].note
+    return _place(steps[0]) if is_null else None
+
+
+class RootCauseIds:
+    """Short ids of root causes, stable while code around them is edited; `add` all candidates before `id_of`.
+
+    There may be a million candidates: of each root cause only a digest and its lines are kept. Root causes with the
+    same text are in the same files, and are numbered in the order of their lines.
+    """
+
+    def __init__(self, candidates: Iterable[Candidate] = ()) -> None:
+        self._marks: dict[int, bytes] = {}
+        self._ordered: list[bytes] = []
+        for candidate in candidates:
+            self.add(candidate)
+
+    def add(self, candidate: Candidate) -> None:
+        """Take a candidate into account; the text of a trace takes precedence over a line of code."""
+        cause, _, text = defect_of(candidate)
+        mark = _mark(cause, text, is_line=candidate.trail is None)
+        key = hash(cause)
+        self._marks[key] = min(self._marks.get(key, mark), mark)
+        self._ordered.clear()
+
+    def id_of(self, candidate: Candidate) -> str:
+        """Return the id of the root cause of a candidate that was added."""
+        if not self._ordered:
+            self._ordered = sorted(self._marks.values())
+        mark = self._marks[hash(defect_of(candidate).cause)]
+        text = mark[:TEXT_BYTES]
+        number = bisect_left(self._ordered, mark) - bisect_left(self._ordered, text)
+        return "D" + hashlib.sha256(text + str(number).encode()).hexdigest()[:ID_LENGTH]
+
+
+def _place(step: TraceLocation) -> Place:
+    return step.file, step.line
+
+
+def _text(step: TraceLocation) -> tuple[str, str]:
+    return step.file, without_callers(step.note)
+
+
+def _mark(cause: RootCause, text: tuple[str, ...], *, is_line: bool) -> bytes:
+    """Return bytes that order root causes by their text, then by their lines; those of lines are behind all others."""
+    digest = hashlib.sha256("\0".join(text).encode("utf-8", "backslashreplace")).digest()[: TEXT_BYTES - 1]
+    lines = cause.source[1], cause.sink[1] if cause.sink else 0
+    return bytes([is_line]) + digest + b"".join(line.to_bytes(LINE_BYTES, "big") for line in lines)
+
+
+# Whether two candidates are the same defect: they are on the same line, and their weaknesses (CWE) are of one
+# class.
+
+OUT_OF_BOUNDS = frozenset((118, 119, 129, 130, 131, 135, 170, 193, 466, 468, 785, 786, 788, 805, 806, 823))
+RESOURCES = frozenset((400, 404, 770))
+CLASSES = (
+    OUT_OF_BOUNDS | {125, 126, 127},
+    OUT_OF_BOUNDS | {120, 121, 122, 123, 124, 676, 787},
+    frozenset((415, 825, 1341)),
+    frozenset((416, 562, 672, 825)),
+    frozenset((590, 761, 762, 763)),
+    frozenset((252, 253, 476, 690)),
+    frozenset((128, 190, 191, 680, 682, 1335)),
+    frozenset((192, 194, 195, 196, 197, 681, 682, 839)),
+    frozenset((456, 457, 665, 824, 908, 909)),
+    frozenset((704, 843)),
+    RESOURCES | {401, 771, 772, 775},
+    RESOURCES | {789},
+    RESOURCES | {674},
+    RESOURCES | {834, 835},
+    frozenset((77, 78, 88)),
+    frozenset((22, 23, 24, 36, 73)),
+    frozenset((59, 61, 62, 363, 367)),
+    frozenset((362, 364, 366, 367, 479, 662)),
+    frozenset((276, 377, 378, 379, 732)),
+    frozenset((326, 327, 328, 330, 338)),
+)
+
+
+def is_same_weakness(one: int, other: int) -> bool:
+    """Return whether two numbers of the CWE list name the same kind of error; 0 is unknown, and the same as nothing."""
+    return one == other > 0 or any(one in alike and other in alike for alike in CLASSES)
+
+
+def is_same_defect(one: Candidate, other: Candidate) -> bool:
+    """Return whether two candidates are the same defect; if one has no CWE, they are if they have the same words."""
+    if (one.file, one.line) != (other.file, other.line):
+        return False
+    if one.cwe and other.cwe:
+        return is_same_weakness(one.cwe, other.cwe)
+    return one.description == other.description
+
+
+def merged_reports(
+    reports: Iterable[tuple[int, Candidate]], standing: Iterable[tuple[int, Candidate]]
+) -> Mapping[int, int]:
+    """Return which reports of models repeat a defect: the key of each, and that of the candidate which stays.
+
+    Those that stay are `standing`, and the first report of every other defect.
+    """
+    by_place = defaultdict[tuple[str, int], list[tuple[int, Candidate]]](list)
+    for key, candidate in standing:
+        by_place[candidate.file, candidate.line].append((key, candidate))
+    merged = dict[int, int]()
+    for key, report in reports:
+        there = by_place[report.file, report.line]
+        into = next((other for other, candidate in there if is_same_defect(report, candidate)), None)
+        if into is None:
+            there.append((key, report))
+        else:
+            merged[key] = into
+    return merged

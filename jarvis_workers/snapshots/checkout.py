@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from jarvis_workers.errors import SnapshotError, StoreFull
-from jarvis_workers.snapshots.blob_writer import FULL
-from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.blobs import FULL, Blobs
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 
 UNUSED_SECONDS = 24 * 3600.0

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from jarvis_workers.snapshots.entries import LeftOut, NotChecked, OtherFiles
-from jarvis_workers.snapshots.exclusion_reasons import (
+from jarvis_workers.snapshots.ignore import (
     INCLUDED_BY_RUST,
     INCLUDED_FROM_OUTSIDE,
     INCLUDED_FROM_OWN,

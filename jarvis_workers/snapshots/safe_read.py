@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Callable
 
-from jarvis_workers.snapshots.exclusion_reasons import CHANGING, not_regular, reason_of, too_large
+from jarvis_workers.snapshots.ignore import CHANGING, not_regular, reason_of, too_large
 
 ATTEMPTS = 3
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

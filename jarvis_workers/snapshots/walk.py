@@ -8,13 +8,13 @@ the walk out of the root. Only the OPEN_DIRECTORIES deepest directories stay ope
 import os
 import stat
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
-from jarvis_workers.snapshots.exclusion_reasons import (
+from jarvis_workers.snapshots.ignore import (
     EXCLUDED,
     EXCLUDED_DIRECTORY,
     LINK_LOOP,
@@ -22,14 +22,25 @@ from jarvis_workers.snapshots.exclusion_reasons import (
     NOT_INCLUDED,
     NOT_SOURCE,
     TOO_DEEP,
+    IgnoreRules,
+    ignored_by,
     ignored_by_file,
     not_regular,
     reason_of,
 )
-from jarvis_workers.snapshots.ignore import IgnoreRules, ignored_by
-from jarvis_workers.snapshots.links import judge_link
-from jarvis_workers.snapshots.listing import Listing, add_named, list_directory, list_passage, read_globs
-from jarvis_workers.snapshots.selection import GIT_IGNORE, OWN_DIRECTORY, Selection
+from jarvis_workers.snapshots.include_closure import IncludeClosure
+from jarvis_workers.snapshots.safe_read import read_file
+from jarvis_workers.snapshots.selection import (
+    GIT_IGNORE,
+    OWN_DIRECTORY,
+    Listing,
+    Selection,
+    add_named,
+    judge_link,
+    list_directory,
+    list_passage,
+    read_globs,
+)
 from jarvis_workers.toolchain.gitindex import TrackedFiles, in_working_tree
 
 OPEN_DIRECTORIES = 64
@@ -286,3 +297,25 @@ def _close(level: _Level) -> None:
     if level.descriptor != _CLOSED:
         os.close(level.descriptor)
         level.descriptor = _CLOSED
+
+
+# The files of a tree that are scanned because sources include them, without packing the tree.
+
+
+def included_files(root: Path, selection: Selection) -> frozenset[bytes]:
+    """Return the files without a source suffix that a scan of `root` adds; none if it does not follow includes."""
+    if not selection.follow_includes:
+        return frozenset()
+    closure = IncludeClosure(selection)
+    for outcome in walk(root, selection):
+        match outcome:
+            case FileFound(path, directory, name):
+                content = read_file(directory, name, selection.max_file_bytes)
+                closure.add_source(path, content if isinstance(content, bytes) else b"")
+            case OtherFiles():
+                closure.add_others(outcome)
+            case Excluded(path, _):
+                closure.add_excluded(path)
+    reached = closure.paths(root, os.read)
+    only = replace(selection, suffixes=frozenset(), follow_includes=False, reached=reached)
+    return frozenset(one.path for one in walk(root, only) if isinstance(one, FileFound)) & reached

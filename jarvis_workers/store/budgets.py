@@ -12,8 +12,8 @@ from sqlalchemy import Float, Select, cast, func, select
 
 from jarvis_workers.models.ratelimit.budget import PARTS, RunBudget, Unit
 from jarvis_workers.store import runs
-from jarvis_workers.store.clock_steps import STEPPED
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
+from jarvis_workers.store.runs import STEPPED
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import insert_or_lock, present
 from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, EVENT, JOB, MODEL_CALL, RUN

@@ -37,8 +37,7 @@ from jarvis_workers.extras import advice
 from jarvis_workers.private_files import make_private_directory, touch_private
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
-from jarvis_workers.store.driver_errors import TEMPORARY, store_error
-from jarvis_workers.store.lockwait import LockWait
+from jarvis_workers.store.lockwait import TEMPORARY, LockWait, store_error
 from jarvis_workers.store.schema import KEEP_IDLE, check_schema
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import present

@@ -7,13 +7,58 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, select, text, update
 
-from jarvis_workers.store import artifacts, clock_steps, events, stages
+from jarvis_workers.store import artifacts, events, stages
 from jarvis_workers.store.session import Session
-from jarvis_workers.store.sql import changed, insert_or_lock, now
-from jarvis_workers.store.tables import ACTIVE_RUNS, EVENT, JOB, RUN, SNAPSHOT, WAITING_JOBS
+from jarvis_workers.store.sql import changed, insert_or_lock, is_future, is_void, now
+from jarvis_workers.store.tables import ACTIVE_RUNS, EVENT, JOB, LEASE, RUN, SNAPSHOT, WAITING_JOBS, WORKER
 from jarvis_workers.store.values import ENDED_RUNS, PARTIAL_KINDS, Run, SnapshotFacts
+
+# Steps of the database's clock: set by a person, by NTP, by a standby that takes over, by a restored virtual
+# machine.
+
+STEPPED = "clock"
+
+
+def bound(session: Session) -> int:
+    """Move heartbeats and starts in the future to now, and shorten leases to their length; return the number of jobs.
+
+    It belongs before the recovery of expired leases, in the same transaction.
+    """
+    ahead = update(WORKER).where(is_future(session, WORKER.c.seen_at))
+    session.execute(ahead.values(seen_at=now(session)))
+    running = update(JOB).where(JOB.c.state == "running")
+    session.execute(running.where(is_future(session, JOB.c.started_at)).values(started_at=now(session)))
+    void = running.where(is_void(session, JOB.c.lease_until, JOB.c.lease_seconds))
+    return changed(session, void.values(lease_until=now(session) + JOB.c.lease_seconds))
+
+
+def record(session: Session, seconds: float) -> None:
+    """Record a step in all active runs, since their elapsed times include it."""
+    for run_id in session.execute(select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))).scalars().all():
+        bound_ends(session, run_id)
+        events.record(session, run_id, STEPPED, seconds=round(seconds, 3))
+
+
+def bound_ends(session: Session, run_id: str) -> None:
+    """Move ends of jobs in the future to now, so that they remain earlier than what follows."""
+    ended = update(JOB).where(JOB.c.run_id == run_id, is_future(session, JOB.c.finished_at))
+    session.execute(ended.values(finished_at=now(session)))
+
+
+def seconds_ahead(session: Session) -> float:
+    """Return how far the times of leases and heartbeats lie in the future, at most; 0 if none does."""
+
+    def furthest(time: ColumnElement[float], *where: ColumnElement[bool]) -> float:
+        return float(session.execute(select(func.max(time - now(session))).where(*where)).scalar() or 0.0)
+
+    return max(
+        0.0,
+        furthest(WORKER.c.seen_at),
+        furthest(JOB.c.lease_until - JOB.c.lease_seconds, JOB.c.state == "running"),
+        furthest(LEASE.c.until - LEASE.c.seconds),
+    )
 
 
 def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:
@@ -146,7 +191,7 @@ def take_up(session: Session, run_id: str, executor: str) -> bool:
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
     if not changed(session, on.values(_going_on(session, run_id, executor))):
         return False
-    clock_steps.bound_ends(session, run_id)
+    bound_ends(session, run_id)
     events.record(session, run_id, "resumed", executor=executor)
     return True
 
@@ -170,7 +215,7 @@ def retry(session: Session, run_id: str, executor: str) -> int:
         stages.reopen(session, run_id, names)
         on = _going_on(session, run_id, executor) | {"ended_at": None}
         session.execute(update(RUN).where(RUN.c.id == run_id).values(on))
-        clock_steps.bound_ends(session, run_id)
+        bound_ends(session, run_id)
         events.record(session, run_id, "retried", jobs=again)
     return again
 

@@ -7,9 +7,8 @@ from sqlalchemy.exc import DBAPIError
 
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
-from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import database_address, make_engine
-from jarvis_workers.store.lockwait import LockWait
+from jarvis_workers.store.lockwait import LockWait, store_error
 from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.schema import stored_revision
 from jarvis_workers.store.sqlite_file import check_store_file

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from jarvis_workers.store import runs, stages
 from jarvis_workers.store.budgets import BEGINNINGS
-from jarvis_workers.store.clock_steps import STEPPED
+from jarvis_workers.store.runs import STEPPED
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.symbol_tables import TRANSLATION
 from jarvis_workers.store.tables import EVENT, JOB

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.toolchain.git_import import Repository, check_branch
-from jarvis_workers.toolchain.gitstream import GitFailed
+from jarvis_workers.toolchain.gittree import GitFailed
 from jarvis_workers.toolchain.local_repository import LocalRepository, names_in
 
 NAMES_MAX = 3

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.toolchain.git_credentials import GitCredentials
-from jarvis_workers.toolchain.gitstream import run
-from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, check_count, list_tree
+from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, check_count, list_tree, run
 
 FETCH_SECONDS = 1800
 MAX_ANSWER_BYTES = 1 << 20

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jarvis_workers.toolchain.git import MAX_ANSWER_BYTES, local_environment
-from jarvis_workers.toolchain.gitstream import run
+from jarvis_workers.toolchain.gittree import run
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 SECONDS = 60

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import is_unsafe, plain
 from jarvis_workers.toolchain.git import MAX_ANSWER_BYTES, local_environment
-from jarvis_workers.toolchain.gitstream import GitFailed, run
+from jarvis_workers.toolchain.gittree import GitFailed, run
 
 SECONDS = 600
 FILE_MODES = ("100644", "100755")

@@ -12,7 +12,7 @@ from pathlib import Path
 from jarvis_workers.errors import UsageError
 from jarvis_workers.telemetry import warning
 from jarvis_workers.toolchain.git import local_environment
-from jarvis_workers.toolchain.gitstream import GitStream
+from jarvis_workers.toolchain.gittree import GitStream
 
 WAIT_SECONDS = 60.0
 # A line of `git ls-files --stage` is `mode hash stage<TAB>path`.

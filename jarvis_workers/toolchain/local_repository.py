@@ -22,8 +22,7 @@ from jarvis_workers.toolchain.git_import import (
     find_repository,
     write_commits,
 )
-from jarvis_workers.toolchain.gitstream import run
-from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, list_tree
+from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, list_tree, run
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 SUBMODULE = b"160000"

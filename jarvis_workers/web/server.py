@@ -16,9 +16,9 @@ from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
 from jarvis_workers import telemetry
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs import wiring
-from jarvis_workers.runs.background_runs import BackgroundRuns
 from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.store_keys import store_key
+from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.sec.triage.queue import current_user
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store

@@ -10,8 +10,7 @@ from jarvis_workers.agents.loop.effects import Definition
 from jarvis_workers.agents.loop.events import EventBus
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.output_handler import OutputHandler
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool
+from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.assistant.team import Team, TeamResult
 from jarvis_workers.assistant.team_definition import TeamDefinition
 from tests.agents.loop.arrange import MARKS, NATIVE, drive, platform_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from jarvis_workers.agents.loop.nonces import make_marks
-from jarvis_workers.agents.tools.edit_workspace import ChangedFile
+from jarvis_workers.agents.tools.editing import ChangedFile
 from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.assistant.change_preview import FileDifference, list_changes, preview_changes, statistics_of
 from jarvis_workers.assistant.code_task import CodeOutcome, CodeTask, change_code, commit_message

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from jarvis_workers.agents.loop.effects import Conversation, TaskResult, Upload
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.text_tool_call import tags
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.methodology import (
     CHARACTERS,
     CONTENT_MAX,

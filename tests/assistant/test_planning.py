@@ -8,8 +8,7 @@ from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.drivers import AgentWorld
 from jarvis_workers.agents.loop.effects import Definition, TaskResult
 from jarvis_workers.agents.loop.limits import AgentLimits, AgentUsage
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool
+from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.assistant.planning import plan_and_run, read_plan, share_limits
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.protocol import TokenUsage

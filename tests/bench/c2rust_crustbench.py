@@ -25,9 +25,8 @@ from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.translation import Translated, translate_project
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.source.clang.definitions import read_definitions
-from jarvis_workers.source.clang.parser_arguments import language_of
 from jarvis_workers.source.clang.translation_unit import parsed
-from jarvis_workers.source.clang.unit import ROOT, CompileCommand
+from jarvis_workers.source.clang.unit import ROOT, CompileCommand, language_of
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
 from jarvis_workers.toolchain.headers import builtin_headers
 

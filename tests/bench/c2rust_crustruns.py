@@ -25,7 +25,7 @@ from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.translation import translate_project
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import as_text
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers

@@ -21,7 +21,7 @@ from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.gates import LEAST_INPUTS
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from tests.bench.c2rust_projects import (
     COMMANDS,
     MOST_MEGABYTES,

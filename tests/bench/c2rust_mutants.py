@@ -32,8 +32,8 @@ from jarvis_workers.c2rust.project import ProjectItem
 from jarvis_workers.c2rust.shadow_log import read_shadow_log
 from jarvis_workers.c2rust.stages.merge_bodies import function_types
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites, baseline
-from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.limits import BenchLimits
 from tests.bench.c2rust_mutations import Mutation, draw_mutations
 from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
 from tests.bench.shared_statics import RENAMED, share_statics, static_symbols

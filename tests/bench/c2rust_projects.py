@@ -21,7 +21,7 @@ from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
 from jarvis_workers.c2rust.stages.rustc_checks import Checks, check_bodies
 from jarvis_workers.c2rust.translation import TranslatedProject, translate_project
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.gcov import LineCoverage

@@ -23,7 +23,7 @@ from jarvis_workers.c2rust.stages.make_skeleton import _skeleton, translation_ta
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.skeleton import all_declarations, decode_skeleton, encode_skeleton
 from jarvis_workers.c2rust.stages.translate_function import question_of
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from tests.bench.c2rust_projects import COMMANDS, MOST_MEGABYTES, read_library
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
 
 LIMITS = BenchLimits(1800, 900, 4096, 8192)

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.symbol import SymbolGraph
-from jarvis_workers.source.clang.parser_arguments import parser_arguments
 from jarvis_workers.source.clang.read import read_unit
-from jarvis_workers.source.clang.unit import Unit
+from jarvis_workers.source.clang.unit import Unit, parser_arguments
 from jarvis_workers.toolchain.headers import builtin_headers
 from tests.bench.c2rust_objects import NamedCall, ObjectCode, calls_of_dump, read_object
 from tests.bench.c2rust_recording import LIBRARIES, Compilation, record_build

@@ -15,13 +15,10 @@ import psutil
 from sqlalchemy import select
 
 from jarvis_workers.agents.conversations.resources import AgentSetup, setup_of
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.task_answer import ANSWER
-from jarvis_workers.executors.local.agents import ConversationThread
-from jarvis_workers.models.platforms.compatible import Compatible, Terms
+from jarvis_workers.agents.conversations.runtime import ANSWER, AgentRuntime
+from jarvis_workers.executors.local.pools import ConversationThread
 from jarvis_workers.models.platforms.groups import ModelGroup
-from jarvis_workers.models.platforms.openai_transport import Clients, Sdk
-from jarvis_workers.models.platforms.registry import Providers
+from jarvis_workers.models.platforms.registry import Clients, Compatible, Providers, Sdk, Terms
 from jarvis_workers.models.platforms.transport import OnLine, Wire
 from jarvis_workers.models.ratelimit.gate import LocalLimiter
 from jarvis_workers.pipeline.attempt import Done

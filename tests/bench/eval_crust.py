@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.c2rust.bench.crate_tests import crate_outcome
 from jarvis_workers.c2rust.interface_question import interface_files
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from jarvis_workers.source.rust.rust_items import read_items
 from jarvis_workers.source.rust.rust_syntax import masked, unsafe_lines
 

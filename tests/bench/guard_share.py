@@ -12,8 +12,8 @@ from json import loads
 from pathlib import Path
 
 from jarvis_workers.agents.loop.untrusted_text import Guard
-from jarvis_workers.agents.tools.tree import DirectoryTree
-from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.agents.tools.listing import DirectoryTree
+from jarvis_workers.sec.finding import candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.scanner import Hit

@@ -137,7 +137,7 @@ DEFECTS = (
     Defect(
         "steps",
         "the key of the scan cache lacks an input: whether a file is a test",
-        "jarvis_workers/sec/stages/scan_cache.py",
+        "jarvis_workers/sec/stages/scan_files.py",
         "{'t' if is_test(entry.path) else '-'}",
         "-",
         "tests/sec/stages/test_scan_batch.py",
@@ -161,7 +161,7 @@ DEFECTS = (
     Defect(
         "tools",
         "a tool follows symbolic links, which may lead out of the tree",
-        "jarvis_workers/agents/tools/tree.py",
+        "jarvis_workers/agents/tools/listing.py",
         "flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind",
         "flags = os.O_RDONLY | os.O_CLOEXEC | kind",
         "tests/agents/tools/test_reading.py tests/agents/tools/test_registry.py",
@@ -177,7 +177,7 @@ DEFECTS = (
     Defect(
         "turns",
         "each 429 of one burst halves the concurrency limit again",
-        "jarvis_workers/models/ratelimit/adaptive.py",
+        "jarvis_workers/models/ratelimit/policy.py",
         "        if generation == self.generation:\n            self.allowed = max(",
         "        if generation <= self.generation:\n            self.allowed = max(",
         "tests/models/ratelimit",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 from tests.agents.loop.server import ModelServer, Step, says
 from tests.bench.repair_tasks import TASKS, RepairTask, make_repository, passes
 

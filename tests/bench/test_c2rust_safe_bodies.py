@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.body_form import body_problem
+from jarvis_workers.c2rust.crate_edits import body_problem
 from jarvis_workers.source.rust.rust_syntax import unsafe_lines
 from tests.agents.loop.server import calls
 from tests.bench.c2rust_safe_bodies import BODIES, Answers, Planned, UnsafeCode, bodies_of, missing, unsafe_code

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 from tests.agents.loop.server import Body, ModelServer
 from tests.support.judging import AGAIN, judge
 from tests.support.settings_files import write_settings

@@ -16,9 +16,8 @@ import pytest
 from jarvis_workers.builds.command_words import BuildCommands
 from jarvis_workers.builds.project_archive import pack_project
 from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
-from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.limits import BenchLimits, Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 from tests.support.servers import missing, require
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.body_form import BODY_MAX, body_problem
+from jarvis_workers.c2rust.crate_edits import BODY_MAX, body_problem
 from tests.agents.loop.hostile_bodies import HOSTILE
 from tests.support.machine import assert_cpu_within
 

@@ -3,8 +3,7 @@
 import pytest
 
 from jarvis_workers.agents.loop.prompts import fill_from
-from jarvis_workers.c2rust.body_question import BodyQuestion
-from jarvis_workers.c2rust.body_rules import CONDITIONS, applicable_rules
+from jarvis_workers.c2rust.body_question import CONDITIONS, BodyQuestion, applicable_rules
 from jarvis_workers.c2rust.body_translation import PROMPTS
 
 PLAIN = BodyQuestion("f", "rust_f", "fn rust_f(a: i32) -> i32", "", "int f(int a) { return a; }", "", "", "")

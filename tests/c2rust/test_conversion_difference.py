@@ -4,8 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
-from jarvis_workers.c2rust.conversion_difference import FunctionChange, compare_conversions
+from jarvis_workers.c2rust.conversion import (
+    Conversion,
+    FunctionChange,
+    FunctionResult,
+    GateOutcome,
+    SuiteResult,
+    compare_conversions,
+)
 
 
 def function(status: str, proof: str, line: int = 1, name: str = "f") -> FunctionResult:

@@ -6,8 +6,7 @@ import pytest
 
 from jarvis_workers.c2rust.bench.crate_tests import crate_outcome, judge_tests
 from jarvis_workers.c2rust.interface_result import CrateTest
-from jarvis_workers.sandbox.bench_limits import BenchLimits
-from jarvis_workers.sandbox.limits import CommandOutcome
+from jarvis_workers.sandbox.limits import BenchLimits, CommandOutcome
 from tests.support.servers import require
 
 LIMITS = BenchLimits(build_seconds=120, test_seconds=5, memory_mb=2048, disk_mb=1024)

@@ -1,7 +1,7 @@
 """Calls between translated functions in the crate of a user."""
 
 from jarvis_workers.c2rust.crate import CrateItem
-from jarvis_workers.c2rust.direct_calls import link_calls
+from jarvis_workers.c2rust.delivery import link_calls
 
 WRAPPERS = {
     name: f"pub fn {name}() {{\n    unsafe {{ crate::c::{name}() }}\n}}\n" for name in ("rust_a", "rust_b", "rust_c")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.enum_types import enum_definitions, plan_enums, plannable_enums
+from jarvis_workers.c2rust.project import enum_definitions, plan_enums, plannable_enums
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand

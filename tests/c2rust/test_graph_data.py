@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.c2rust.report.graph_data import CATEGORIES, EDGE_KINDS, graph_data
+from jarvis_workers.c2rust.report.page import CATEGORIES, EDGE_KINDS, graph_data
 from jarvis_workers.c2rust.symbol import Edge, OrderStep, SymbolGraph
 from tests.c2rust.graphs import graph_of, symbol
 

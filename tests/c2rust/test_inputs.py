@@ -20,7 +20,7 @@ from jarvis_workers.c2rust.project import ProjectItem
 from jarvis_workers.c2rust.signatures import ParameterMapping
 from jarvis_workers.c2rust.stages.input_runs import find_usable
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from jarvis_workers.source.clang.c_types import CDefinition, CType, Field, Record, UnitDefinitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.unit import Extent

@@ -23,8 +23,8 @@ from jarvis_workers.c2rust.bench.project_bench import (
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.bench_limits import BenchLimits, CommandLimit
 from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.limits import BenchLimits, CommandLimit
 from jarvis_workers.toolchain.gcov import count_lines
 from tests.support.servers import require
 

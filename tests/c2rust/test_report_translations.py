@@ -10,8 +10,7 @@ import pytest
 from jarvis_cli.kit import progress
 from jarvis_workers import words
 from jarvis_workers.c2rust import conversion, replacement_lines, report
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
-from jarvis_workers.c2rust.conversion_difference import compare_conversions
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult, compare_conversions
 from jarvis_workers.c2rust.function_map import STATUSES
 from jarvis_workers.c2rust.mechanical.refusals import REFUSALS
 from jarvis_workers.c2rust.report import difference_formats, measures, page

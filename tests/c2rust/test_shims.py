@@ -10,14 +10,14 @@ from jarvis_workers.builds.command_words import BuildCommands
 from jarvis_workers.builds.project_archive import pack_project
 from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
-from jarvis_workers.c2rust.enum_types import plan_enums
+from jarvis_workers.c2rust.project import plan_enums
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import RESULT, ParameterMapping, propose_mappings, propose_signatures
 from jarvis_workers.c2rust.stages import signature_choice
 from jarvis_workers.c2rust.stages.signature_choice import choose_signatures
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.c2rust.translation import translate_project
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from tests.c2rust.deliveries import refusals, translated
 from tests.support.servers import missing, require
 

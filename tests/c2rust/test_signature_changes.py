@@ -3,13 +3,7 @@
 from itertools import permutations
 
 from jarvis_workers.c2rust.conversion import PassedParameter
-from jarvis_workers.c2rust.signature_changes import (
-    PRESENT,
-    SPENT,
-    SignatureRequest,
-    choose_requests,
-    most_changes,
-)
+from jarvis_workers.c2rust.signature_answer import PRESENT, SPENT, SignatureRequest, choose_requests, most_changes
 from jarvis_workers.c2rust.signatures import ParameterChoice, ParameterMapping
 
 SLICE, COUNT = ParameterMapping("p", "slice", length=1), ParameterMapping("n", "value")

@@ -10,7 +10,7 @@ from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.c2rust.conversion import PassedParameter
-from jarvis_workers.c2rust.enum_types import plan_enums
+from jarvis_workers.c2rust.project import plan_enums
 from jarvis_workers.c2rust.signature_answer import PlannedParameter, passed_parameters, read_mapping
 from jarvis_workers.c2rust.signature_question import (
     FUNCTIONS_MAX,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.enum_types import plan_enums
+from jarvis_workers.c2rust.project import plan_enums
 from jarvis_workers.c2rust.signatures import RESULT, ParameterMapping, propose_mappings, propose_signatures
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
-from jarvis_workers.c2rust.order_reader import read_order
 from jarvis_workers.c2rust.symbol import Edge, OrderStep, Symbol, SymbolGraph
 from jarvis_workers.c2rust.symbol_lines import name_lines, order_lines, symbol_lines
-from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
+from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_order, read_symbols
 from jarvis_workers.errors import UsageError
 from jarvis_workers.source.clang.unit import CParameter, Extent
 from tests.c2rust.projects import calls, symbol, unit

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.c2rust.dot import dot_lines
-from jarvis_workers.c2rust.order_reader import compute_order, read_order
 from jarvis_workers.c2rust.symbol_lines import symbol_lines
-from jarvis_workers.c2rust.symbol_reader import read_symbols
+from jarvis_workers.c2rust.symbol_reader import compute_order, read_order, read_symbols
 from jarvis_workers.errors import UsageError
 from tests.c2rust.test_symbol_lines import FIELDS, OURS
 

@@ -7,11 +7,8 @@ from pathlib import Path
 from jarvis_workers.c2rust.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, encode_conversion
 from jarvis_workers.c2rust.runs.fast_run import FastInput
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
+from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, PrepareOptions, TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import PREPARE, RUN, TRANSPILE
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.c2rust.stages.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.request import RunRequest

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_cli.kit.run_local import run_locally
-from jarvis_cli.kit.status_output import Quiet
+from jarvis_cli.kit.status_output import Quiet, run_locally
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.scan_request import blobs_of

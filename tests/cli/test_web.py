@@ -17,8 +17,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from jarvis_workers.runs import wiring
-from jarvis_workers.runs.background_runs import BackgroundRuns
 from jarvis_workers.runs.scan_request import blobs_of
+from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.sec.triage.queue import current_user
 from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.settings import load_settings

@@ -12,8 +12,8 @@ from jarvis_workers.agents.conversations.resources import AgentSetup
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.errors import StoreFull, StoreUnavailable
-from jarvis_workers.executors.local.agents import LAST_SECONDS, ConversationThread
 from jarvis_workers.executors.local.outcomes import JobOutcome
+from jarvis_workers.executors.local.pools import LAST_SECONDS, ConversationThread
 from jarvis_workers.models.platforms.registry import Providers
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.snapshots.blobs import DirectoryBlobs

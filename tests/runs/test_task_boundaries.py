@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import StoreFull, StoreUnavailable
-from jarvis_workers.executors.local.agents import ConversationThread
 from jarvis_workers.executors.local.child import serve
 from jarvis_workers.executors.local.outcomes import JobOutcome
+from jarvis_workers.executors.local.pools import ConversationThread
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.wiring import executor_of

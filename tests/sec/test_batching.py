@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.finding import Candidate, candidate
 from jarvis_workers.sec.judge.batching import Member, Shared, batches, is_plain, merge_across, place_of, worst
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of

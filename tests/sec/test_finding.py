@@ -2,8 +2,7 @@
 
 import pytest
 
-from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, Candidate
+from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, Candidate, candidate
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, is_at_least, score_of, severity_of
 from jarvis_workers.store.values import Meaning, Spot

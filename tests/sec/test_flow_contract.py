@@ -7,8 +7,7 @@ import pytest
 
 import jarvis_workers.dataflow
 from jarvis_workers.dataflow import DECIDING_FILES, FileAnalysis, FlowResult, analyze, flow_fingerprint, summarize
-from jarvis_workers.dataflow.state.context import AnalysisContext
-from jarvis_workers.dataflow.state.mode import Mode
+from jarvis_workers.dataflow.state.context import AnalysisContext, Mode
 from jarvis_workers.errors import GivenUp
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell

@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 
 from jarvis_workers.agents.loop.untrusted_text import Guard
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
 from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.rules import RULES

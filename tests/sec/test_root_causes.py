@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.dataflow.file_analysis import merged
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.finding import Candidate, RootCauseIds, defect_of
 from jarvis_workers.sec.judge.batching import batches, place_of
 from jarvis_workers.sec.report.body import MIN_CONFIDENCE, every_issue, gather
 from jarvis_workers.sec.report.defect_groups import count_root_causes, defect_groups
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
-from jarvis_workers.sec.root_causes import RootCauseIds, defect_of
 from jarvis_workers.sec.trace import other_callers, trail_of, without_callers
 from jarvis_workers.sec.triage_states import TriageState, TriageVerdict
 from tests.sec.test_batching import found

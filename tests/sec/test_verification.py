@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from jarvis_workers.agents.loop.drivers import AgentWorld
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.nonces import make_marks
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.listing import DirectoryTree
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.models.platforms.profiles import PROFILES, Profile
-from jarvis_workers.models.platforms.protocol import Reply
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import Reply, estimate
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
 from jarvis_workers.sec.judge.canary import CANARIES
 from jarvis_workers.sec.judge.quotes import find_quote

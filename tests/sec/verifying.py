@@ -7,14 +7,11 @@ from typing import Any
 from jarvis_workers.agents.loop.drivers import AgentWorld
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.nonces import Marks, make_marks
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.scripting import execute_script
-from jarvis_workers.agents.tools.tool import ToolOutcome
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome, execute_script
 from jarvis_workers.models.platforms.profiles import PROFILES, Profile
 from jarvis_workers.models.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.assessment import Verdict
-from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.finding import Candidate, candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex

@@ -17,8 +17,8 @@ import pytest
 from jarvis_workers.errors import SnapshotDamaged, SnapshotError, StoreFull
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.checkout import UNUSED_SECONDS, unpack
-from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.snapshots.reader import Entry, entry_line
 from jarvis_workers.snapshots.selection import Selection
 from tests.snapshots.test_reader import store as store_made_up
 

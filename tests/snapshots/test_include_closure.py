@@ -11,7 +11,7 @@ import pytest
 from jarvis_workers.snapshots import include_closure
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.entries import LeftOut, NotChecked, OtherFiles
-from jarvis_workers.snapshots.exclusion_reasons import (
+from jarvis_workers.snapshots.ignore import (
     EXCLUDED,
     INCLUDED_BY_RUST,
     INCLUDED_FROM_OUTSIDE,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import StoreFull
-from jarvis_workers.snapshots import exclusion_reasons
+from jarvis_workers.snapshots import ignore
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -147,7 +147,7 @@ def test_a_file_that_keeps_changing_is_not_checked(
         return content
 
     snapshot = pack(tree, chosen, blobs, read=read)
-    assert snapshot.not_checked == ((b"a.c", exclusion_reasons.CHANGING),)
+    assert snapshot.not_checked == ((b"a.c", ignore.CHANGING),)
     assert snapshot.files == 1
 
 
@@ -176,8 +176,8 @@ def test_what_is_removed_replaced_or_fails_between_listing_and_reading_is_not_ch
 
     assert pack(tree, chosen, blobs, read=read).not_checked == (
         (b"a.c", "cannot be read: Input/output error"),
-        (b"b.c", exclusion_reasons.VANISHED),
-        (b"c.c", exclusion_reasons.REPLACED),
+        (b"b.c", ignore.VANISHED),
+        (b"c.c", ignore.REPLACED),
         (b"d.c", "named pipe, not a regular file"),
         (b"e.c", "not a regular file"),
     )
@@ -195,12 +195,12 @@ def test_a_file_that_is_too_large_is_not_checked(
 @pytest.mark.parametrize(
     ("pointer", "reason"),
     [
-        ("\ufeffversion https://git-lfs.github.com/spec/v1\noid sha256:aa\n", exclusion_reasons.LFS_POINTER),
-        ("version https://git-lfs.github.com/spec/v1\r\noid sha256:aa\r\n", exclusion_reasons.LFS_POINTER),
-        ("version https://hawser.github.com/spec/v1\noid sha256:aa\n", exclusion_reasons.LFS_POINTER),
-        ("version http://git-media.io/v/2\noid sha256:aa\n", exclusion_reasons.LFS_POINTER),
-        ("/annex/objects/SHA256E-s31390--f50d7ac.c\n", exclusion_reasons.ANNEX_POINTER),
-        ("\ufeff/annex/objects/SHA256E-s31390--f50d7ac.c\r\n", exclusion_reasons.ANNEX_POINTER),
+        ("\ufeffversion https://git-lfs.github.com/spec/v1\noid sha256:aa\n", ignore.LFS_POINTER),
+        ("version https://git-lfs.github.com/spec/v1\r\noid sha256:aa\r\n", ignore.LFS_POINTER),
+        ("version https://hawser.github.com/spec/v1\noid sha256:aa\n", ignore.LFS_POINTER),
+        ("version http://git-media.io/v/2\noid sha256:aa\n", ignore.LFS_POINTER),
+        ("/annex/objects/SHA256E-s31390--f50d7ac.c\n", ignore.ANNEX_POINTER),
+        ("\ufeff/annex/objects/SHA256E-s31390--f50d7ac.c\r\n", ignore.ANNEX_POINTER),
     ],
 )
 def test_other_forms_of_pointers_are_not_checked(
@@ -215,7 +215,7 @@ def test_a_pointer_of_git_lfs_is_not_checked(tmp_path: Path, grow, chosen: Selec
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"
     snapshot = pack(grow(tmp_path / "tree", {"a.c": pointer, "b.c": f"/* {pointer} */"}), chosen, blobs)
 
-    assert snapshot.not_checked == ((b"a.c", exclusion_reasons.LFS_POINTER),)
+    assert snapshot.not_checked == ((b"a.c", ignore.LFS_POINTER),)
 
 
 def test_what_cannot_be_read_is_in_the_snapshot_by_name(
@@ -232,12 +232,12 @@ def test_what_cannot_be_read_is_in_the_snapshot_by_name(
     (tree / "shut").chmod(0o700)
 
     assert snapshot.not_checked == (
-        (b"closed.c", exclusion_reasons.NO_PERMISSION),
-        (b"shut", exclusion_reasons.NO_PERMISSION),
+        (b"closed.c", ignore.NO_PERMISSION),
+        (b"shut", ignore.NO_PERMISSION),
     )
     with open_snapshot(blobs, snapshot.id) as reader:
         assert reader.index.not_checked == snapshot.not_checked
-        assert reader.index.excluded == ((b"build", exclusion_reasons.EXCLUDED_DIRECTORY),)
+        assert reader.index.excluded == ((b"build", ignore.EXCLUDED_DIRECTORY),)
 
 
 def test_a_full_disk_stops_the_packing(tmp_path: Path, grow, chosen: Selection) -> None:

@@ -9,9 +9,8 @@ import pytest
 
 from jarvis_workers.errors import SnapshotDamaged, SnapshotError
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.snapshots.manifest import Entry, Index, index_bytes
 from jarvis_workers.snapshots.pack import pack
-from jarvis_workers.snapshots.reader import OPEN_BLOBS, open_snapshot
+from jarvis_workers.snapshots.reader import OPEN_BLOBS, Entry, Index, index_bytes, open_snapshot
 from jarvis_workers.snapshots.selection import Selection
 
 HELLO = sha256(b"hello").hexdigest()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import SnapshotError, UsageError
-from jarvis_workers.snapshots import exclusion_reasons
+from jarvis_workers.snapshots import ignore
 from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import LONGEST_PATH, OPEN_DIRECTORIES, walk
@@ -65,16 +65,16 @@ def test_excluded_directories_are_named_wherever_they_are_below_the_root(
 
     assert found(root, chosen) == [b"a.c", b"out.c"]
     assert [outcome for outcome in walk(root, chosen) if isinstance(outcome, Excluded)] == [
-        Excluded(b".pc", exclusion_reasons.EXCLUDED_DIRECTORY),
-        Excluded(b"build", exclusion_reasons.EXCLUDED_DIRECTORY),
-        Excluded(b"src/vendor", exclusion_reasons.EXCLUDED_DIRECTORY),
+        Excluded(b".pc", ignore.EXCLUDED_DIRECTORY),
+        Excluded(b"build", ignore.EXCLUDED_DIRECTORY),
+        Excluded(b"src/vendor", ignore.EXCLUDED_DIRECTORY),
     ]
 
 
 def test_our_own_directory_goes_unnamed_only_right_below_the_root(tmp_path: Path, grow, chosen: Selection) -> None:
     grow(tmp_path, dict.fromkeys([".jarvis/a.c", "src/.jarvis/b.c"], "x"))
 
-    assert list(walk(tmp_path, chosen)) == [Excluded(b"src/.jarvis", exclusion_reasons.EXCLUDED_DIRECTORY)]
+    assert list(walk(tmp_path, chosen)) == [Excluded(b"src/.jarvis", ignore.EXCLUDED_DIRECTORY)]
     assert found(tmp_path, replace(chosen, exclude_dirs=frozenset())) == [b"src/.jarvis/b.c"]
 
 
@@ -91,7 +91,7 @@ def test_links_within_the_tree_are_only_counted(tmp_path: Path, grow, chosen: Se
     (tmp_path / "src" / "up").symlink_to("..")
 
     assert found(tmp_path, chosen) == [b"src/a.c"]
-    assert left_out(tmp_path, chosen) == [LeftOut(exclusion_reasons.LINK_WITHIN_THE_TREE)] * 3
+    assert left_out(tmp_path, chosen) == [LeftOut(ignore.LINK_WITHIN_THE_TREE)] * 3
 
 
 def test_a_link_that_gives_a_source_name_to_what_is_no_source_is_refused(
@@ -106,13 +106,13 @@ def test_a_link_that_gives_a_source_name_to_what_is_no_source_is_refused(
         (tmp_path / link).symlink_to(target)
 
     assert refused(tmp_path, chosen) == {
-        b"a.c": exclusion_reasons.LINK_TO_NO_SOURCE,
-        b"chain.c": exclusion_reasons.LINK_TO_NO_SOURCE,
-        b"src/a.h": exclusion_reasons.LINK_TO_NO_SOURCE,
-        b"own.c": exclusion_reasons.LINK_TO_OWN,
+        b"a.c": ignore.LINK_TO_NO_SOURCE,
+        b"chain.c": ignore.LINK_TO_NO_SOURCE,
+        b"src/a.h": ignore.LINK_TO_NO_SOURCE,
+        b"own.c": ignore.LINK_TO_OWN,
         b"fifo.c": "symbolic link: named pipe, not a regular file",
     }
-    assert left_out(tmp_path, chosen) == [LeftOut(exclusion_reasons.LINK_WITHIN_THE_TREE)] * 4
+    assert left_out(tmp_path, chosen) == [LeftOut(ignore.LINK_WITHIN_THE_TREE)] * 4
     assert found(tmp_path, chosen) == [b"b.c"]
     assert b"src/a.h" not in refused(tmp_path, replace(chosen, exclude=("/lib",)))
     assert b"made.c" in refused(tmp_path, replace(chosen, exclude_dirs=frozenset()))
@@ -129,12 +129,12 @@ def test_links_that_leave_the_root_or_lead_nowhere_are_refused_by_name(tmp_path:
     (root / "build").symlink_to("/")
 
     assert refused(root, chosen) == {
-        b"gone.c": exclusion_reasons.LINK_BROKEN,
-        b"loop": exclusion_reasons.LINK_LOOP,
-        b"away": exclusion_reasons.LINK_OUT,
-        b"passwd": exclusion_reasons.LINK_OUT,
+        b"gone.c": ignore.LINK_BROKEN,
+        b"loop": ignore.LINK_LOOP,
+        b"away": ignore.LINK_OUT,
+        b"passwd": ignore.LINK_OUT,
     }
-    assert Excluded(b"build", exclusion_reasons.EXCLUDED_DIRECTORY) in list(walk(root, chosen))
+    assert Excluded(b"build", ignore.EXCLUDED_DIRECTORY) in list(walk(root, chosen))
 
 
 def test_pipes_sockets_and_devices_named_like_source_are_refused(tmp_path: Path, chosen: Selection) -> None:
@@ -147,7 +147,7 @@ def test_pipes_sockets_and_devices_named_like_source_are_refused(tmp_path: Path,
         b"pipe.c": "named pipe, not a regular file",
         b"socket.c": "socket, not a regular file",
     }
-    assert exclusion_reasons.not_regular(Path("/dev/null").stat().st_mode) == "device, not a regular file"
+    assert ignore.not_regular(Path("/dev/null").stat().st_mode) == "device, not a regular file"
 
 
 def test_a_directory_without_permission_is_named_and_the_rest_goes_on(
@@ -158,8 +158,8 @@ def test_a_directory_without_permission_is_named_and_the_rest_goes_on(
     (public_path / "link").symlink_to("closed/a.c")
     with as_nobody():
         assert refused(public_path, chosen) == {
-            b"closed": exclusion_reasons.NO_PERMISSION,
-            b"link": f"symbolic link: {exclusion_reasons.NO_PERMISSION}",
+            b"closed": ignore.NO_PERMISSION,
+            b"link": f"symbolic link: {ignore.NO_PERMISSION}",
         }
         assert found(public_path, chosen) == [b"open/b.c"]
         with pytest.raises(SnapshotError, match="closed: no permission"):
@@ -238,7 +238,7 @@ def test_what_lies_too_deep_is_named(dig, chosen: Selection) -> None:
     root = dig(LONGEST_PATH // 251 + 2, b"d" * 250)
 
     (reason,) = refused(root, chosen).values()
-    assert reason == exclusion_reasons.TOO_DEEP
+    assert reason == ignore.TOO_DEEP
     assert len(found(root, chosen)) == 1
 
 
@@ -251,8 +251,8 @@ def test_a_directory_that_moves_meanwhile_is_named_and_never_followed(tmp_path: 
 
     assert isinstance(bottom, FileFound)
     assert [(o.path, o.reason) for o in outcomes if isinstance(o, NotChecked)] == [
-        (b"d", exclusion_reasons.MOVED),
-        (b".", exclusion_reasons.MOVED),
+        (b"d", ignore.MOVED),
+        (b".", ignore.MOVED),
     ]
 
 
@@ -290,7 +290,7 @@ def test_a_named_path_is_walked_whatever_leaves_it_out_but_for_an_exclude(
 
     both = replace(chosen, paths=(b"", b"vendor/build/b.c", b"gen.c"))
     assert found(tmp_path, both) == [b"gen.c", b"top.c", b"vendor/build/b.c"]
-    assert Excluded(b"vendor", exclusion_reasons.EXCLUDED_DIRECTORY) in list(walk(tmp_path, both))
+    assert Excluded(b"vendor", ignore.EXCLUDED_DIRECTORY) in list(walk(tmp_path, both))
 
 
 def test_a_named_file_of_another_kind_is_counted(tmp_path: Path, grow, chosen: Selection) -> None:
@@ -299,7 +299,7 @@ def test_a_named_file_of_another_kind_is_counted(tmp_path: Path, grow, chosen: S
     named = replace(chosen, paths=(b"README.md", b"a.c"))
 
     assert found(tmp_path, named) == [b"a.c"]
-    assert left_out(tmp_path, named) == [LeftOut(exclusion_reasons.NOT_SOURCE)]
+    assert left_out(tmp_path, named) == [LeftOut(ignore.NOT_SOURCE)]
 
 
 def test_a_link_from_a_named_directory_to_source_that_is_not_named_is_refused(
@@ -308,5 +308,5 @@ def test_a_link_from_a_named_directory_to_source_that_is_not_named_is_refused(
     grow(tmp_path, dict.fromkeys(["lib/a.c", "src/b.c"], "x"))
     (tmp_path / "src" / "c.c").symlink_to("../lib/a.c")
 
-    assert refused(tmp_path, replace(chosen, paths=(b"src",))) == {b"src/c.c": exclusion_reasons.LINK_OUT}
+    assert refused(tmp_path, replace(chosen, paths=(b"src",))) == {b"src/c.c": ignore.LINK_OUT}
     assert refused(tmp_path, replace(chosen, paths=(b"lib", b"src"))) == {}

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import SEEN_BY_MODEL
+from jarvis_workers.sec.finding import SEEN_BY_MODEL, candidate
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.sec.store.tables import CANDIDATE

@@ -14,7 +14,6 @@ from jarvis_workers.runs.runs import is_abandoned
 from jarvis_workers.runs.webhook import RECENT_SECONDS
 from jarvis_workers.store import (
     budgets,
-    clock_steps,
     crash_attribution,
     dispatching,
     jobs,
@@ -335,7 +334,7 @@ def test_what_others_renew_while_a_controller_recovers_is_not_in_the_future(
     held = claim(store, run, lease=LEASE_SECONDS)
     with store.write() as session:
         stop_clock(session)
-        clock_steps.bound(session)
+        runs.bound(session)
         heartbeat(other, run)
         with other.write() as beside:
             assert jobs.renew(beside, held, LEASE_SECONDS)
@@ -353,7 +352,7 @@ def test_a_step_is_an_event_of_active_runs(store: Store, clock: SteppedClock) ->
     clock.advance(TICK_SECONDS)
     elected.tick()
 
-    assert event_names(store, run).count(clock_steps.STEPPED) == 1
+    assert event_names(store, run).count(runs.STEPPED) == 1
 
 
 def test_times_in_the_future_are_measured_until_the_controller_has_bound_them(
@@ -364,13 +363,13 @@ def test_times_in_the_future_are_measured_until_the_controller_has_bound_them(
     enrol(store, run)
     claim(store, run)
     with store.read() as session:
-        assert clock_steps.seconds_ahead(session) == 0.0
+        assert runs.seconds_ahead(session) == 0.0
     clock.step(-600.0)
     with store.read() as session:
-        assert clock_steps.seconds_ahead(session) == 600.0
+        assert runs.seconds_ahead(session) == 600.0
     controller(store, "b", clock).tick()
     with store.read() as session:
-        assert clock_steps.seconds_ahead(session) == 0.0
+        assert runs.seconds_ahead(session) == 0.0
 
 
 @pytest.mark.slow

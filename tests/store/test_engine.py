@@ -22,8 +22,8 @@ from sqlmodel import SQLModel
 
 from jarvis_workers.errors import StoreError, StoreRefused, StoreUnavailable
 from jarvis_workers.store import leases
-from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.lockwait import store_error
 from jarvis_workers.store.schema import load_tables
 from tests.store.arrange import add_planned_run, states
 from tests.support.servers import Postgres

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, MemoryType
 from jarvis_workers.assistant.memory.tools import memory_tools
 from jarvis_workers.assistant.store import memories

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.toolchain.gitstream import MAX_ADDRESS_SPACE_BYTES, MAX_FILE_BYTES, GitStream, run
+from jarvis_workers.toolchain.gittree import MAX_ADDRESS_SPACE_BYTES, MAX_FILE_BYTES, GitStream, run
 
 
 def shell(script: str) -> list[str]:

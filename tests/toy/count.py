@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, work_of
+from jarvis_workers.pipeline.history import BatchPayload, BatchWork, batch_job, work_of
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot

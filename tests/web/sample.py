@@ -10,9 +10,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
-from jarvis_workers.runs.background_runs import BackgroundRuns
 from jarvis_workers.runs.runs import find_run
 from jarvis_workers.runs.submit import submit
+from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs

@@ -12,8 +12,7 @@ from jarvis_workers.agents.conversations.platform_stack import PlatformStack
 from jarvis_workers.agents.conversations.resources import AgentSetup
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import ModelUnavailable
-from jarvis_workers.models.platforms.protocol import ModelRequest, Platform, Reply
-from jarvis_workers.models.platforms.tokens import estimate_request
+from jarvis_workers.models.platforms.protocol import ModelRequest, Platform, Reply, estimate_request
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed

@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import ToolOutcome
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome
 from jarvis_workers.models.platforms.protocol import TokenUsage
 from jarvis_workers.models.ratelimit.policy import Limiter, MakeLimiter, RequestPermit
 from jarvis_workers.store.values import Claimed

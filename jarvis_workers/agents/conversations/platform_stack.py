@@ -22,8 +22,7 @@ from jarvis_workers.models.platforms.answer_cache import AnswerStore, CachedPlat
 from jarvis_workers.models.platforms.costs import cost_of
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.profiles import Prices
-from jarvis_workers.models.platforms.protocol import ModelRequest, Platform, Reply, TokenUsage
-from jarvis_workers.models.platforms.tokens import estimate_request
+from jarvis_workers.models.platforms.protocol import ModelRequest, Platform, Reply, TokenUsage, estimate_request
 from jarvis_workers.models.ratelimit.budget import Unit, amount_of
 from jarvis_workers.paths import plain
 from jarvis_workers.store.transcripts import ModelCall

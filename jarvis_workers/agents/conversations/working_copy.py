@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.tools.edit_workspace import ChangedFile
+from jarvis_workers.agents.tools.editing import ChangedFile
 from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK

@@ -14,8 +14,7 @@ from jarvis_workers.agents.loop.effects import Answer, Ask, Conversation, Note, 
 from jarvis_workers.agents.loop.events import EventBus
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.loop.transcript import Transcript
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import ToolOutcome
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome
 from jarvis_workers.errors import ModelError, UsageError
 from jarvis_workers.models.platforms.protocol import OnText, Platform
 from jarvis_workers.telemetry import warning

@@ -1,12 +1,13 @@
 """Effects of the agent loop, their results, and the definition and result of a task."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from jarvis_workers.agents.loop.prompts import fill
 from jarvis_workers.agents.loop.untrusted_text import Suspicion
 from jarvis_workers.agents.tools.tool import Language, ToolOutcome
+from jarvis_workers.errors import ModelError
 from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, TokenUsage
 
 T = TypeVar("T")
@@ -108,3 +109,28 @@ class TaskResult:
     cost: float = 0.0
     seconds: float = 0.0
     compactions: int = 0
+
+
+# Compose conversations: perform the effects of one in another way.
+
+W = TypeVar("W")
+
+
+def intercept(talk: Conversation[T], perform: Callable[[Want], Generator[W, Any, Any]]) -> Generator[W, Any, T]:
+    """Run a conversation whose effects `perform` performs, one generator each; return its result.
+
+    A ModelError of `perform` is thrown into the conversation; any other exception ends both.
+    """
+    try:
+        want = next(talk)
+        while True:
+            try:
+                answer = yield from perform(want)
+            except ModelError as error:
+                want = talk.throw(error)
+            else:
+                want = talk.send(answer)
+    except StopIteration as end:
+        return cast(T, end.value)
+    finally:
+        talk.close()

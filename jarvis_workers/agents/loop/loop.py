@@ -10,11 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from jarvis_workers.agents.loop import events
-from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.compaction import compact, summarize
+from jarvis_workers.agents.loop.agent import Agent, compact, filter_tools, summarize
 from jarvis_workers.agents.loop.edit_blocks import find_edit
 from jarvis_workers.agents.loop.effects import Conversation, Ending, Note, RunTool, TaskResult, Tell
-from jarvis_workers.agents.loop.filtering import filter_tools
 from jarvis_workers.agents.loop.output import shorten
 from jarvis_workers.agents.loop.output_handler import OutputHandler, find_handler
 from jarvis_workers.agents.loop.report import SUBMIT, BadReport

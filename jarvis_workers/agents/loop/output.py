@@ -3,7 +3,7 @@
 A long line is cut in the middle as well, since a single line can be megabytes long.
 """
 
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 
 MOST_TOKENS = 4_000
 FIRST_LINES = LAST_LINES = 30

@@ -17,9 +17,8 @@ from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.profiles import GENERIC
-from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply, TokenUsage
+from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, estimate
 from jarvis_workers.models.platforms.registry import Maker
-from jarvis_workers.models.platforms.tokens import estimate
 
 OWN_MODELS = Path("~/.jarvis/models")
 NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platform_name")

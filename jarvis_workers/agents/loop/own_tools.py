@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from jarvis_workers.agents.loop.plugins import ForeignError, LeaveOut, call_foreign, leave_out, load_files
-from jarvis_workers.agents.tools.argument_schema import schema_reader
-from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool, ToolOutcome, schema_reader
 
 OWN_TOOLS = Path("~/.jarvis/tools")
 VERSIONS = ("1.0", "2.0")

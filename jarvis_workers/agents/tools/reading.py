@@ -12,8 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from jarvis_workers.agents.tools.listing import Tree
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
-from jarvis_workers.agents.tools.tree import Tree
 from jarvis_workers.source.c_tokens import BLANK
 from jarvis_workers.source.lex import comments, compiler_newlines
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from jarvis_workers.agents.tools.listing import Tree
 from jarvis_workers.agents.tools.reading import code_text, short_line
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
-from jarvis_workers.agents.tools.tree import Tree
 from jarvis_workers.source.bounded_regex import LINE_MAX, compile_bounded
 from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
 

@@ -17,7 +17,7 @@ from jarvis_workers.agents.loop.effects import Conversation, Definition
 from jarvis_workers.agents.loop.limits import AgentLimits, AgentUsage
 from jarvis_workers.agents.loop.nonces import make_marks
 from jarvis_workers.agents.loop.report import ReportForm
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.models.platforms.protocol import Platform
 from jarvis_workers.runs.conversation_limits import agent_limits_of
 from jarvis_workers.runs.models import model_facts, model_name

@@ -24,9 +24,8 @@ from jarvis_workers.agents.loop.plugins import after_tool_callbacks
 from jarvis_workers.agents.loop.prompts import fill
 from jarvis_workers.agents.mcp_client.server_files import servers_or_files
 from jarvis_workers.agents.mcp_client.servers import open_servers
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.listing import DirectoryTree
+from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.assistant.analysis import analyze_task
 from jarvis_workers.assistant.autonomy import WRITE_NOTHING, Autonomy
 from jarvis_workers.assistant.chat.chat_driver import ChatDriver, Display, Person

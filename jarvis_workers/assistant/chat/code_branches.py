@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jarvis_workers.agents.conversations.task_answer import ANSWER
+from jarvis_workers.agents.conversations.runtime import ANSWER
 from jarvis_workers.assistant.code.change_code import CHANGES
 from jarvis_workers.assistant.code.code_options import CodeOptions
 from jarvis_workers.assistant.code.pipelines import CODE

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from jarvis_workers import assistant
 from jarvis_workers.agents.loop.plugins import leave_out
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.tool import ToolFailed
-from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.assistant.definition_file import DefinitionFile, read_definition, read_tasks
 from jarvis_workers.errors import UsageError
 from jarvis_workers.settings.yamlfiles import read_text

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from jarvis_workers.agents.loop.untrusted_text import Guard
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.reading import ReadCode, read_code
 from jarvis_workers.agents.tools.tool import BadCall, ToolFailed
-from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.assistant.input_handlers import FILES_MAX, FileMention, PersonText
 from jarvis_workers.paths import plain
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jarvis_workers.agents.loop.untrusted_text import Guard
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.tool import ToolFailed
-from jarvis_workers.agents.tools.tree import DirectoryTree
 
 NAMES = ("USER.md", "SOUL.md", "AGENT.md")
 TEXT_MAX = 20_000

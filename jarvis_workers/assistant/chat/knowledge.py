@@ -11,8 +11,7 @@ from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.chat.methodology_files import MethodologyFiles, methodologies_for, open_methodologies
 from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.memory.entry import MemoryDraft
-from jarvis_workers.assistant.memory.guidance import add_guidance
-from jarvis_workers.assistant.memory.saving import add_saving
+from jarvis_workers.assistant.memory.saving import add_guidance, add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags
 from jarvis_workers.settings import Settings
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
-from jarvis_workers.assistant.memory.book import MemoryBook
+from jarvis_workers.assistant.memory.entry import MemoryBook
 from jarvis_workers.assistant.store.stored_memory import StoredMemory
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.sources import project_name

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles
 from jarvis_workers.assistant.chat.memory_folder import describe
-from jarvis_workers.assistant.memory.book import MemoryBook, with_any_tag
-from jarvis_workers.assistant.memory.entry import MemoryEntry, MemoryType
+from jarvis_workers.assistant.memory.entry import MemoryBook, MemoryEntry, MemoryType, with_any_tag
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import read_regular
 from jarvis_workers.runs.atomic_write import write_whole

@@ -15,7 +15,7 @@ SHORT_TERM_MAX = 1_000
 
 
 class MemoryFiles:
-    """A book (`assistant.memory.book`) whose long-term levels are folders. `clock` is in microseconds since 1970."""
+    """A book (`assistant.memory.entry`) whose long-term levels are folders. `clock` is in microseconds since 1970."""
 
     types: Sequence[MemoryType] = MEMORY_TYPES
 

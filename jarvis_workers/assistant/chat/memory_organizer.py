@@ -10,10 +10,8 @@ from jarvis_workers.agents.loop.limits import Reason
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.assistant.chat.asking import DirectModel
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles
-from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, MemoryType
-from jarvis_workers.assistant.memory.grouping import MemoryGroup, group_by_tags
-from jarvis_workers.assistant.memory.guidance import FOLDER
-from jarvis_workers.assistant.memory.merging import MergedForm, MergedMemory, merge_group
+from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, MemoryGroup, MemoryType, group_by_tags
+from jarvis_workers.assistant.memory.saving import FOLDER, MergedForm, MergedMemory, merge_group
 from jarvis_workers.errors import AgentStopped, UsageError
 
 # Failures in a row of the model's server, after which no other group is tried.

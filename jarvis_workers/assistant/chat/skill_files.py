@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.tool import ToolFailed
-from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.assistant.routing import SkillMeta
 from jarvis_workers.paths import plain
 

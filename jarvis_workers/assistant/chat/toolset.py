@@ -9,11 +9,10 @@ from jarvis_workers.agents.conversations.resources import ConfiguredTools
 from jarvis_workers.agents.conversations.web_fetch import fetch_document
 from jarvis_workers.agents.loop.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agents.loop.plugins import LeftOutFiles
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.reading import read_code
-from jarvis_workers.agents.tools.scripting import ScriptRunner, execute_script
 from jarvis_workers.agents.tools.searching import search_code
-from jarvis_workers.agents.tools.tool import Tool
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.tool import ScriptRunner, Tool, execute_script
 from jarvis_workers.agents.tools.web_search import search_web
 from jarvis_workers.assistant.autonomy import SCRIPT
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles

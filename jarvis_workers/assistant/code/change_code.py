@@ -9,9 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.task_answer import ANSWER, TASK, run_facts
+from jarvis_workers.agents.conversations.runtime import ANSWER, TASK, AgentRuntime, JobConversation, run_facts
 from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.agents.conversations.working_copy import (
     CommandLimits,
@@ -24,16 +22,14 @@ from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
 from jarvis_workers.agents.loop.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.edit_workspace import EditWorkspace
-from jarvis_workers.agents.tools.editing import PATCH, REWRITE, edit_tools, watched_reading
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace, edit_tools, watched_reading
 from jarvis_workers.agents.tools.searching import search_code
-from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
 from jarvis_workers.assistant.code.code_options import CodeOptions
 from jarvis_workers.assistant.code_task import GATE_TOOL, CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
-from jarvis_workers.assistant.memory.guidance import add_guidance
+from jarvis_workers.assistant.memory.saving import add_guidance
 from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tags, memory_tools
 from jarvis_workers.assistant.planning import MakeChild
 from jarvis_workers.assistant.store.stored_memory import StoredMemory

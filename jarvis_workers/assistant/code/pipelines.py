@@ -13,4 +13,4 @@ TEAMWORK = (Stage("team", module=TEAM_JOB, queue=AGENT_QUEUE, state_if_failed="i
 ANSWER = "jarvis_workers.runs.conversations"
 
 register_kind(RunKind(CODE, CODING, output="jarvis_workers.assistant.commands.code_output", result=ANSWER))
-register_kind(RunKind("team", TEAMWORK, output="jarvis_workers.assistant.commands.agent_output", result=ANSWER))
+register_kind(RunKind("team", TEAMWORK, output="jarvis_workers.assistant.commands.agent_run", result=ANSWER))

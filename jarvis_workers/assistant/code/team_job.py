@@ -8,18 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.task_answer import commit_answer
+from jarvis_workers.agents.conversations.runtime import AgentRuntime, JobConversation, commit_answer
 from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.output_handler import OutputHandler
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.reading import read_code
-from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.agents.tools.searching import search_code
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.code.team_options import TeamOptions
 from jarvis_workers.assistant.team import Team
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError

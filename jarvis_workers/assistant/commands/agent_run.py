@@ -6,22 +6,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from jarvis_cli.kit import answer_output
 from jarvis_cli.kit.answer_output import check_format
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.report_target import delivery as delivery_of
-from jarvis_cli.kit.run_local import run_locally
-from jarvis_cli.kit.status_output import no_line, notices, write_line
+from jarvis_cli.kit.status_output import Display, no_line, notices, run_locally, write_line
 from jarvis_cli.kit.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
+from jarvis_workers.assistant.chat.learned_methodologies import keep_methodologies
 from jarvis_workers.assistant.chat.methodology_files import methodologies_for
 from jarvis_workers.assistant.chat.team_file import read_team
 from jarvis_workers.assistant.code.team_options import TeamOptions
-from jarvis_workers.assistant.commands.agent_output import KIND, TEAM, deliver
 from jarvis_workers.assistant.commands.task_text import read_task
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.models.ratelimit.budget import RunBudget
-from jarvis_workers.runs import wiring
+from jarvis_workers.runs import conversations, wiring
 from jarvis_workers.runs.budgets import budget_of
 from jarvis_workers.runs.configured_tools import check_search_key
 from jarvis_workers.runs.conversation_limits import agent_limits_of
@@ -36,6 +36,36 @@ from jarvis_workers.runs.sources import SourceTree, is_address, open_source, pro
 from jarvis_workers.runs.submit import submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
+
+# Output of `jarvis agent` and `jarvis team`: the answer, and what the agent has learned.
+
+KIND = "agent"
+TEAM = "team"
+
+
+def report(stored: StoredRun, delivery: Delivery) -> int:
+    """Write the answer; return the exit code."""
+    return answer_output.report(stored, delivery)
+
+
+def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
+    """Write the answer, and save what the agent has learned; return the exit code."""
+    answer = answer_output.write_answer(stored, delivery)
+    keep_methodologies(stored.settings.data_dir, answer, screen.tell)
+    return answer_output.conclude_answer(stored, answer, screen, delivery.output)
+
+
+def conclude(stored: StoredRun, screen: Display) -> int:
+    """Print the summary line, and save what the agent has learned; return the exit code."""
+    answer = conversations.read_answer(stored.store, stored.blobs, stored.run)
+    keep_methodologies(stored.settings.data_dir, answer, screen.tell)
+    return answer_output.conclude_answer(stored, answer, screen)
+
+
+def export(stored: StoredRun, directory: Path | None) -> int:
+    """Raise UsageError: an answer has no files."""
+    return answer_output.export(stored, directory)
+
 
 AgentTask = TaskOptions | TeamOptions
 

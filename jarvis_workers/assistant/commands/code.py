@@ -1,13 +1,246 @@
 """`jarvis code`: let an agent change code, on a branch of its own; accept or reject the change."""
 
+import sys
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from jarvis_cli.kit import exits, run_control
+from jarvis_cli.kit.answer_output import check_format
 from jarvis_cli.kit.app import App
-from jarvis_cli.kit.option_records import taking_options
-from jarvis_cli.kit.options import AsJson, RunId
-from jarvis_workers.assistant.commands.code_options import CodeCommand
+from jarvis_cli.kit.option_records import CommandOptions, taking_options
+from jarvis_cli.kit.options import (
+    AnswerForm,
+    AnswerOutput,
+    AsJson,
+    Budget,
+    Detach,
+    FormJson,
+    Label,
+    Quiet,
+    RunId,
+    Where,
+    form_of,
+)
+from jarvis_cli.kit.program_trust import approve_programs
+from jarvis_cli.kit.project_run import RunCommand, deliver_as, execute_run
+from jarvis_cli.kit.report_target import Delivery
+from jarvis_cli.kit.report_target import delivery as delivery_of
+from jarvis_cli.kit.status_output import Display, no_line, notices, write_line
+from jarvis_workers.assistant.chat.code_acceptance import accept_change
+from jarvis_workers.assistant.chat.code_branches import code_runs, decision_of, publish_change, read_change
+from jarvis_workers.assistant.chat.code_request import (
+    CodeInput,
+    code_request,
+    create_code_repository,
+    find_code_repository,
+)
+from jarvis_workers.assistant.chat.code_tools import check_tools, tool_names
+from jarvis_workers.assistant.chat.repository_lock import lock_repository
+from jarvis_workers.assistant.code.code_options import CHANGE, CodeRequest
+from jarvis_workers.assistant.commands.code_output import deliver
+from jarvis_workers.assistant.commands.task_text import check_task, not_text, read_task
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.runs import wiring
+from jarvis_workers.runs.labels import parse_labels
+from jarvis_workers.runs.models import model_name
+from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.run_kinds import StoredRun
+from jarvis_workers.runs.scan_request import blobs_of
+from jarvis_workers.runs.sources import SourceTree
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.local_repository import LocalRepository
+
+# The options of `jarvis code`.
+
+Requirement = Annotated[
+    str | None,
+    typer.Option(
+        "--requirement", "-r", metavar="TASK", help="The task; - reads it from stdin.", rich_help_panel=CHANGE
+    ),
+]
+Config = Annotated[
+    Path | None, typer.Option("--config", "-f", metavar="FILE", help="Settings with precedence over jarvis.yaml.")
+]
+Restore = Annotated[
+    bool, typer.Option("--restore-session", help="Continue the unfinished run of this repository, if there is one.")
+]
+NonInteractive = Annotated[bool, typer.Option("--non-interactive", "-n", help="Ask nothing; needs -r.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeCommand(CommandOptions):
+    """What to change, and how the answer is delivered."""
+
+    order = "requirement gate attempts with_changes prefix suffix model_group tool_group append_tools plan budget"
+    requirement: Requirement = None
+    request: CodeRequest = field(default_factory=CodeRequest)
+    budget: Budget = None
+    config: Config = None
+    restore_session: Restore = False
+    non_interactive: NonInteractive = False
+    label: Label = None
+    where: Where = None
+    detach: Detach = False
+    output: AnswerOutput = None
+    form: AnswerForm = None
+    as_json: FormJson = False
+    quiet: Quiet = False
+
+
+# Execute `jarvis code`: one change, a session of changes at a terminal, or the rest of an interrupted one.
+
+ENTERED = "the task"
+PROMPT = "task (end with a blank line; nothing ends the session)> "
+
+
+def change_code(options: CodeCommand) -> int:
+    """Change the code of the repository around the current directory; return the exit code."""
+    approve_programs(ask=_is_interactive(options) and not options.quiet)
+    settings = load_settings(options.flags, directory=Path.cwd(), file=options.config)
+    target = _checked(settings, options)
+    task = "" if options.requirement is None else read_task(options.requirement, "-r")
+    repository, is_new = _repository(options)
+    request = replace(options.request, with_changes=options.request.with_changes or is_new)
+    with lock_repository(repository.top, settings.data_dir):
+        if options.restore_session and (run := _unfinished(settings, repository, quiet=options.quiet)):
+            if options.requirement is not None:
+                raise UsageError(
+                    f"--restore-session would continue run {run.id}, which has its own task: leave -r out, or leave "
+                    "--restore-session out to start another run"
+                )
+            return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
+        if options.requirement is not None:
+            return _Session(settings, repository, options, target).change(_with_task(request, task))
+        if not _is_interactive(options):
+            raise UsageError("there is nothing to restore; give a task with -r")
+        return _Session(settings, repository, options, target).loop(request)
+
+
+def _with_task(request: CodeRequest, task: str) -> CodeRequest:
+    return replace(request, options=replace(request.options, task=task))
+
+
+def _is_interactive(options: CodeCommand) -> bool:
+    return not options.non_interactive and sys.stdin is not None and sys.stdin.isatty()
+
+
+def _checked(settings: Settings, options: CodeCommand) -> Delivery:
+    """Check the options before any work is done, and return the target of the answer. Raises UsageError."""
+    if options.requirement is None and not options.restore_session and not _is_interactive(options):
+        why = "-n" if options.non_interactive else "without a terminal, jarvis code"
+        raise UsageError(f"{why} needs a task: -r TASK, or -r - to read it from stdin")
+    if options.detach and settings.place == "local":
+        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
+    check_format(target.form)
+    names = tool_names(settings, options.request.tool_group, tuple(options.request.append_tools))
+    check_tools(settings, names, no_line if options.quiet else write_line)
+    model_name(settings, options.request.options.model_group)
+    parse_labels(options.label or ())
+    return target
+
+
+def _repository(options: CodeCommand) -> tuple[LocalRepository, bool]:
+    """Return the repository around the current directory, and whether it is new: then a person agreed to that."""
+    here = Path.cwd()
+    if found := find_code_repository(here):
+        return found, False
+    if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
+        return create_code_repository(here), True
+    raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
+
+
+def _unfinished(settings: Settings, repository: LocalRepository, *, quiet: bool) -> Run | None:
+    """Return the newest run of the repository if it has not ended; else say that there is none."""
+    with wiring.store_of(settings, tell=write_line) as store:
+        run = next((run for run in code_runs(store, repository.top) if not run.ended), None)
+    if run is None and not quiet:
+        write_line("--restore-session: there is no unfinished run of this repository")
+    return run
+
+
+class _Session:
+    """The changes of one command; each one starts where the one before ended."""
+
+    def __init__(self, settings: Settings, repository: LocalRepository, options: CodeCommand, target: Delivery) -> None:
+        self._settings, self._repository, self._options, self._target = settings, repository, options, target
+        self._last: Run | None = None
+
+    def loop(self, request: CodeRequest) -> int:
+        """Read tasks from the terminal until there are no more; return the exit code of the last one."""
+        code = exits.DONE
+        while task := _read_lines():
+            code = self.change(_with_task(request, task))
+            request = self._continued(request)
+        return code
+
+    def change(self, request: CodeRequest) -> int:
+        """Execute one run; return its exit code."""
+        command = RunCommand(
+            path=str(self._repository.top),
+            request=partial(self._request, request),
+            deliver=self._deliver,
+            labels=parse_labels(self._options.label or ()),
+            detach=self._options.detach,
+            quiet=self._options.quiet,
+        )
+        code = execute_run(self._settings, command)
+        if code == exits.DONE and self._settings.code.confirm and _is_interactive(self._options):
+            self._confirm()
+        return code
+
+    def _confirm(self) -> None:
+        """Ask a person whether to accept the last change, if it changed anything."""
+        with wiring.store_of(self._settings, tell=write_line) as store:
+            blobs, run = blobs_of(self._settings), self._last
+            change = read_change(store, blobs, run) if run else None
+            if run and change and change.files and typer.confirm("accept this change?", err=True):
+                write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
+
+    def _request(self, request: CodeRequest, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
+        tell = notices(screen, quiet=self._options.quiet)
+        return deliver_as(code_request(self._settings, self._repository, request, executor, tell), self._target)
+
+    def _deliver(self, stored: StoredRun, screen: Display) -> int:
+        self._last = stored.run
+        return deliver(stored, self._target, screen)
+
+    def _continued(self, request: CodeRequest) -> CodeRequest:
+        """Return the request for the next task: it starts at the branch of the last run, if that changed anything."""
+        if self._last is None:
+            return request
+        with wiring.store_of(self._settings, tell=write_line) as store:
+            change = read_change(store, blobs_of(self._settings), self._last)
+            if change is None or decision_of(store, change.run):
+                return replace(request, start=None, copied="")
+            published = publish_change(change, self._settings.data_dir)
+        if published is None:
+            return request
+        earlier = "\n\n".join(
+            (request.options.earlier, change.options.task, change.answer["text"], change.answer["preview"])
+        )
+        options = replace(request.options, earlier=earlier.strip())
+        return replace(request, options=options, start=published.commit, copied=change.options.copied)
+
+
+def _read_lines() -> str:
+    """Return a task that a person enters, up to a blank line or the end of the input; "" for none."""
+    lines = list[str]()
+    try:
+        while (line := input("" if lines else PROMPT)).strip():
+            lines.append(line)
+    except EOFError:
+        typer.echo()
+    except UnicodeError as error:
+        raise not_text(ENTERED) from error
+    return check_task("\n".join(lines), ENTERED) if lines else ""
+
 
 EXAMPLES = """\
 \b
@@ -35,7 +268,6 @@ def code(ctx: typer.Context, options: CodeCommand) -> int:
     """Let an agent change the code of this git repository, on a branch of its own."""
     if ctx.invoked_subcommand is not None:
         return 0
-    from jarvis_workers.assistant.commands.code_run import change_code  # noqa: PLC0415  (a model's client is slow to import)
 
     return change_code(options)
 

@@ -69,7 +69,7 @@ def show(
     from itertools import islice  # noqa: PLC0415
 
     from jarvis_workers.assistant.chat.memory_books import open_book  # noqa: PLC0415
-    from jarvis_workers.assistant.memory.book import with_any_tag  # noqa: PLC0415
+    from jarvis_workers.assistant.memory.entry import with_any_tag  # noqa: PLC0415
 
     with open_book(_settings(), path, stored=stored, tell=_warn) as book:
         entries = list(islice(with_any_tag(book.read(_levels(types)), tag or ()), limit))

@@ -12,16 +12,18 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, Field
 
 from jarvis_workers.agents.tools.tool import NoArguments, Tool, ToolArguments, ToolFailed, ToolOutcome, typed
-from jarvis_workers.assistant.memory.book import MemoryBook, frequent_tags, with_any_tag
 from jarvis_workers.assistant.memory.entry import (
     LONG_TERM,
     MEMORY_TYPES,
     VALID,
+    MemoryBook,
     MemoryDraft,
     MemoryEntry,
     MemoryType,
     Tags,
+    frequent_tags,
     not_blank,
+    with_any_tag,
 )
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.redact import redact_server_text

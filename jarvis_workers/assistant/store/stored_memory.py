@@ -13,7 +13,7 @@ from jarvis_workers.store.engine import Store
 
 
 class StoredMemory:
-    """A book (`assistant.memory.book`) over the results store; it waits while the store is unavailable."""
+    """A book (`assistant.memory.entry`) over the results store; it waits while the store is unavailable."""
 
     types: Sequence[MemoryType] = ("project_long_term",)
 

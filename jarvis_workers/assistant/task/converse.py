@@ -3,32 +3,28 @@
 A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.task_answer import commit_answer
+from jarvis_workers.agents.conversations.runtime import AgentRuntime, commit_answer
 from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agents.loop.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.prompts import fill
-from jarvis_workers.agents.tools.listing import list_files
+from jarvis_workers.agents.loop.transcript import read_line
+from jarvis_workers.agents.tools.listing import DirectoryTree, list_files
 from jarvis_workers.agents.tools.reading import read_code
-from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.agents.tools.searching import search_code
-from jarvis_workers.agents.tools.tool import Tool
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.assistant.analysis import add_analysis
-from jarvis_workers.assistant.memory.guidance import add_guidance
-from jarvis_workers.assistant.memory.saving import add_saving
+from jarvis_workers.assistant.memory.saving import add_guidance, add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
-from jarvis_workers.assistant.methodology import save_methodology, with_methodologies
+from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY, Methodology, save_methodology, with_methodologies
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.assistant.store.stored_memory import StoredMemory
-from jarvis_workers.assistant.task.learned_methodologies import LearnedMethodologies
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.snapshots.blobs import Blobs
@@ -37,6 +33,30 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
+
+
+# The methodologies that a conversation saves: its commit has them, and the command of the run stores them.
+
+
+class LearnedMethodologies:
+    """A book (`assistant.methodology`) in memory; it begins with what an interrupted conversation has saved."""
+
+    def __init__(self, transcript: Iterable[bytes]) -> None:
+        self._saved: dict[str, Methodology] = {}
+        for record in filter(None, map(read_line, transcript)):
+            if record["kind"] == "result" and record["of"] == SAVE_METHODOLOGY and record["outcome"]["state"] == "done":
+                self.add(Methodology.model_validate(record["arguments"]))
+
+    def read(self) -> Sequence[Methodology]:
+        return tuple(self._saved.values())
+
+    def add(self, methodology: Methodology) -> None:
+        self._saved[methodology.problem_type] = methodology
+
+    def encode(self) -> list[dict[str, str]]:
+        """Return the methodologies for JSON."""
+        return [methodology.model_dump() for methodology in self._saved.values()]
+
 
 STEP = "converse"
 

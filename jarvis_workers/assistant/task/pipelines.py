@@ -10,7 +10,7 @@ register_kind(
     RunKind(
         "agent",
         STAGES,
-        output="jarvis_workers.assistant.commands.agent_output",
+        output="jarvis_workers.assistant.commands.agent_run",
         result="jarvis_workers.runs.conversations",
     )
 )

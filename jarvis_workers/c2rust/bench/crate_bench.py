@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.bench.project_bench import PROJECT, TARGET, ProjectBench, ProjectBuild, open_bench
-from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.confine import HOME, WORK
-from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.limits import BenchLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.interface_result import CrateOutcome, CrateTest
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome
+from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, BenchLimits, CommandOutcome
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, RustTools, find_rust, read_messages

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from jarvis_workers.c2rust.bench.project_bench import PROJECT, ProjectBuild, open_bench
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.bench_limits import BenchLimits
 from jarvis_workers.sandbox.confine import WORK
-from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.limits import BenchLimits, Tier
 from jarvis_workers.toolchain.gcov import LineCoverage, read_coverage
 
 GCOV = "find . -name '*.gcda' -exec gcov --json-format --stdout {} +"

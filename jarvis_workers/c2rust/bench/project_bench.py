@@ -17,19 +17,25 @@ from typing import NamedTuple
 from jarvis_workers.builds.command_words import BuildCommands
 from jarvis_workers.c2rust.bench.compiler_wrappers import FLAGS, PACKAGE, WRAPPERS, BuildKind, write_wrappers
 from jarvis_workers.c2rust.bench.crate_archive import crates_of
-from jarvis_workers.c2rust.bench.slot_compiler import SLOT_CODE
+from jarvis_workers.c2rust.bench.slot_compiler import own_code
 from jarvis_workers.c2rust.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.c2rust.vendored_crates import LOCK_FILE, VendoredCrates
-from jarvis_workers.errors import StepFailed, UsageError
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.bench_files import read_untrusted, write_if_changed
-from jarvis_workers.sandbox.bench_limits import UNLIMITED, BenchLimits, CommandLimit
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.lease import leased_directory
-from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome, Tier
+from jarvis_workers.sandbox.limits import (
+    FREE_DISK,
+    FREE_MEMORY,
+    UNLIMITED,
+    BenchLimits,
+    CommandLimit,
+    CommandOutcome,
+    Tier,
+)
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
-from jarvis_workers.source.identity import code_fingerprint
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, error_line, find_rust, read_messages
 
@@ -83,7 +89,7 @@ class ProjectBuild(NamedTuple):
             *self.tool_chains,
             *self.tests,
             FLAGS[self.kind],
-            "" if self.kind == "coverage" else _own_code(),
+            "" if self.kind == "coverage" else own_code(),
             *([sha256(self.crates).hexdigest()] if self.crates else []),
         ]
         return sha256("\0".join(words).encode()).hexdigest()
@@ -338,11 +344,3 @@ def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, 
     if failure := _failure(outcome):
         raise StepFailed(f"the project cannot be unpacked: {failure} {outcome.stderr[-TAIL:]!r}")
     shutil.rmtree(source)
-
-
-def _own_code() -> str:
-    """Return the hash of the code that determines how the programs are built."""
-    try:
-        return code_fingerprint(SLOT_CODE)
-    except OSError as error:
-        raise UsageError(f"{error.filename}: cannot be read: {error.strerror}") from error

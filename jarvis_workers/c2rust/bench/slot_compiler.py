@@ -21,10 +21,10 @@ from jarvis_workers.c2rust.slot_build import (
     slot_flags,
     without_version_scripts,
 )
-from jarvis_workers.c2rust.slot_code import MACHINES
-from jarvis_workers.c2rust.slots import add_slots
+from jarvis_workers.c2rust.slots import MACHINES, add_slots
 from jarvis_workers.errors import JarvisError, UsageError
 from jarvis_workers.paths import as_text, from_text, plain
+from jarvis_workers.source.identity import code_fingerprint
 from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, target_flags
 from jarvis_workers.toolchain.temporary import temporary_directory
 
@@ -32,7 +32,6 @@ from jarvis_workers.toolchain.temporary import temporary_directory
 SLOT_CODE = (
     "jarvis_workers.c2rust.assembly",
     "jarvis_workers.c2rust.slot_build",
-    "jarvis_workers.c2rust.slot_code",
     "jarvis_workers.c2rust.slots",
     "jarvis_workers.c2rust.bench.slot_compiler",
     "jarvis_workers.c2rust.bench.runtime",
@@ -40,6 +39,14 @@ SLOT_CODE = (
 TEMPORARY = "jarvis-cc"
 RUNTIME = Path(__file__).parent / "runtime" / "runtime.c"
 RUNTIME_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-g0")
+
+
+def own_code() -> str:
+    """Return the hash of the code that determines how the programs are built."""
+    try:
+        return code_fingerprint(SLOT_CODE)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
 
 def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> int:

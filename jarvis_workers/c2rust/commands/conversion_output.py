@@ -1,8 +1,9 @@
 """Output of runs that convert C projects: the report, the files of the project, the crate, and the exit code."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import typer
@@ -11,17 +12,63 @@ from jarvis_cli.kit import exits
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.run_results import print_paths, write_rendered
-from jarvis_cli.kit.status_output import Display, write_line
-from jarvis_workers.c2rust.commands.partial_crate import partial_crate
+from jarvis_cli.kit.status_output import Display, interruptible, write_line
 from jarvis_workers.c2rust.runs import conversion_results
 from jarvis_workers.c2rust.runs.crate_branch import write_branch
 from jarvis_workers.c2rust.runs.crate_directory import check_own, check_target
-from jarvis_workers.c2rust.runs.partial_crate import has_partial_crate
+from jarvis_workers.c2rust.runs.partial_crate import has_partial_crate, remove_partial_crate, submit_partial_crate
 from jarvis_workers.errors import JarvisError, StepFailed, UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.runs import runs, wiring
 from jarvis_workers.runs.budgets import resume_flags
 from jarvis_workers.runs.run_kinds import StoredRun
+from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+
+# Execute the short run that makes the crate of a paused run.
+
+
+@contextmanager
+def partial_crate(settings: Settings, store: Store, paused: Run, screen: Display) -> Iterator[Run]:
+    """Yield the run that has made the crate of a paused run, where that one is executed; it is removed afterwards."""
+    if not runs.is_local(paused):
+        with interruptible(), _submitted(settings, store, paused, paused.executor, screen) as run_id:
+            yield _wait_for_workers(settings, store, run_id, screen)
+        return
+    with (
+        wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
+        interruptible(),
+        _submitted(settings, store, paused, local.executor, screen) as run_id,
+    ):
+        yield local.carry_out(run_id)
+
+
+def _wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
+    from jarvis_workers.runs import remote  # noqa: PLC0415
+
+    with remote.notifier_of(settings) as notifier:
+        return remote.carry_out(settings, store, notifier, run_id, show=screen.show, tell=screen.tell)
+
+
+@contextmanager
+def _submitted(settings: Settings, store: Store, paused: Run, executor: str, screen: Display) -> Iterator[str]:
+    """Submit the run, and yield its id; it is removed at the end."""
+    run_id = submit_partial_crate(store, paused, executor)
+    try:
+        yield run_id
+    finally:
+        waiting = runs.Waiting(
+            clock=time.monotonic,
+            sleep=time.sleep,
+            show=screen.show,
+            tell=screen.tell,
+            tick_seconds=settings.tick_seconds,
+            lease_seconds=settings.lease_seconds,
+        )
+        if not remove_partial_crate(store, run_id, waiting):
+            screen.tell("workers are still ending the merge; it is removed by: jarvis runs prune")
+
 
 NO_CRATE = "no crate so far"
 

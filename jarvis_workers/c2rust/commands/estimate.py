@@ -10,9 +10,8 @@ from jarvis_cli.kit import exits
 from jarvis_cli.kit.estimate import basis_lines, share_facts, stage_rows
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.project_run import RunCommand
-from jarvis_cli.kit.run_local import run_locally
 from jarvis_cli.kit.run_outcome import counted
-from jarvis_cli.kit.status_output import write_line
+from jarvis_cli.kit.status_output import run_locally, write_line
 from jarvis_workers.c2rust.commands.fast_options import SkeletonConversion
 from jarvis_workers.c2rust.commands.replace_options import LibraryReplace
 from jarvis_workers.c2rust.runs.run_estimate import RunEstimate, dry_request, estimate_run, open_dry_executor

@@ -21,8 +21,7 @@ from jarvis_workers.c2rust.runs.partial_crate import has_partial_crate
 from jarvis_workers.c2rust.runs.project_files import read_lines
 from jarvis_workers.c2rust.runs.risk_report import read_risky_files
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, fetch_allowed
-from jarvis_workers.c2rust.stages.options import ParseOptions
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
+from jarvis_workers.c2rust.stages.options import MoveOptions, ParseOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.labels import parse_labels
 from jarvis_workers.runs.named_runs import name_over_source

@@ -10,9 +10,7 @@ from jarvis_cli.kit.option_records import CommandOptions, Without
 from jarvis_cli.kit.options import AGENTS, EXECUTION, Budget, Detach, DryRun, EstimateJson, Label, Name, Quiet, Where
 from jarvis_workers.c2rust.commands.options import Database, Processes, ReportLanguage, Tree
 from jarvis_workers.c2rust.commands.replace_options import FetchCrates
-from jarvis_workers.c2rust.stages.fast_options import CONVERSION, FastOptions
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
+from jarvis_workers.c2rust.stages.options import CONVERSION, FastOptions, PrepareOptions, TranslateOptions
 
 EXAMPLES = """
 jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'

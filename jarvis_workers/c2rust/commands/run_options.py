@@ -9,9 +9,8 @@ import typer
 from jarvis_cli.kit.option_records import Without
 from jarvis_cli.kit.options import AGENTS
 from jarvis_workers.c2rust.commands.fast_options import ModelConversion
-from jarvis_workers.c2rust.stages.fast_options import CONVERSION
+from jarvis_workers.c2rust.stages.options import CONVERSION, MoveOptions
 from jarvis_workers.c2rust.stages.replace_options import FUNCTIONS, LIBRARIES
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
 
 EXAMPLES = """
 jarvis c2rust run -p zlib --files zlib/zlib.h --configure ./configure --build make --test 'make test'

@@ -1,7 +1,7 @@
 """Arithmetic that wraps around on overflow, as in compiled C."""
 
 from jarvis_workers.c2rust.mechanical.code import ATOM, Code, infix
-from jarvis_workers.c2rust.mechanical.numbers import is_floating, is_signed
+from jarvis_workers.c2rust.mechanical.context import is_floating, is_signed
 from jarvis_workers.source.clang.c_types import CType
 
 METHODS = {"+": "wrapping_add", "-": "wrapping_sub", "*": "wrapping_mul", "/": "wrapping_div", "%": "wrapping_rem"}

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from jarvis_workers.c2rust.mechanical.arithmetic import METHODS
+from jarvis_workers.c2rust.mechanical.assignments import convert
 from jarvis_workers.c2rust.mechanical.code import Code, block, infix
-from jarvis_workers.c2rust.mechanical.context import BodyContext, target_of
-from jarvis_workers.c2rust.mechanical.conversions import convert
-from jarvis_workers.c2rust.mechanical.numbers import scalar
+from jarvis_workers.c2rust.mechanical.context import BodyContext, scalar, target_of
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.c_types import CType
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode

@@ -5,18 +5,19 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from jarvis_workers.c2rust.mechanical.assignments import convert, null
 from jarvis_workers.c2rust.mechanical.code import BLOCK, Code, block, braces, wrapped
 from jarvis_workers.c2rust.mechanical.context import (
+    ARITHMETIC,
     BodyContext,
     is_function_pointer,
+    literal,
     operand,
     plain,
     present,
     target_of,
 )
-from jarvis_workers.c2rust.mechanical.conversions import convert, null
 from jarvis_workers.c2rust.mechanical.literals import byte_array, code_units
-from jarvis_workers.c2rust.mechanical.numbers import ARITHMETIC, literal
 from jarvis_workers.c2rust.mechanical.places import Lvalue, field_place
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.c_types import CType

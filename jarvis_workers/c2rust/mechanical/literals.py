@@ -3,7 +3,7 @@
 import re
 
 from jarvis_workers.c2rust.mechanical.code import UNARY, Code
-from jarvis_workers.c2rust.mechanical.numbers import literal, scalar
+from jarvis_workers.c2rust.mechanical.context import literal, scalar
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.c_types import CType
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
-from jarvis_workers.c2rust.record_layout import BitField
-from jarvis_workers.c2rust.rust_names import KEYWORDS, identifier
+from jarvis_workers.c2rust.rust_names import KEYWORDS, BitField, identifier
 from jarvis_workers.source.clang.c_types import CType
 
 

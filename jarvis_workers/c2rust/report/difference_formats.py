@@ -4,8 +4,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_counts
-from jarvis_workers.c2rust.conversion_difference import ConversionDifference, FunctionChange, Verdict, new_failures
+from jarvis_workers.c2rust.conversion import (
+    Conversion,
+    ConversionDifference,
+    FunctionChange,
+    FunctionResult,
+    Verdict,
+    new_failures,
+    state_counts,
+)
 from jarvis_workers.c2rust.report.wording import english
 from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain

@@ -12,8 +12,7 @@ from jarvis_workers.c2rust.symbol_lines import name_lines
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.settings import Settings
-from jarvis_workers.source.clang.parser_arguments import language_of
-from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.source.clang.unit import CompileCommand, language_of
 from jarvis_workers.toolchain.headers import builtin_headers
 
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx")

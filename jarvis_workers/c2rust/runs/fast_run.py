@@ -28,12 +28,14 @@ from jarvis_workers.c2rust.runs.project_files import (
 from jarvis_workers.c2rust.runs.symbol_scan import ParseInput, project_request, with_plan
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, pack_crates
 from jarvis_workers.c2rust.rust_names import KEYWORDS
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
-from jarvis_workers.c2rust.stages.options import encode_commands
+from jarvis_workers.c2rust.stages.options import (
+    FastOptions,
+    MoveOptions,
+    PrepareOptions,
+    TranslateOptions,
+    encode_commands,
+)
 from jarvis_workers.c2rust.stages.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.runs.budgets import budget_of

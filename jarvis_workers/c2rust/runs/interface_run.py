@@ -12,8 +12,8 @@ from jarvis_workers.c2rust.interface_question import interface_files, interface_
 from jarvis_workers.c2rust.runs.crate_directory import MANIFEST
 from jarvis_workers.c2rust.runs.fast_run import require_model
 from jarvis_workers.c2rust.stages.interface_options import InterfaceOptions
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import INTERFACE
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.runs.budgets import budget_of

@@ -1,14 +1,14 @@
 """The result of a run that optimizes a crate: its report, and the changes, which are written all or none."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from jarvis_workers.c2rust.bench.crate_archive import files_of
 from jarvis_workers.c2rust.optimization import OptimizeReport
-from jarvis_workers.c2rust.runs.optimize_branch import commit_passes
 from jarvis_workers.c2rust.runs.optimize_run import (
     MANIFEST,
     PROGRESS,
@@ -29,7 +29,37 @@ from jarvis_workers.source.rust.rust_syntax import unsafe_block_lines
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.file_changes import FileChange, replace_files
+from jarvis_workers.toolchain.git_import import NewCommit, add_commits, find_repository
 from jarvis_workers.words import ENGLISH
+
+# The passes of an optimization as commits on a branch of the crate's git repository.
+
+BRANCH = "jarvis/optimize-{}"
+
+
+def commit_passes(
+    root: Path, run: str, before: Mapping[str, bytes], passes: Sequence[tuple[str, Mapping[str, bytes]]]
+) -> str | None:
+    """Commit the changed files after each pass, by its name; return the branch, or None without a repository.
+
+    Raises UsageError if git fails.
+    """
+    repository = find_repository(root, os.environ)
+    if repository is None:
+        return None
+    branch, now = BRANCH.format(run), int(datetime.now(UTC).timestamp())
+    add_commits(repository, branch, _commits(before, passes), now, os.environ, replace_directory=False)
+    return branch
+
+
+def _commits(before: Mapping[str, bytes], passes: Sequence[tuple[str, Mapping[str, bytes]]]) -> Iterator[NewCommit]:
+    yield NewCommit("State of the crate before its optimization\n", before)
+    now = dict(before)
+    for name, files in passes:
+        if changed := {file: content for file, content in files.items() if now.get(file) != content}:
+            yield NewCommit(f"Optimize the crate: {name}\n", changed)
+            now |= changed
+
 
 FORMATS = ("text", "json")
 MOST_FILES = 3

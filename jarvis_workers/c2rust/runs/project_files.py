@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jarvis_workers.c2rust.order_reader import TranslationOrder, read_order
 from jarvis_workers.c2rust.report.body import ScanBody
 from jarvis_workers.c2rust.runs.scan_report import gap_warnings, read_scan_report
 from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
 from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
-from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
+from jarvis_workers.c2rust.symbol_reader import SymbolFile, TranslationOrder, compute_order, read_order, read_symbols
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import read_regular
 from jarvis_workers.runs.atomic_write import write_whole
@@ -147,3 +146,12 @@ def read_lines(path: Path) -> list[str]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 at byte {error.start}") from error
+
+
+# Recompute the translation order of a project and write its file.
+
+
+def write_new_order(project: ProjectSymbols, delayed: Collection[str] | None = None, say: Words | None = None) -> Path:
+    """Write translation_order.jsonl; `delayed` are the entries to order last, by default those of the environment."""
+    steps = compute_order(project.symbols, delayed_entries() if delayed is None else delayed)
+    return write_file(project.root, ORDER, order_lines(project.graph, steps), say)

@@ -16,8 +16,8 @@ from jarvis_workers.agents.conversations.counting_runtime import CountingRuntime
 from jarvis_workers.agents.conversations.resources import setup_of
 from jarvis_workers.c2rust import driver_question, replacement_question, signature_question
 from jarvis_workers.c2rust.body_review import MOST_CALLS
+from jarvis_workers.c2rust.stages.options import MoveOptions
 from jarvis_workers.c2rust.stages.pipelines import DRY, RUN
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.executors.local.executor import LocalExecutor
 from jarvis_workers.models.platforms.usage_profile import ConversationProfile

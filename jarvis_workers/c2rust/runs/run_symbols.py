@@ -3,13 +3,12 @@
 import os
 from pathlib import Path
 
-from jarvis_workers.c2rust.order_reader import read_order
 from jarvis_workers.c2rust.report.body import decode_body
 from jarvis_workers.c2rust.runs.project_files import ProjectSymbols, delayed_entries
 from jarvis_workers.c2rust.stages.link_symbols import ORDER, SYMBOLS
 from jarvis_workers.c2rust.stages.pipelines import SCAN
 from jarvis_workers.c2rust.stages.write_report import REPORT
-from jarvis_workers.c2rust.symbol_reader import read_symbols
+from jarvis_workers.c2rust.symbol_reader import read_order, read_symbols
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.runs import find_run

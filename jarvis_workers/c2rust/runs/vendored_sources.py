@@ -16,8 +16,7 @@ from jarvis_workers.c2rust.library_replacement import CRATE, STANDARD, canonical
 from jarvis_workers.c2rust.vendored_crates import CHECKSUM, MANIFEST, VENDOR, read_vendored
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
-from jarvis_workers.toolchain.cargo import find_rust
-from jarvis_workers.toolchain.cargo_fetch import fetch_crates
+from jarvis_workers.toolchain.cargo import fetch_crates, find_rust
 from jarvis_workers.toolchain.temporary import temporary_directory
 from jarvis_workers.words import ENGLISH
 

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.body_translation import TranslatedBody
-from jarvis_workers.c2rust.enum_types import plan_enums
-from jarvis_workers.c2rust.project import Project, read_project
-from jarvis_workers.c2rust.signature_answer import read_mapping
-from jarvis_workers.c2rust.signature_changes import ChosenRequests, SignatureRequest, choose_requests, most_changes
+from jarvis_workers.c2rust.project import Project, plan_enums, read_project
+from jarvis_workers.c2rust.signature_answer import (
+    ChosenRequests,
+    SignatureRequest,
+    choose_requests,
+    most_changes,
+    read_mapping,
+)
 from jarvis_workers.c2rust.signatures import ParameterChoice, propose_signatures
 from jarvis_workers.c2rust.stages.check_bodies import skeleton_of
 from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.c2rust.stages.make_skeleton import QUEUE, translation_targets
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.signature_choice import choose_signatures
 from jarvis_workers.c2rust.stages.skeleton import (
@@ -27,7 +32,6 @@ from jarvis_workers.c2rust.stages.skeleton import (
     project_bench,
 )
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.c2rust.stages.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.c2rust.stages.translated_bodies import read_translated, with_bodies
 from jarvis_workers.c2rust.stages.unit_batches import definition_blobs, read_unit_definitions

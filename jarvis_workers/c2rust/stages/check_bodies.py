@@ -11,9 +11,9 @@ from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.gates import GateReport, check_function
 from jarvis_workers.c2rust.stages.drivers import STEP as DRIVERS
 from jarvis_workers.c2rust.stages.drivers import driven_suites, driver_blobs
-from jarvis_workers.c2rust.stages.fast_options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
+from jarvis_workers.c2rust.stages.options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, checked_bench, decode_skeleton, project_bench
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed

@@ -6,16 +6,15 @@ from hashlib import sha256
 
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.crate_layout import MISSING, read_placement
-from jarvis_workers.c2rust.enum_types import plannable_enums
 from jarvis_workers.c2rust.layout_question import PLANNED_LAYOUT
 from jarvis_workers.c2rust.plan_files import PlanFiles
-from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, read_project
+from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, plannable_enums, read_project
 from jarvis_workers.c2rust.rust_types import project_types
 from jarvis_workers.c2rust.shims import forward_refusal
 from jarvis_workers.c2rust.signature_question import PLANNED_SIGNATURES
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
 from jarvis_workers.c2rust.stages.library_plans import unneeded_functions
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.c2rust.translation import is_chosen
 from jarvis_workers.paths import listing

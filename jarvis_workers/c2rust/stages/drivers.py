@@ -9,7 +9,7 @@ from jarvis_workers.c2rust.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites, baseline
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import read_result
-from jarvis_workers.sandbox.bench_limits import CommandLimit
+from jarvis_workers.sandbox.limits import CommandLimit
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import StageJob
 

@@ -15,8 +15,7 @@ from jarvis_workers.c2rust.gates import take_back
 from jarvis_workers.c2rust.golden_tests import golden_tests
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.slots import MAIN, ORIGINAL
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
-from jarvis_workers.c2rust.stages.options import decode_commands
+from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
 from jarvis_workers.c2rust.stages.skeleton import Skeleton
 from jarvis_workers.c2rust.stages.unit_batches import DEFINITIONS, UNITS, read_unit_definitions, read_units
 from jarvis_workers.paths import listing

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from jarvis_workers.c2rust.bench.project_bench import LIMIT
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.identity import code_fingerprint

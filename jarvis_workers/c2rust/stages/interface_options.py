@@ -5,7 +5,7 @@ from typing import Annotated
 
 from jarvis_workers.agents.conversations.options import ConversationOptions
 from jarvis_workers.option import Option
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 
 
 @dataclass(frozen=True, kw_only=True)

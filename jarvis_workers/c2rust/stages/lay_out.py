@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.c2rust.enum_types import plannable_enums
 from jarvis_workers.c2rust.layout_question import (
     LAYOUT_QUESTION,
     PLANNED_LAYOUT,
@@ -16,7 +15,7 @@ from jarvis_workers.c2rust.layout_question import (
     layouter,
     plan_layout,
 )
-from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name
+from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, plannable_enums
 from jarvis_workers.c2rust.stages.crate_plans import (
     LAYOUT,
     QuestionPayload,
@@ -25,7 +24,7 @@ from jarvis_workers.c2rust.stages.crate_plans import (
     read_stage_project,
     type_names,
 )
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
+from jarvis_workers.c2rust.stages.options import PrepareOptions
 from jarvis_workers.c2rust.store import symbols
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown

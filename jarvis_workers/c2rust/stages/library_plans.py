@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jarvis_workers.c2rust.bench.crate_archive import crates_of
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.library_plan import LibraryPlan
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.run_values import of_run
 from jarvis_workers.c2rust.vendored_crates import VendoredCrates
 from jarvis_workers.pipeline.history import StageHistory, read_result

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import Cause, FunctionResult
-from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
-from jarvis_workers.c2rust.project import place_functions, read_project
+from jarvis_workers.c2rust.project import place_functions, plan_enums, read_project
 from jarvis_workers.c2rust.shims import forwarder_names, wrapper_text
 from jarvis_workers.c2rust.signature_answer import passed_parameters
 from jarvis_workers.c2rust.stages.crate_plans import LAYOUT, SIGNATURES, read_files, read_plan
-from jarvis_workers.c2rust.stages.fast_options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.c2rust.stages.options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.rustc_checks import Checks, check_project
 from jarvis_workers.c2rust.stages.signature_choice import sign_project
 from jarvis_workers.c2rust.stages.skeleton import (

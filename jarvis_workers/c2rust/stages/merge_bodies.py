@@ -24,7 +24,6 @@ from jarvis_workers.c2rust.project import Project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.stages.check_bodies import STEP as CHECK
 from jarvis_workers.c2rust.stages.check_bodies import read_checked, skeleton_of
-from jarvis_workers.c2rust.stages.fast_options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.final_bodies import STAGES, FinalBodies, Translations, final_bodies
 from jarvis_workers.c2rust.stages.final_crate import CrateSources, FinalCrate, settle
 from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
@@ -32,6 +31,7 @@ from jarvis_workers.c2rust.stages.library_plans import STEP as PRUNE
 from jarvis_workers.c2rust.stages.library_plans import RunLibraries, libraries_in
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
+from jarvis_workers.c2rust.stages.options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.rustc_checks import run_clippy
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites

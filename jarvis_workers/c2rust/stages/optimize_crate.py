@@ -25,7 +25,7 @@ from jarvis_workers.c2rust.unsafe_cleaning import Compilation, RustDiagnostic, T
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.sandbox.bench_limits import BenchLimits
+from jarvis_workers.sandbox.limits import BenchLimits
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.values import Claimed, Commit, NewJob

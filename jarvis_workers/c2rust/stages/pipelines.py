@@ -40,7 +40,7 @@ register_kind(
     RunKind(
         SCAN,
         (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)),
-        output="jarvis_workers.c2rust.commands.symbol_output",
+        output="jarvis_workers.c2rust.commands.scan",
         result="jarvis_workers.c2rust.runs.scan_results",
     )
 )
@@ -52,7 +52,7 @@ register_kind(
     RunKind(
         REPLACE,
         REPLACING,
-        output="jarvis_workers.c2rust.commands.replacement_output",
+        output="jarvis_workers.c2rust.commands.replace",
         result="jarvis_workers.c2rust.runs.replacement_results",
     )
 )
@@ -113,7 +113,7 @@ register_kind(
             *OPTIMIZING,
             Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
         ),
-        output="jarvis_workers.c2rust.commands.optimize_output",
+        output="jarvis_workers.c2rust.commands.optimize",
         result="jarvis_workers.c2rust.runs.optimize_results",
     )
 )

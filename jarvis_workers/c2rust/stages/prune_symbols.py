@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.library_plan import library_plan
 from jarvis_workers.c2rust.library_pruning import prune
-from jarvis_workers.c2rust.order_reader import compute_order
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts, replacement_lines
 from jarvis_workers.c2rust.stages.library_plans import LIBRARIES, STEP
 from jarvis_workers.c2rust.stages.link_symbols import GRAPH
@@ -15,6 +14,7 @@ from jarvis_workers.c2rust.stages.replace_options import ReplaceOptions
 from jarvis_workers.c2rust.stages.replaceable_project import STEP as REPLACE
 from jarvis_workers.c2rust.stages.replaceable_project import project_of, symbols_in, verdicts_of
 from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
+from jarvis_workers.c2rust.symbol_reader import compute_order
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.resources import Resources

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.tool import ToolFailed
-from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.c2rust.library_replacement import FunctionVerdict
 from jarvis_workers.c2rust.replacement_question import (
     ReplacementQuestion,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.c2rust.enum_types import plan_enums
-from jarvis_workers.c2rust.project import ProjectItem, plain_name
+from jarvis_workers.c2rust.project import ProjectItem, plain_name, plan_enums
 from jarvis_workers.c2rust.signature_question import (
     CALLS_SHOWN,
     PLANNED_SIGNATURES,
@@ -31,7 +30,7 @@ from jarvis_workers.c2rust.stages.crate_plans import (
     read_plan,
     read_stage_project,
 )
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
+from jarvis_workers.c2rust.stages.options import PrepareOptions
 from jarvis_workers.paths import from_shown, shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs

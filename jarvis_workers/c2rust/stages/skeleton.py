@@ -15,11 +15,11 @@ from jarvis_workers.c2rust.conversion import FunctionResult, PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
 from jarvis_workers.c2rust.gates import LEAST_INPUTS
 from jarvis_workers.c2rust.inputs import CallPlan
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.translation import shim_signature
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.bench_limits import BenchLimits, CommandLimit
+from jarvis_workers.sandbox.limits import BenchLimits, CommandLimit
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.toolchain.gcov import LineCoverage

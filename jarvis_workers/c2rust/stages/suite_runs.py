@@ -12,7 +12,7 @@ from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, Suite
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, call_program, read_events
 from jarvis_workers.c2rust.stages.skeleton import SuiteBaseline
-from jarvis_workers.sandbox.bench_limits import UNLIMITED, CommandLimit
+from jarvis_workers.sandbox.limits import UNLIMITED, CommandLimit
 
 VARIABLE = "JARVIS_C2RUST_"
 # The slot of no function: the library is loaded and not used.

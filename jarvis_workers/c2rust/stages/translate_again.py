@@ -6,10 +6,10 @@ from hashlib import sha256
 
 from jarvis_workers.c2rust.stages.change_signatures import STEP as RESIGN
 from jarvis_workers.c2rust.stages.change_signatures import read_resigned
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.skeleton import decode_skeleton
 from jarvis_workers.c2rust.stages.translate_function import converse as converse
 from jarvis_workers.c2rust.stages.translate_function import load as load
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.c2rust.stages.translated_bodies import AGAIN, QUEUE, TRANSLATED, TranslatePayload, read_translated
 from jarvis_workers.c2rust.stages.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.pipeline.history import StageHistory, read_result

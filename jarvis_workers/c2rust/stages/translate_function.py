@@ -12,8 +12,7 @@ from hashlib import sha256
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.conversations.runtime import AgentRuntime, JobConversation
 from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
 from jarvis_workers.c2rust.bench.priority_semaphore import PrioritySemaphore
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, safe_functions
@@ -43,6 +42,7 @@ from jarvis_workers.c2rust.stages.library_plans import STEP as PRUNE
 from jarvis_workers.c2rust.stages.library_plans import RunLibraries, libraries_in, unneeded_functions
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.c2rust.stages.merge_bodies import function_types
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.results import TranslationResult
 from jarvis_workers.c2rust.stages.run_values import of_run
 from jarvis_workers.c2rust.stages.skeleton import (
@@ -55,7 +55,6 @@ from jarvis_workers.c2rust.stages.skeleton import (
     with_all_declared,
 )
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.c2rust.stages.translated_bodies import (
     QUEUE,
     STEP,

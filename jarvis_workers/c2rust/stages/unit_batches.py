@@ -12,9 +12,8 @@ from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.clang.c_types import UnitDefinitions
-from jarvis_workers.source.clang.definitions_json import decode_definitions
 from jarvis_workers.source.clang.unit import Diagnostic, Unit
-from jarvis_workers.source.clang.unit_json import decode_errors, decode_unit
+from jarvis_workers.source.clang.unit_json import decode_definitions, decode_errors, decode_unit
 
 # Fixed cost of a unit, which is that of its headers, in bytes of source that take as long to read.
 UNIT_BYTES = 50_000

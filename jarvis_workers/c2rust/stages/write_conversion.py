@@ -24,19 +24,17 @@ from jarvis_workers.c2rust.report.wording import with_lines_in, words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.stages.c_sources import c_texts
 from jarvis_workers.c2rust.stages.check_bodies import skeleton_of
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
 from jarvis_workers.c2rust.stages.final_bodies import STAGES as TRANSLATING
 from jarvis_workers.c2rust.stages.final_bodies import Translations, final_bodies
 from jarvis_workers.c2rust.stages.improve_files import STEP as IMPROVE
-from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE, unit_gaps
 from jarvis_workers.c2rust.stages.merge_bodies import CRATE as CRATE_BLOB
 from jarvis_workers.c2rust.stages.merge_bodies import MERGED
 from jarvis_workers.c2rust.stages.merge_bodies import STEP as MERGE
 from jarvis_workers.c2rust.stages.optimize_crate import STEP as OPTIMIZE
-from jarvis_workers.c2rust.stages.options import decode_commands
+from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
 from jarvis_workers.c2rust.stages.rule_findings import rule_findings
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, decode_skeleton
-from jarvis_workers.c2rust.stages.unit_gaps import unit_gaps
 from jarvis_workers.c2rust.stages.write_optimization import REPORT_FILE, read_passes
 from jarvis_workers.c2rust.store import symbols
 from jarvis_workers.c2rust.symbol import SymbolGraph

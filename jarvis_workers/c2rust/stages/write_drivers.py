@@ -26,9 +26,8 @@ from jarvis_workers.c2rust.stages.check_bodies import skeleton_of
 from jarvis_workers.c2rust.stages.crate_plans import read_stage_project
 from jarvis_workers.c2rust.stages.drivers import DRIVER, STEP, driver_problem, encode_driver
 from jarvis_workers.c2rust.stages.library_plans import unneeded_functions
-from jarvis_workers.c2rust.stages.options import decode_commands
+from jarvis_workers.c2rust.stages.options import TranslateOptions, decode_commands
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, checked_bench, decode_skeleton, project_bench
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.c2rust.stages.translated_bodies import QUEUE
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import from_shown, shown

@@ -2,9 +2,8 @@
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.calls.callees import own_method
-from jarvis_workers.dataflow.calls.modelled_calls import apply_model
 from jarvis_workers.dataflow.calls.termination import never_comes_back
-from jarvis_workers.dataflow.calls.unknown_calls import call_method
+from jarvis_workers.dataflow.calls.unknown_calls import apply_model, call_method
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import PLACES, place_of
 from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, expand, macro_of

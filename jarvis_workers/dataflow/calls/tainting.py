@@ -11,9 +11,8 @@ from jarvis_workers.dataflow.library.inputs import taint_memory
 from jarvis_workers.dataflow.queries.ast_queries import walk, without_casts
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import AnalysisContext
-from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.ranges import bounds_of, is_exact
-from jarvis_workers.dataflow.state.reports import FlowRule
 from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import IS_NULL, Object, PathEvent, PendingCheck, Value

@@ -2,9 +2,8 @@
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import on_step
-from jarvis_workers.dataflow.expressions.elements import forget, remember, words_in
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.expressions.lvalues import place_of, place_quietly
+from jarvis_workers.dataflow.expressions.lvalues import forget, place_of, place_quietly, remember, words_in
 from jarvis_workers.dataflow.expressions.numbers import computed
 from jarvis_workers.dataflow.memory.extents import forget_extents
 from jarvis_workers.dataflow.memory.ownership import is_own, stored

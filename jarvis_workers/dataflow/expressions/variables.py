@@ -1,7 +1,6 @@
 """Evaluate names (variables, fields of `this`, macros and functions) and addresses."""
 
-from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.expressions.field_arrays import array_of, field_array
+from jarvis_workers.dataflow.expressions.evaluate import array_of, evaluate, evaluates, field_array
 from jarvis_workers.dataflow.expressions.lvalues import is_this, place_of, place_of_variable, set_from_here
 from jarvis_workers.dataflow.ir.expr import (
     STRINGS,

@@ -9,9 +9,8 @@ from jarvis_workers.dataflow.memory.extents import extent_of, room
 from jarvis_workers.dataflow.memory.outside import ADDRESS
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact, plus
-from jarvis_workers.dataflow.state.reports import FlowRule
 from jarvis_workers.dataflow.state.values import (
     ANY,
     MEMORY,

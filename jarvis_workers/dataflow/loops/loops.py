@@ -16,8 +16,7 @@ from jarvis_workers.dataflow.expressions.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.expressions.macro_expansion import loop_behind
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import DeclStmt, LoopStmt, RangeForStmt
-from jarvis_workers.dataflow.loops.induction import Counter, LoopFacts, loop_of
-from jarvis_workers.dataflow.loops.loop_moves import Moves, judges_in, tested
+from jarvis_workers.dataflow.loops.loop_moves import Counter, LoopFacts, Moves, judges_in, loop_of, tested
 from jarvis_workers.dataflow.loops.widening import (
     assume_all_set,
     assume_assigned,

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.ir.expr import (
     NameExpr,
     UpdateExpr,
 )
-from jarvis_workers.dataflow.loops.induction import Counter
+from jarvis_workers.dataflow.loops.loop_moves import Counter
 from jarvis_workers.dataflow.memory.pointers import assume_not_null
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import in_units, is_exact, wider

@@ -4,8 +4,7 @@ from jarvis_workers.dataflow.events import Release, on_release
 from jarvis_workers.dataflow.library.model import LibraryCall, on_reallocation
 from jarvis_workers.dataflow.memory.ownership import ALLOCATED, WHERE, is_unallocated
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.values import UNKNOWN
 
 RULE = FlowRule("flow_bad_free")

@@ -6,9 +6,8 @@ from jarvis_workers.dataflow.memory.contents import is_counted
 from jarvis_workers.dataflow.memory.extents import excess, extent_of, is_declared
 from jarvis_workers.dataflow.queries.ast_queries import variables_in
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.reports import DOUBTED, SOMETIMES, FlowRule
 from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, shown_size
 from jarvis_workers.dataflow.state.values import LinearExtent, Object, Place, Range
 

@@ -16,8 +16,8 @@ from jarvis_workers.dataflow.queries.ast_queries import variables_in, without_ca
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.rules.buffer_access import OVERFLOW, OVERREAD, UNDERREAD, UNDERWRITE
 from jarvis_workers.dataflow.state.context import facts_of
+from jarvis_workers.dataflow.state.path import FlowRule
 from jarvis_workers.dataflow.state.ranges import most
-from jarvis_workers.dataflow.state.reports import FlowRule
 from jarvis_workers.dataflow.state.sizes import comparable, is_in_units, shown_excess, shown_size
 from jarvis_workers.dataflow.state.values import LinearExtent, Object, Range
 

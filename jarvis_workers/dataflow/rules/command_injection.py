@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.library.commands import EXEC, SHELL
 from jarvis_workers.dataflow.library.inputs import CHOSEN
 from jarvis_workers.dataflow.library.model import LibraryCall, on_call, taint_of
 from jarvis_workers.dataflow.queries.name_heuristics import listed
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 from jarvis_workers.dataflow.state.values import IS_NULL
 
 RULE = FlowRule("flow_command_injection")

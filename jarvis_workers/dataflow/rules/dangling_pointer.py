@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from jarvis_workers.dataflow.events import on_exit
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.memory.ownership import MAINS
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.values import PathEvent, Place
 
 RULE = FlowRule("flow_dangling_pointer")

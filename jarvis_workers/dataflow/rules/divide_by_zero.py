@@ -3,8 +3,7 @@
 from jarvis_workers.dataflow.events import on_division
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState
 from jarvis_workers.dataflow.state.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import NOT_NULL, Value

@@ -4,8 +4,7 @@ from jarvis_workers.dataflow.events import Release, on_second_release
 from jarvis_workers.dataflow.library.model import LibraryCall, on_reallocation
 from jarvis_workers.dataflow.memory.pointers import doubt_of_element
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState
 from jarvis_workers.dataflow.state.values import NOT_NULL
 
 RULE = FlowRule("flow_double_free", DOUBTED)

@@ -24,8 +24,7 @@ from jarvis_workers.dataflow.queries.ast_queries import (
 )
 from jarvis_workers.dataflow.queries.name_heuristics import judges, never_returns
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.values import NOT_NULL, Value
 
 RULE = FlowRule("flow_endless_loop")

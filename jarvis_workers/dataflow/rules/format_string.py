@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.library.model import LibraryCall, on_call, taint_of
 from jarvis_workers.dataflow.library.outputs import FORMAT_AT
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 
 RULE = FlowRule("flow_format_string")
 SURE = 0.9

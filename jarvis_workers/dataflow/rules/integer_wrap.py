@@ -18,9 +18,8 @@ from jarvis_workers.dataflow.ir.expr import (
 from jarvis_workers.dataflow.queries.ast_queries import terms_of, without_casts
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import facts_of
-from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.reports import DOUBTED, FlowRule
 from jarvis_workers.dataflow.state.sizes import INT_MAX, UINT_MAX, limits_of
 from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import UNKNOWN, Range, Value

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from jarvis_workers.dataflow.events import on_exit
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.memory.ownership import MAINS, OWNED
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, SOMETIMES, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
 
 MEMORY = FlowRule("flow_memory_leak", DOUBTED)
 HANDLE = FlowRule("flow_handle_leak", DOUBTED, SOMETIMES)

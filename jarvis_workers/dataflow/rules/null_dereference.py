@@ -4,8 +4,7 @@ from jarvis_workers.dataflow.events import on_null_dereference
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.memory.pointers import RETURNS_NULL
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, RARELY, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, RARELY, FlowRule, PathState
 from jarvis_workers.dataflow.state.values import Value
 
 RULE = FlowRule("flow_null_dereference", DOUBTED, RARELY)

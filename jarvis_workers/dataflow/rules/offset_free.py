@@ -3,8 +3,7 @@
 from jarvis_workers.dataflow.events import Release, on_release
 from jarvis_workers.dataflow.memory.ownership import ALLOCATED
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState
 from jarvis_workers.dataflow.state.values import UNKNOWN
 
 RULE = FlowRule("flow_offset_free", DOUBTED)

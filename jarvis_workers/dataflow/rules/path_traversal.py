@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.library.inputs import CHOSEN, ENVIRONMENT
 from jarvis_workers.dataflow.library.model import LibraryCall, on_call, taint_of
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 
 RULE = FlowRule("flow_path_traversal")
 # The user may choose a file on the command line or in the environment.

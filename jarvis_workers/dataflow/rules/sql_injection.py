@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.library.commands import SQL
 from jarvis_workers.dataflow.library.model import LibraryCall, on_call, taint_of
 from jarvis_workers.dataflow.queries.name_heuristics import listed
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 
 RULE = FlowRule("flow_sql_injection")
 STATEMENT = 0.85

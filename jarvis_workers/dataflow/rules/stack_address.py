@@ -3,8 +3,7 @@
 from jarvis_workers.dataflow.events import on_return
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.values import UNKNOWN, Object
 
 RULE = FlowRule("flow_stack_address")

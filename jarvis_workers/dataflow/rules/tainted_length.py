@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.library.model import LibraryCall, on_length
 from jarvis_workers.dataflow.memory.extents import room
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, limits_of
 from jarvis_workers.dataflow.state.types import type_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jarvis_workers.dataflow.library.model import LibraryCall, on_allocation
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 from jarvis_workers.dataflow.state.values import Value
 
 RULE = FlowRule("flow_tainted_size")

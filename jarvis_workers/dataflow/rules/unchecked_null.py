@@ -3,8 +3,7 @@
 from jarvis_workers.dataflow.events import on_unchecked_dereference
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.values import Value
 
 RULE = FlowRule("flow_unchecked_null", local=True)

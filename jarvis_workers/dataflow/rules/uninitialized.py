@@ -3,8 +3,7 @@
 from jarvis_workers.dataflow.events import Access, on_unset_elements, on_unset_memory, on_unset_value
 from jarvis_workers.dataflow.ir.expr import Expression, NameExpr
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, RARELY, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, RARELY, FlowRule, PathState
 from jarvis_workers.dataflow.state.values import Object, Value
 
 RULE = FlowRule("flow_uninitialized", DOUBTED, RARELY)

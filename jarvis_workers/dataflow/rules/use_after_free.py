@@ -5,8 +5,7 @@ from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.memory.pointers import doubt_of_element
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.reports import DOUBTED, SOMETIMES, FlowRule
+from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
 from jarvis_workers.dataflow.state.values import Object, Value
 
 RULE = FlowRule("flow_use_after_free", DOUBTED, SOMETIMES)

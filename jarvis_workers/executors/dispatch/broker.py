@@ -17,8 +17,7 @@ from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import ChannelError, KombuError
 
-from jarvis_workers.executors.dispatch.broker_address import parse_broker_address
-from jarvis_workers.executors.dispatch.broker_errors import broker_error
+from jarvis_workers.executors.dispatch.broker_errors import broker_error, parse_broker_address
 from jarvis_workers.executors.dispatch.routing import POOLS, queue_key
 
 EPOCH_KEY = "jarvis:epoch"

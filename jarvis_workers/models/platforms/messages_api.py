@@ -19,9 +19,9 @@ from jarvis_workers.models.platforms.protocol import (
     TokenUsage,
     ToolCall,
     ToolSpec,
+    wire_name,
 )
 from jarvis_workers.models.platforms.request_format import Item, RequestFormat
-from jarvis_workers.models.platforms.wire_names import wire_name
 
 CACHED = {"cache_control": {"type": "ephemeral"}}
 # The API rejects blank texts.

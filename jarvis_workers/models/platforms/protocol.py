@@ -4,12 +4,15 @@ This module is independent of the wire format: `request.py` serializes requests,
 form of messages, replies and streams.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from jarvis_workers.models.platforms.profiles import Profile
+
 
 Role = Literal["system", "user", "assistant", "tool"]
 # Receives the text of an answer in pieces; None means that the answer was cut, and begins again.
@@ -165,3 +168,65 @@ def reply_from(value: Mapping[str, Any]) -> Reply:
     """Return the reply that a JSON object from `record_of` represents."""
     calls = tuple(ToolCall(**call) for call in value["calls"])
     return Reply(**{**value, "calls": calls, "usage": TokenUsage(**value["usage"])})
+
+
+# Estimate token counts without a tokenizer, which would have to download its vocabulary.
+
+LETTERS = 7
+PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
+# The tokens of a message's role and separators in chat formats.
+PER_MESSAGE = 4
+
+
+def estimate(text: str) -> int:
+    """Return the estimated number of tokens of a text."""
+    return len(PIECE.findall(text))
+
+
+def estimate_message(message: Message) -> int:
+    """Return the estimated number of tokens of a message."""
+    calls = sum(estimate(call.arguments) + estimate(call.name) for call in message.calls)
+    return PER_MESSAGE + estimate(message.content) + calls
+
+
+def estimate_tools(specs: Iterable[ToolSpec]) -> int:
+    """Return the estimated number of tokens of tool descriptions."""
+    return sum(estimate(f"{spec.name} {spec.description} {spec.parameters}") for spec in specs)
+
+
+def estimate_request(request: ModelRequest) -> int:
+    """Return the estimated number of tokens of a request, from its conversation if available, else computed."""
+    return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
+
+
+def with_estimated_usage(reply: Reply, request: ModelRequest) -> Reply:
+    """Return the reply with estimates for token counts that the server did not report, so that budgets still apply."""
+    usage = reply.usage
+    if usage.prompt and usage.completion:
+        return reply
+    answer = Message("assistant", reply.content + (reply.reasoning or ""), calls=reply.calls)
+    prompt, completion = usage.prompt or estimate_request(request), usage.completion or estimate_message(answer)
+    return replace(reply, usage=replace(usage, prompt=prompt, completion=completion))
+
+
+# Names of tools towards a provider, which allows 64 letters, digits, "_" and "-": dots become "__".
+
+LETTERS_MAX, HASH_LETTERS = 64, 8
+ALLOWED = re.compile(rf"[A-Za-z0-9_-]{{1,{LETTERS_MAX}}}")
+
+
+def wire_name(name: str) -> str:
+    """Return the name of a tool towards a provider."""
+    if ALLOWED.fullmatch(name) and "__" not in name:
+        return name
+    short = name.replace(".", "__")
+    if ALLOWED.fullmatch(short) and "__" not in name and short.replace("__", ".") == name:
+        return short
+    cut = re.sub(r"[^A-Za-z0-9_-]", "_", short)[: LETTERS_MAX - HASH_LETTERS - 1]
+    return f"{cut}_{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:HASH_LETTERS]}"
+
+
+def own_names(calls: Iterable[ToolCall], tools: Iterable[ToolSpec]) -> tuple[ToolCall, ...]:
+    """Return the calls of an answer with the names that this program uses; other names stay as they are."""
+    names = {wire_name(tool.name): tool.name for tool in tools}
+    return tuple(replace(call, name=names.get(call.name, call.name)) for call in calls)

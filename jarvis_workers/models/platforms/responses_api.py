@@ -18,9 +18,9 @@ from jarvis_workers.models.platforms.protocol import (
     TokenUsage,
     ToolCall,
     ToolSpec,
+    wire_name,
 )
 from jarvis_workers.models.platforms.request_format import Item, RequestFormat
-from jarvis_workers.models.platforms.wire_names import wire_name
 
 ENCRYPTED = "reasoning.encrypted_content"
 FINISHES = {"max_output_tokens": "length"}

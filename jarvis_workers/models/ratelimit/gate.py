@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Protocol
 
-from jarvis_workers.models.ratelimit.adaptive import AimdLimiter
-from jarvis_workers.models.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
+from jarvis_workers.models.ratelimit.policy import AimdLimiter, Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.models.ratelimit.token_calibration import Calibration
 
 # After this many readmissions a late request starts anyway; otherwise a busy event loop might never send it.

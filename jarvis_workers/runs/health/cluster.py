@@ -9,7 +9,7 @@ from jarvis_workers.executors.dispatch.routing import POOLS
 from jarvis_workers.executors.dispatch.routing import connections as wanted
 from jarvis_workers.runs.health.delays import LEAST_AHEAD_SECONDS, STEP_REMEDY, delays, describe_step
 from jarvis_workers.runs.health.doctor import REFUSED_REMEDY, Check
-from jarvis_workers.store import clock_steps, connections, runs, stages, workers
+from jarvis_workers.store import connections, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import WorkerFacts
 from jarvis_workers.words import ENGLISH
@@ -100,7 +100,7 @@ def _clock(store: Store) -> Check:
             "run NTP on both machines; leases use the database clock",
         )
     with store.read() as session:
-        ahead = clock_steps.seconds_ahead(session)
+        ahead = runs.seconds_ahead(session)
     if ahead > LEAST_AHEAD_SECONDS:
         return Check("clock", "warn", describe_step(ahead), STEP_REMEDY)
     return Check("clock", "ok", f"{skew:+.2f} s from the database's")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from jarvis_workers.store import clock_steps, dispatching
+from jarvis_workers.store import dispatching, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, StageProgress
 
@@ -14,7 +14,7 @@ def delays(store: Store, run_id: str) -> list[str]:
     """Return a line for each reason for which jobs of a run wait; none in a run that goes on."""
     with store.read() as session:
         later = dispatching.not_due(session, run_id)
-        ahead = clock_steps.seconds_ahead(session)
+        ahead = runs.seconds_ahead(session)
     result = []
     if later:
         why = f"after a failed attempt: {later.reason}" if later.reason else "while another crashed job is tried alone"

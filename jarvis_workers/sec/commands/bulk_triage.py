@@ -11,8 +11,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.triage import queue, records
-from jarvis_workers.sec.triage.filter import Filter, matching
-from jarvis_workers.sec.triage.queue import WORDS
+from jarvis_workers.sec.triage.queue import WORDS, Filter, matching
 from jarvis_workers.sec.triage.records import Named, stored_judgements
 from jarvis_workers.sec.triage_states import TriageState
 from jarvis_workers.store.engine import Store

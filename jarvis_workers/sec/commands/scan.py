@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 import typer
 
 from jarvis_cli.kit.progress import display
-from jarvis_cli.kit.run_local import run_locally
-from jarvis_cli.kit.status_output import Display, write_line
+from jarvis_cli.kit.status_output import Display, run_locally, write_line
 from jarvis_cli.kit.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.executors.local.executor import LocalExecutor

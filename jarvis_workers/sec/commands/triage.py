@@ -12,7 +12,7 @@ from jarvis_workers.paths import plain
 if TYPE_CHECKING:
     from jarvis_workers.sec.commands.triage_actions import Mark as Marked
     from jarvis_workers.sec.commands.triage_actions import TriageContext
-    from jarvis_workers.sec.triage.filter import Filter
+    from jarvis_workers.sec.triage.queue import Filter
 
 EXAMPLES = """\
 \b
@@ -106,7 +106,7 @@ def triage(
     filters = {"--rule": rule, "--severity": severity, "--file": file, "--category": category, "--status": status}
     _check(given, [name for name, value in filters.items() if value], reason, as_json=as_json, yes=yes)
     from jarvis_workers.sec.commands import triage_actions  # noqa: PLC0415
-    from jarvis_workers.sec.triage.filter import read_filter  # noqa: PLC0415
+    from jarvis_workers.sec.triage.queue import read_filter  # noqa: PLC0415
 
     criteria = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
     marks = list(_marks(mark or [], reason or []))

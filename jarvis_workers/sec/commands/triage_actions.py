@@ -42,8 +42,7 @@ from jarvis_workers.sec.runs.scan_input import Triage
 from jarvis_workers.sec.runs.scan_runs import ScanRun, find_scan, is_complete
 from jarvis_workers.sec.triage import queue, records
 from jarvis_workers.sec.triage.file import read_triage, triage_text, would_lose
-from jarvis_workers.sec.triage.filter import OPEN, Filter, matching
-from jarvis_workers.sec.triage.queue import WORDS, Excerpts, Sheet
+from jarvis_workers.sec.triage.queue import OPEN, WORDS, Excerpts, Filter, Sheet, matching
 from jarvis_workers.sec.triage.records import Named, stored_judgements
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.sec.triage_states import TriageState

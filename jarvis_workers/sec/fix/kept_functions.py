@@ -10,8 +10,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from jarvis_workers.agents.tools.reading import blank_comments
-from jarvis_workers.sec.fix.changed_files import Changes
-from jarvis_workers.sec.fix.gates import FUNCTION, PatchGateResult, failed, passed
+from jarvis_workers.sec.fix.gates import FUNCTION, Changes, PatchGateResult, failed, passed
 from jarvis_workers.sec.suppressions import MARKS
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.grammar_files import c_text

@@ -6,7 +6,7 @@ The text depends on nothing else, so that equal changes have equal patches on ev
 import difflib
 from collections.abc import Iterator
 
-from jarvis_workers.sec.fix.changed_files import Changes, FileContents
+from jarvis_workers.sec.fix.gates import Changes, FileContents
 
 CONTEXT = 3
 NO_NEWLINE = b"\n\\ No newline at end of file\n"

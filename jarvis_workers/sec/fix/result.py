@@ -1,15 +1,67 @@
 """The result of a fix: the patch, what became of it, and what the gates said."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from jarvis_workers.sec.fix.changed_files import FileContents
+from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.fixable import FixFinding
-from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
-from jarvis_workers.sec.fix.older_errors import OlderError, at_different_lines
-from jarvis_workers.sec.fix.second_look import SecondLook
+from jarvis_workers.sec.fix.function_search import SearchResult
+from jarvis_workers.sec.fix.gates import FileContents, OlderError, PatchGateResult, at_different_lines, failure_of
+
+# The second look at a function after a patch: one question, "what is still wrong here?".
+
+PATCH_MAX = 6_000
+
+
+class RemainingDefect(BaseModel):
+    """A defect that a model names; `line` is 0 if its place does not exist."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: str
+    line: int
+    cwe: int
+    description: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.line else ""
+        return plain(f"{place}{self.description}{f' (CWE-{self.cwe})' if self.cwe else ''}")
+
+
+class SecondLook(BaseModel):
+    """What a model names in a patched function; `reason` says why it was not asked, or not to the end."""
+
+    model_config = ConfigDict(frozen=True)
+
+    function: str = ""
+    defects: tuple[RemainingDefect, ...] = ()
+    reason: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each defect, and for what is missing."""
+        for one in self.defects:
+            yield f"still wrong in {plain(self.function)}: {one} (named by a model, not verified)"
+        if self.reason:
+            yield f"second look{f' at {plain(self.function)}' if self.function else ''} not complete: {self.reason}"
+
+
+def look_values(finding: FixFinding, patch: bytes) -> Mapping[str, str]:
+    """Return the texts of the question about a function that a patch has changed."""
+    repaired = f"{finding.name} (CWE-{finding.cwe}): {finding.description}\n{finding.place.text}"
+    return {"repaired": repaired, "patch": patch.decode("utf-8", "backslashreplace")[:PATCH_MAX]}
+
+
+def second_look(function: str, result: SearchResult) -> SecondLook:
+    """Return what a search has named, with what it could not place."""
+    placed = [
+        RemainingDefect(file=one.file, line=one.line, cwe=one.cwe, description=one.description)
+        for one in result.defects
+    ]
+    others = [RemainingDefect(file="", line=0, cwe=0, description=text) for text in (*result.nowhere, *result.surplus)]
+    return SecondLook(function=function, defects=(*placed, *others), reason=result.reason or "")
+
 
 FixState = Literal["fixed", "refused", "not done"]
 FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"

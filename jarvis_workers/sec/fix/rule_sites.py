@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import FUZZ_CRASH, WITHOUT_RULE, fingerprint_of
+from jarvis_workers.sec.finding import FAMILIES, FUZZ_CRASH, WITHOUT_RULE, fingerprint_of
 from jarvis_workers.sec.fix.gates import RULE, PatchGateResult, failed, not_checked, passed
-from jarvis_workers.sec.root_causes import FAMILIES
 
 MOST_NAMED = 3
 # Findings that are compared with lost ones, lines that each is compared with, and the letters of a line.

@@ -15,10 +15,8 @@ from jarvis_workers.paths import plain
 from jarvis_workers.runs.atomic_write import write_pieces, write_whole
 from jarvis_workers.runs.jarvis_directory import make_directory
 from jarvis_workers.runs.run_kinds import Panel, StoredRun
-from jarvis_workers.sec.fix.gates import MEANS, PatchGateResult
-from jarvis_workers.sec.fix.older_errors import OlderError, place_of
-from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults, short_reason
-from jarvis_workers.sec.fix.second_look import SecondLook
+from jarvis_workers.sec.fix.gates import MEANS, OlderError, PatchGateResult, place_of
+from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults, SecondLook, short_reason
 from jarvis_workers.sec.run_reports.run_files import export_directory, refuse_unwritable
 from jarvis_workers.sec.stages.fix_options import FixOptions
 from jarvis_workers.sec.stages.fix_outcomes import FIXES, STEP, results_so_far

@@ -12,8 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import chain
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate
-from jarvis_workers.sec.root_causes import FAMILIES, NULL_CHECK, defect_of
+from jarvis_workers.sec.finding import FAMILIES, FOUND_BY_MODEL, NULL_CHECK, Candidate, defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.trace import read_trail

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 
-from jarvis_workers.agents.tools.tree import FileMissing
-from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.agents.tools.listing import FileMissing
+from jarvis_workers.sec.finding import Candidate, candidate
 from jarvis_workers.sec.scanner import Hit
 
 # Not used by any candidate.

@@ -32,14 +32,12 @@ from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm
 from jarvis_workers.agents.loop.untrusted_text import escape
 from jarvis_workers.agents.tools.reading import blank_comments
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Language
+from jarvis_workers.agents.tools.tool import Language, Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.paths import listing, plain
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, Place, defect_of
 from jarvis_workers.sec.judge.batching import is_plain, kind_of
-from jarvis_workers.sec.root_causes import Place, defect_of
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask

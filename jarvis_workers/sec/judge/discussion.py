@@ -9,7 +9,7 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.untrusted_text import escape
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines

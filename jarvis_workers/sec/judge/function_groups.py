@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from jarvis_workers.sec.finding import FOUND_BY_MODEL
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Place, RootCause, defect_of
 from jarvis_workers.sec.judge.clustering import INVESTIGATED_AT_ONCE, VERIFIED_AT_ONCE, LocatedCandidate
-from jarvis_workers.sec.root_causes import Place, RootCause, defect_of
 
 
 def by_function(located: Sequence[LocatedCandidate], *, by_source: bool = False) -> list[list[LocatedCandidate]]:

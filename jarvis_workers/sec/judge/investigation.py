@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Conversation, RunTool, TaskResult
-from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, TaskResult, intercept
 from jarvis_workers.agents.loop.limits import AgentLimits, early_end
 from jarvis_workers.agents.loop.loop import CALLS_MAX, run_task
 from jarvis_workers.agents.loop.prompts import fill_from

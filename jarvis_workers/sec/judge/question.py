@@ -11,11 +11,10 @@ from hashlib import sha256
 
 from jarvis_workers.agents.loop.untrusted_text import Suspicion
 from jarvis_workers.agents.tools.tool import Language
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, defect_of
 from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import ROOM, CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
-from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.sec.trace import other_callers, read_trail, without_callers

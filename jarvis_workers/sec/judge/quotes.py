@@ -18,9 +18,10 @@ from jarvis_workers.agents.loop.untrusted_text import escape
 from jarvis_workers.agents.tools.reading import blank_comments, short_line
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
+from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
 from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
-from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Quote, short
+from jarvis_workers.sec.judge.verdict import QUOTE_MAX, OtherFinding, Quote, SeenDefect, short
 
 REACH = 3
 LETTERS_MIN, LETTERS_OF_A_PART = 3, 8
@@ -282,3 +283,27 @@ def _lines(file: SourceFile, lines: Iterable[int]) -> tuple[str, ...]:
 def _better(one: LostQuote, other: LostQuote) -> LostQuote:
     """Return the explanation that helps more."""
     return min(one, other, key=lambda lost: (HELPFUL.index(lost.kind), -len(lost.lines)))
+
+
+# A defect that a model sees beside its candidates, placed in the code: a wrong quote does not void what it says.
+
+DESCRIPTION_MAX = 400
+
+
+def seen_defect(prepared: VerificationQuestion, number: int, other: OtherFinding) -> SeenDefect:
+    """Return a defect at its quote, else at the line that the model states, else at its candidate of this number."""
+    index, code = prepared.index, prepared.code
+    text = short(called_lines(other.description, index), DESCRIPTION_MAX) or f"CWE-{other.cwe}"
+    place = find_quote(index, code, other)
+    if isinstance(place, LostQuote):
+        stated = stated_place(index, code, other.file, other.line)
+        if stated is None:
+            text = f"{text} (at {short(other.file, DESCRIPTION_MAX)}:{other.line}, which does not exist)"
+        place = stated or _place_of(prepared, number)
+    return SeenDefect(place.file, place.line, place.quote, text, other.cwe)
+
+
+def _place_of(prepared: VerificationQuestion, number: int) -> EvidenceQuote:
+    defects = prepared.cluster.defects
+    _, candidate = defects[number - 1 if 0 < number <= len(defects) else 0][0]
+    return EvidenceQuote(candidate.file, candidate.line, candidate.evidence)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want
-from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want, intercept
 from jarvis_workers.agents.loop.untrusted_text import Suspicion
 from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.sec.assessment import ReproScript

@@ -20,8 +20,7 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.tools.reading import LONGEST_LINE
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Language
+from jarvis_workers.agents.tools.tool import Language, Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
@@ -30,9 +29,8 @@ from jarvis_workers.sec.judge.investigation import FORM as INVESTIGATED
 from jarvis_workers.sec.judge.investigation import Investigation
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
-from jarvis_workers.sec.judge.quotes import called_lines, find_quote
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote, seen_defect
 from jarvis_workers.sec.judge.reading_tools import READERS
-from jarvis_workers.sec.judge.seen_defect import seen_defect
 from jarvis_workers.sec.judge.slices import Role, View
 from jarvis_workers.sec.judge.tool_calls import COMMANDS_MAX, ToolCalls
 from jarvis_workers.sec.judge.verdict import (

@@ -12,14 +12,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agents.loop.interception import intercept
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult, intercept
 from jarvis_workers.agents.loop.limits import AgentLimits, early_end
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX, CONTENT_MAX

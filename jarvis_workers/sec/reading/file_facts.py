@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from jarvis_workers.sec.judge.slices.index import CALLED
 from jarvis_workers.sec.judge.slices.keywords import KEYWORD_BYTES
-from jarvis_workers.sec.judge.slices.occurrences import GIVEN
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, offsets_of
+from jarvis_workers.sec.judge.slices.places import GIVEN, CodeRange, SourceFile, offsets_of
 from jarvis_workers.sec.reading.function_metrics import FunctionMetrics
 from jarvis_workers.sec.reading.numbered_code import ShownLine, shown_lines
 from jarvis_workers.source.languages import is_header

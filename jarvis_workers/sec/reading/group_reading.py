@@ -6,7 +6,9 @@ the definitions they use and the map of the project stay the same.
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -18,8 +20,8 @@ from jarvis_workers.agents.loop.limits import AgentLimits, Reason, early_end
 from jarvis_workers.agents.loop.loop import CALLS_MAX, run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Language
+from jarvis_workers.agents.tools.tool import Language, Toolbox
+from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import EvidenceQuote
@@ -29,9 +31,10 @@ from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
+from jarvis_workers.sec.judge.slices.keywords import KEYWORD_BYTES
+from jarvis_workers.sec.judge.slices.places import offsets_of
 from jarvis_workers.sec.judge.verdict import Quote
 from jarvis_workers.sec.proof.proving import attempt_rules
-from jarvis_workers.sec.reading.absent_functions import absent_functions
 from jarvis_workers.sec.reading.hypotheses import (
     FORM,
     SHOWN_FORM,
@@ -46,6 +49,45 @@ from jarvis_workers.sec.reading.hypotheses import (
 )
 from jarvis_workers.sec.reading.numbered_code import code_text, shown_lines
 from jarvis_workers.sec.reading.outside_definitions import PlacedLines, outside_definitions
+
+# The functions that the pieces of a group call, and that are not part of the tree: nobody can look them up.
+
+# No member of a structure or a namespace, and no method.
+CALLED = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w{1,80}+)[ \t]*+\(")
+# In C++, what looks like a call may be a cast, a constructor, or a method that is inherited.
+CPP = re.compile(rb"\bnamespace\s+\w|\btemplate\s*<|^\s*class\s+\w", re.MULTILINE)
+SHOWN_MAX = 40
+
+
+def absent_functions(index: CodeIndex, pieces: Sequence[PlacedLines]) -> list[str]:
+    """Return the names that C code calls most often and that nothing in the tree defines, in alphabetical order.
+
+    The commonest functions of the C library are left out.
+    """
+    if not index.is_whole:
+        return []
+    count = Counter[bytes]()
+    near = dict[bytes, str]()
+    for piece in pieces:
+        for name in _called(piece):
+            near.setdefault(name, piece.file.path)
+            count[name] += 1
+    often = sorted(count, key=lambda name: (-count[name], name))
+    absent = [name for name in often if not _is_defined(index, name, near[name])]
+    return sorted(name.decode() for name in absent[:SHOWN_MAX])
+
+
+def _called(piece: PlacedLines) -> Iterator[bytes]:
+    if piece.file.language != "c/cpp" or CPP.search(piece.file.masked):
+        return iter(())
+    keywords = KEYWORD_BYTES[piece.file.language]
+    names = CALLED.findall(piece.file.masked, *offsets_of(piece.file, piece.first, piece.last))
+    return (name for name in names if name not in keywords and name.decode() not in LIBRARY)
+
+
+def _is_defined(index: CodeIndex, name: bytes, near: str) -> bool:
+    return index.definition(name, near) is not None or bool(index.meanings(name, near))
+
 
 PROMPTS = Path(__file__).parent / "prompts"
 ROUNDS, TOOL_CALLS = 10, 20

@@ -6,7 +6,7 @@ Unchecked allocations are left out: readers are told that a failed one is no def
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.batching import needs_oom
 

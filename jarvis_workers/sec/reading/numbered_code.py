@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.agents.tools.reading import LONGEST_LINE, PADDING, short_line
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 from jarvis_workers.sec.judge.slices.places import SourceFile
 
 # A line of a table: numbers and what separates them, a constant and its number, or names in a list.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 from jarvis_workers.sec.reading.file_facts import FileFacts
 
 # Of each list; the number of the others is stated.

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate, Numbered, rule_id
+from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate, Numbered, RootCauseIds, rule_id
 from jarvis_workers.sec.report.defect_groups import count_root_causes
 from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
@@ -29,7 +29,6 @@ from jarvis_workers.sec.report_document import (
     Summary,
     SuppressionRemark,
 )
-from jarvis_workers.sec.root_causes import RootCauseIds
 from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, score_of, severity_of
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail

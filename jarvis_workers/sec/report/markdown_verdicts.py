@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate
+from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
-from jarvis_workers.sec.report.markdown_proof import proof_lines
 from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     OPEN,
+    PROOF_KINDS,
+    PROOF_STATES,
     REAL,
     TEXT_TITLES,
     WORDS,
@@ -28,6 +30,30 @@ from jarvis_workers.sec.report.verdicts import (
 from jarvis_workers.sec.report_document import Issue, ReportPatch, Summary
 from jarvis_workers.sec.trace import TraceLocation
 from jarvis_workers.words import Words
+
+# Render the proof of a finding as Markdown: the command, the sanitizer's error, and the files.
+
+
+def proof_lines(proof: Proof, say: Words) -> Iterator[str]:
+    """Yield what came of the attempts to prove a finding."""
+    yield f"**{say(PROOF_STATES[proof.state])}** " + "; ".join(_facts(proof, say))
+    if proof.stack:
+        yield fenced("\n".join(proof.stack), "text")
+    for source in proof.sources:
+        title = code(source.name) if source.is_whole else say("{name} (the beginning)", name=code(source.name))
+        yield f"{title}:"
+        yield fenced(source.base64, "base64") if source.base64 is not None else fenced(source.text or "")
+
+
+def _facts(proof: Proof, say: Words) -> Iterator[str]:
+    if proof.kind:
+        yield say(PROOF_KINDS[proof.kind])
+    if proof.command:
+        yield say("command {command}", command=code(proof.command))
+    yield say.count(proof.attempts, "attempt")
+    if proof.reason:
+        yield lines(proof.reason)
+
 
 # Description and suggestion.
 Text = tuple[str, str]
@@ -99,7 +125,7 @@ def _finding_lines(issue: Issue, patch: ReportPatch | None, say: Words) -> Itera
         score=f"{issue.score:.2f}",
         more="".join(_beside(issue, say)),
     )
-    yield "\n".join(_facts(issue, say))
+    yield "\n".join(_verdicts_facts(issue, say))
     if issue.proof:
         yield from proof_lines(issue.proof, say)
     yield from _patch(patch, say)
@@ -131,7 +157,7 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
         yield say(", cluster {number}", number=issue.cluster)
 
 
-def _facts(issue: Issue, say: Words) -> Iterator[str]:
+def _verdicts_facts(issue: Issue, say: Words) -> Iterator[str]:
     facts = {say("Description"): prose(issue.candidate.description)} if issue.candidate.pattern in WITHOUT_RULE else {}
     facts[say("Code")] = code(issue.candidate.evidence)
     if issue.opinion.reason:

@@ -12,8 +12,7 @@ from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.sec.stages.scan_files import language_for
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.manifest import Entry
-from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.snapshots.reader import Entry, Reader, open_snapshot
 
 
 def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[Issue]) -> dict[str, Excerpt]:

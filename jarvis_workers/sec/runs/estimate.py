@@ -7,26 +7,128 @@ numbers of verifications are estimated from a sample. What depends on verdicts i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
+from typing import TypeVar
 
 from jarvis_workers.agents.conversations.counting_runtime import FirstRequest
 from jarvis_workers.models.platforms.groups import ModelGroup
+from jarvis_workers.paths import from_shown
+from jarvis_workers.pipeline.runner import history_of
 from jarvis_workers.runs.stage_measure import StageMeasure, StageShare
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.batching import batches, place_of, worst
-from jarvis_workers.sec.judge.clustering import Cluster, Conditions, verified_together, without_model
-from jarvis_workers.sec.judge.cost_model import ASSUMED, INVESTIGATION, ClusterCounts, assumed_proof, expected_clusters
-from jarvis_workers.sec.runs.estimate_bounds import DryScan, bounds_of, reading_share
+from jarvis_workers.sec.judge.clustering import (
+    INVESTIGATED_AT_ONCE,
+    VERIFIED_AT_ONCE,
+    Cluster,
+    Conditions,
+    verified_together,
+    without_model,
+)
+from jarvis_workers.sec.judge.cost_model import (
+    ASSUMED,
+    INVESTIGATION,
+    TOKENS_OF_A_DEFECT,
+    ClusterCounts,
+    assumed_proof,
+    expected_clusters,
+)
 from jarvis_workers.sec.stages.candidates import counted_of, reasons_by_cluster
 from jarvis_workers.sec.stages.dry_run import DryRun, Plan, PlannedClusters
+from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.sec.stages.proof_selection import places_to_prove
+from jarvis_workers.sec.stages.read_files import plan_reading
 from jarvis_workers.sec.stages.ruleset import conditions_of
-from jarvis_workers.sec.store import clusters
+from jarvis_workers.sec.store import candidates, clusters
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import RECENT_JOBS
 from jarvis_workers.store.values import Run
+
+# What a dry run can say about the stages of `jarvis sec agent` that depend on answers.
+
+TYPICAL = FirstRequest(6_000)
+
+# What is assumed to be reported beside the candidates of a run: more than almost all do.
+SEEN = 20
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DryScan:
+    """The scan of a dry run: its candidates to verify by gid, of `found` candidates, and what measures their cost."""
+
+    store: Store
+    run: Run
+    plan: Plan
+    dry: DryRun
+    measure: StageMeasure
+    numbered: Mapping[int, Candidate]
+    found: int
+
+
+def reading_share(scan: DryScan, blobs: Blobs) -> StageShare:
+    """Return the cost of reading the groups of files of --read."""
+    options = JudgeOptions.of(scan.run)
+    plan = plan_reading(blobs, history_of(scan.store, blobs, scan.run), options)
+    firsts = list[FirstRequest]()
+    for place in _sample(scan, range(len(plan.groups))):
+        with scan.store.read() as session:
+            there = [candidates.of_rules_in(session, scan.run.id, from_shown(path)) for path in plan.files(place)]
+        firsts.append(scan.dry.read(plan, place, [one for some in there for one in some]))
+    return scan.measure.share("read", firsts, len(plan.groups))
+
+
+def bounds_of(
+    scan: DryScan,
+    reading: StageShare | None,
+    verified: Sequence[FirstRequest],
+    verifications: int,
+    escalation: ModelGroup | None,
+) -> dict[str, StageShare]:
+    """Return upper bounds by name: for what models see or read, for the escalation, and for proofs.
+
+    `reading` is its cost. `verified` are the first requests of all `verifications` of candidates, or of a sample.
+    """
+    shares, options = scan.measure.share, scan.plan.options
+    times = 1 + options.second_look
+    every = [FirstRequest(one.tokens, times=times) for one in verified if one.tokens] or [TYPICAL]
+    seen, named = SEEN if verifications or reading else 0, _named(reading)
+    of_named = ceil(named / (INVESTIGATED_AT_ONCE if options.prove else VERIFIED_AT_ONCE))
+    bounds = {}
+    if reading:
+        bounds["named"] = shares("verify", every, of_named)
+    bounds["seen"] = shares("verify", every, seen)
+    once = [one._replace(times=1) for one in every]
+    if escalation:
+        bounds["escalate"] = shares("verify", once, verifications + of_named + seen, escalation.prices)
+    if options.prove:
+        bounds["prove"] = shares("prove", once, _places(scan) + seen + named)
+    return bounds
+
+
+def _named(reading: StageShare | None) -> int:
+    """Return how many defects readers name, in what they were not asked about before."""
+    tokens = reading.prompt / reading.habit.rounds if reading else 0
+    return ceil(tokens / TOKENS_OF_A_DEFECT)
+
+
+def _places(scan: DryScan) -> int:
+    """Return how many places are proved if everything is confirmed, candidates with the severities of their rules.
+
+    Their proofs are made in the conversations that verify them.
+    """
+    return len(places_to_prove(scan.numbered.items(), scan.plan.options))
+
+
+def _sample(scan: DryScan, items: Sequence[T]) -> Sequence[T]:
+    return items[:: max(len(items) // scan.plan.sample, 1)]
+
 
 NO_BOUNDS: Mapping[str, StageShare] = {}
 

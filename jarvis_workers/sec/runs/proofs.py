@@ -16,7 +16,7 @@ from jarvis_workers.sandbox.sandbox import best_tier
 from jarvis_workers.sec.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.bench.proof_compilers import installed_compilers
 from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofTarget, TreeLine
-from jarvis_workers.sec.proof.repetition import Repetition, compare
+from jarvis_workers.sec.proof.run_tool import Repetition, compare
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.sec.stages.judge_options import JudgeOptions

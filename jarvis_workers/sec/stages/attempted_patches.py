@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from jarvis_workers.agents.tools.edit_workspace import EditWorkspace
+from jarvis_workers.agents.tools.editing import EditWorkspace
 from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
 from jarvis_workers.sec.fix.fixing import GATES_TOOL
 from jarvis_workers.sec.fix.gates import APPLIES, RESULTS, PatchGateResult, edit_refused, failed, failure_of

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered
+from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered, merged_reports
 from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reasons
 from jarvis_workers.sec.report.exclusions import exclusions_of
-from jarvis_workers.sec.same_defect import merged_reports
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.store import baselines, candidates, judgements
 from jarvis_workers.sec.store.candidates import StoredCandidate

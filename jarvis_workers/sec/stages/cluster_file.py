@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.tool import ToolFailed
-from jarvis_workers.agents.tools.tree import DirectoryTree
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory

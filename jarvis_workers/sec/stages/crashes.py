@@ -20,9 +20,8 @@ from jarvis_workers.sec.stages.candidates import merge_reports
 from jarvis_workers.sec.stages.fuzz import STEP as FUZZ
 from jarvis_workers.sec.stages.fuzz_record import CrashRecord, records
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
-from jarvis_workers.sec.stages.proof_rows import proof_blobs
 from jarvis_workers.sec.stages.prove import STEP as PROVE
-from jarvis_workers.sec.stages.results import ProofResult, VerdictResult
+from jarvis_workers.sec.stages.results import ProofResult, VerdictResult, proof_blobs
 from jarvis_workers.sec.stages.verify_cluster import VERIFY
 from jarvis_workers.sec.stages.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.sec.store import candidates, proofs, verdicts

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.task_answer import commit_answer
+from jarvis_workers.agents.conversations.runtime import AgentRuntime, JobConversation, commit_answer
 from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.assessment import TEXTS, Verdict
 from jarvis_workers.sec.judge.discussion import FindingQuestion, answer_question, answering_agent

@@ -12,14 +12,11 @@ from typing import Any, NamedTuple
 from jarvis_workers.agents.conversations.counting_runtime import FirstRequest
 from jarvis_workers.agents.loop.effects import Ask, Conversation, RunTool, Want
 from jarvis_workers.agents.loop.nonces import make_marks
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.scripting import execute_script
-from jarvis_workers.agents.tools.tool import ToolFailed, ToolOutcome
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.listing import DirectoryTree
+from jarvis_workers.agents.tools.tool import Toolbox, ToolFailed, ToolOutcome, execute_script
 from jarvis_workers.models.platforms.groups import ModelGroup
-from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, reply_from
+from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, estimate_request, reply_from
 from jarvis_workers.models.platforms.request import RequestWriter
-from jarvis_workers.models.platforms.tokens import estimate_request
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
 from jarvis_workers.sec.finding import Candidate, Numbered
@@ -35,8 +32,8 @@ from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
 from jarvis_workers.sec.proof.run_tool import AttemptResult
 from jarvis_workers.sec.reading.group_reading import GroupReading
 from jarvis_workers.sec.stages.cluster_file import divide, look
-from jarvis_workers.sec.stages.investigator import investigation_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.prove import investigation_of
 from jarvis_workers.sec.stages.read_files import question_of as reader_question
 from jarvis_workers.sec.stages.reading_plan import ReadingPlan
 

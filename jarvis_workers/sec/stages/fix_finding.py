@@ -14,22 +14,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.conversations.runtime import AgentRuntime, JobConversation
 from jarvis_workers.agents.conversations.working_copy import mode_of, unpack_sources, without_places
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.limits import early_end, is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.edit_workspace import EditWorkspace
-from jarvis_workers.agents.tools.editing import edit_tools, watched_reading
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.editing import EditWorkspace, edit_tools, watched_reading
 from jarvis_workers.agents.tools.searching import search_code
-from jarvis_workers.agents.tools.tool import Tool
+from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.fix.changed_files import Changes, why_not_fixable
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan, RelatedFinding
 from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask, fix_definition
+from jarvis_workers.sec.fix.gates import Changes, why_not_fixable
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import (

@@ -17,8 +17,7 @@ from jarvis_workers.sec.stages.flow_rules import USED
 from jarvis_workers.sec.stages.scan_files import DEFAULT_LANGUAGE, language_for
 from jarvis_workers.sec.suppressions import MARKS, SuppressionComment, silence, suppressions
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.snapshots.manifest import Entry
-from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.snapshots.reader import Entry, Reader
 from jarvis_workers.source.languages import language_of
 from jarvis_workers.source.lex import mask
 from jarvis_workers.store.values import Spot

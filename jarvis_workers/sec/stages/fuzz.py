@@ -4,21 +4,26 @@ The first job compiles the tree and looks for targets; each target is the job of
 the run.  No model is asked.  What is found is numbered, and joined with the findings, by stage `crashes`.
 """
 
+import io
 import json
 import re
-from collections import defaultdict
+import tarfile
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.threads import in_thread
+from jarvis_workers.agents.tools.reading import CODE_SUFFIXES
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.mutations import INPUT_MAX
 from jarvis_workers.sec.bench.proof_bench import ProofBench
 from jarvis_workers.sec.bench.proof_objects import FUZZ_TARGET, MAIN
 from jarvis_workers.sec.finding import Numbered
@@ -29,7 +34,6 @@ from jarvis_workers.sec.proof.proof import Attempt, Proof
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.fuzz_record import NO_TARGETS, FuzzRecord, commit_of
 from jarvis_workers.sec.stages.fuzz_runs import KnownFindings, TargetFuzzing
-from jarvis_workers.sec.stages.fuzz_seeds import seeds_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.payloads import FuzzPayload
 from jarvis_workers.sec.stages.proof_runner import open_bench
@@ -43,6 +47,67 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Ru
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
+
+
+# Choose the seeds of fuzzing among the inputs of a project's own tests: small files, of each type a few.
+
+SEEDS_MAX, BYTES_MAX, OF_A_TYPE = 64, 512_000, 12
+ENTRIES_MAX = 100_000
+# The directories of inputs, those of fuzzing first.
+PLACES = (
+    re.compile(r"(?:^|[/_-])(?:corpus|corpora|seeds?|fuzz\w*)(?:[/_-]|$)", re.IGNORECASE),
+    re.compile(r"(?:^|[/_-])(?:tests?|testdata|samples?|examples?|data|regress\w*|t)(?:[/_-]|$)", re.IGNORECASE),
+)
+# Files beside the inputs that no program under test reads.
+OTHER_SUFFIXES = (
+    *(".am", ".cmake", ".in", ".ac", ".m4", ".mk", ".md", ".rst", ".yml", ".yaml"),
+    *(".sh", ".py", ".pl", ".o", ".a", ".so"),
+)
+OTHER_NAMES = re.compile(r"(?:CMakeLists\.txt|(?:GNU)?[Mm]akefile.*|README.*|COPYING.*|LICEN[CS]E.*|ChangeLog|\..*)")
+
+
+class _Input(NamedTuple):
+    place: int
+    size: int
+    path: str
+    entry: tarfile.TarInfo
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix
+
+
+def seeds_of(archive: bytes) -> tuple[bytes, ...]:
+    """Return the contents of chosen files of a project's archive: those of fuzzing, then of tests, small ones first."""
+    if not archive:
+        return ()
+    seeds, types, size = dict[bytes, None](), Counter[str](), 0
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        for one in sorted(_inputs(opened), key=lambda one: one[:3]):
+            if types[one.suffix] >= OF_A_TYPE or size + one.size > BYTES_MAX:
+                continue
+            file = opened.extractfile(one.entry)
+            content = file.read() if file else b""
+            if content and content not in seeds:
+                seeds[content] = None
+                types[one.suffix] += 1
+                size += len(content)
+            if len(seeds) == SEEDS_MAX:
+                break
+    return tuple(seeds)
+
+
+def _inputs(archive: tarfile.TarFile) -> Iterator[_Input]:
+    for entry, _ in zip(archive, range(ENTRIES_MAX), strict=False):
+        path = PurePosixPath(entry.name)
+        if not entry.isreg() or not 0 < entry.size <= INPUT_MAX or OTHER_NAMES.fullmatch(path.name):
+            continue
+        if path.suffix in OTHER_SUFFIXES or path.suffix.lower() in CODE_SUFFIXES:
+            continue
+        place = next((number for number, shape in enumerate(PLACES) if shape.search(str(path.parent))), None)
+        if place is not None:
+            yield _Input(place, entry.size, entry.name, entry)
+
 
 STEP = "fuzz"
 TARGETS_MAX, ATTEMPTS_MAX = 6, 8

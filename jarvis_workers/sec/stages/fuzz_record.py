@@ -13,8 +13,7 @@ from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.proof.crashes import Crash
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.stages.payloads import FuzzPayload
-from jarvis_workers.sec.stages.proof_rows import proof_blobs, stored_proof
-from jarvis_workers.sec.stages.results import SeenResult
+from jarvis_workers.sec.stages.results import SeenResult, proof_blobs, stored_proof
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import Commit, StageJob
 

@@ -31,14 +31,12 @@ from jarvis_workers.sec.proof.proof import (
     TreeLine,
     Way,
 )
-from jarvis_workers.sec.proof.repetition import compare
-from jarvis_workers.sec.proof.run_tool import AttemptResult
-from jarvis_workers.sec.stages.crash_judgement import crash_of, errors_by_root, proof_of_root
+from jarvis_workers.sec.proof.run_tool import AttemptResult, compare
 from jarvis_workers.sec.stages.fuzz_record import CrashRecord, FuzzRecord
 from jarvis_workers.sec.stages.payloads import FuzzPayload
-from jarvis_workers.sec.stages.proof_rows import stored_proof
 from jarvis_workers.sec.stages.proof_runner import BenchRunner, open_bench
-from jarvis_workers.sec.stages.proof_targets import target_of
+from jarvis_workers.sec.stages.proof_targets import crash_of, errors_by_root, proof_of_root, target_of
+from jarvis_workers.sec.stages.results import stored_proof
 from jarvis_workers.snapshots.blobs import Blobs
 
 # Each is linked twice and run up to this often.

@@ -10,16 +10,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_workers.paths import as_text, from_text, shown
-from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
-from jarvis_workers.pipeline.history import StageHistory, done_ranges, read_result
+from jarvis_workers.pipeline.history import (
+    BatchPayload,
+    BatchWork,
+    StageHistory,
+    batch_job,
+    done_ranges,
+    read_result,
+    rest_label,
+    work_of,
+)
 from jarvis_workers.sec.reading.file_facts import FileFacts, facts_of, with_exposure
 from jarvis_workers.sec.reading.functions import functions_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.reading_plan import NOT_READ
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.manifest import Entry, entry_line
-from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.snapshots.reader import Entry, Reader, entry_line, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.languages import is_test
 from jarvis_workers.store.values import Claimed, Commit, NewJob

@@ -15,13 +15,16 @@ from jarvis_workers.agents.loop.output import shorten
 from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.fix.changed_files import Changes, check_applies, check_files
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
 from jarvis_workers.sec.fix.gates import (
     APPLIES,
     BUILD,
     TESTS,
+    Changes,
     PatchGateResult,
+    check_applies,
+    check_files,
+    check_proof,
     failed,
     impossible,
     not_checked,
@@ -29,7 +32,6 @@ from jarvis_workers.sec.fix.gates import (
 )
 from jarvis_workers.sec.fix.kept_functions import check_function
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.proof_gate import check_proof
 from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites, check_rule
 from jarvis_workers.sec.stages.fix_options import FixOptions
 from jarvis_workers.sec.stages.patch_proofs import PatchProofs
@@ -38,7 +40,7 @@ from jarvis_workers.sec.stages.unpatched_results import UnpatchedResults
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.languages import is_header, language_of
 from jarvis_workers.toolchain.git_apply import apply_patch
-from jarvis_workers.toolchain.gitstream import GitFailed
+from jarvis_workers.toolchain.gittree import GitFailed
 
 C_SUFFIXES = frozenset({".c"})
 COMPILE = "{compiler} -fsyntax-only -w -I. -Iinclude -Isrc -I{directory} {file}"

@@ -24,12 +24,10 @@ from jarvis_workers.sec.bench.host_trouble import AT_LIMIT
 from jarvis_workers.sec.bench.proof_bench import ProofTree
 from jarvis_workers.sec.bench.proof_link import BuiltProgram
 from jarvis_workers.sec.fix.fixable import RelatedFinding
-from jarvis_workers.sec.fix.older_errors import CodeAt, OlderError, errors_before, older_error, reached
-from jarvis_workers.sec.fix.proof_gate import ProofOutcome
+from jarvis_workers.sec.fix.gates import CodeAt, OlderError, ProofOutcome, errors_before, older_error, reached
 from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
 from jarvis_workers.sec.proof.proof import MEMORY_GROWTH, Attempt, Proof, ProofRun, ProofTarget, TreeLine
-from jarvis_workers.sec.proof.repetition import Repetition, compare
-from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
+from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, Repetition, compare
 from jarvis_workers.sec.proof.weaknesses import weakness_of
 from jarvis_workers.sec.stages.fix_options import FixOptions
 from jarvis_workers.sec.stages.proof_runner import BenchRunner, open_runner
@@ -68,7 +66,7 @@ class BaselineProof:
 
 @dataclass
 class PatchProofs:
-    """The proofs of `findings` (`sec.fix.proof_gate.PatchProofRunner`); `archive` has the sources without patches.
+    """The proofs of `findings` (`sec.fix.gates.PatchProofRunner`); `archive` has the sources without patches.
 
     Without `minimise`, only the stored attempts run, and only over patched trees. `other_proofs` are those of other
     findings, `accepted` errors that have been found to be older than the patch.

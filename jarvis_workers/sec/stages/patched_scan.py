@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
+from jarvis_workers.sec.finding import null_source
 from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites
-from jarvis_workers.sec.root_causes import null_source
 from jarvis_workers.sec.stages.direct import scan_directly
 from jarvis_workers.sec.stages.numbering import place_spots
 from jarvis_workers.sec.stages.options import RuleFacts, SecOptions

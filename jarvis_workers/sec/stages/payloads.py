@@ -6,7 +6,7 @@ This module avoids slow imports, since reports use it without the engines of the
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from jarvis_workers.pipeline.batches import BatchPayload
+from jarvis_workers.pipeline.history import BatchPayload
 from jarvis_workers.pipeline.json_record import JsonRecord
 
 

@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, defect_of
 from jarvis_workers.sec.judge.batching import needs_oom
 from jarvis_workers.sec.proof.weaknesses import is_provable
-from jarvis_workers.sec.root_causes import defect_of
 from jarvis_workers.sec.severity import is_at_least, severity_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.source.languages import is_test

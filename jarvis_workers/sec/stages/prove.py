@@ -9,39 +9,43 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
-from jarvis_workers.sec.assessment import Verdict
+from jarvis_workers.sec.assessment import Exposure, Verdict
 from jarvis_workers.sec.bench.proof_bench import ProofTree
-from jarvis_workers.sec.finding import Candidate, Numbered
-from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
+from jarvis_workers.sec.finding import Candidate, Numbered, defect_of
+from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
+from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verification import ROLES
+from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.crashes import Crash
 from jarvis_workers.sec.proof.proof import Proof, ProofTarget
 from jarvis_workers.sec.proof.proving import ProofQuestion, prover, verdict_text
-from jarvis_workers.sec.proof.run_tool import run_proof
+from jarvis_workers.sec.proof.run_tool import ProofAim, ProofRunner, run_proof, run_proof_of
+from jarvis_workers.sec.reading.hypotheses import GivenAttempt
 from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.stages.candidates import some_of
-from jarvis_workers.sec.stages.crash_judgement import recorder
 from jarvis_workers.sec.stages.fuzz_record import commit_of_crashes
+from jarvis_workers.sec.stages.given_attempts import GIVEN_MAX
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload
-from jarvis_workers.sec.stages.proof_rows import commit_of_proofs
 from jarvis_workers.sec.stages.proof_runner import BenchRunner, open_runner
-from jarvis_workers.sec.stages.proof_selection import VerdictRating, places_to_prove
-from jarvis_workers.sec.stages.proof_targets import target_of
+from jarvis_workers.sec.stages.proof_selection import VerdictRating, may_be_asked, places_to_prove, why_not_asked
+from jarvis_workers.sec.stages.proof_targets import recorder, target_of
+from jarvis_workers.sec.stages.results import commit_of_proofs
 from jarvis_workers.sec.stages.tree_index import index_of
 from jarvis_workers.sec.store import proofs, verdicts
 from jarvis_workers.snapshots.blobs import Blobs
@@ -50,6 +54,7 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Ru
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
+
 
 STEP = "prove"
 WEIGHT = 100
@@ -187,3 +192,81 @@ def _commit(
     proved = commit_of_proofs(zip(gids, each, strict=True), runtime.tier, blobs)
     crashes = commit_of_crashes(beside, runtime.tier, blobs)
     return Commit(results=(*proved.results, *crashes.results), blobs=(*proved.blobs, *crashes.blobs))
+
+
+# The investigation of a cluster: what attempts shall show of its candidates, and the bench on which they run.
+
+
+class AttemptBench(Protocol):
+    """A bench that is opened when it is needed."""
+
+    def runner_for(self, target: ProofTarget) -> ProofRunner:
+        """Return what runs attempts for a finding."""
+
+    def problem_of(self, target: ProofTarget) -> str:
+        """Open the bench, and return why nothing can be run for a finding, "" if it can."""
+
+    def targets(self) -> list[str] | None:
+        """Return what the build command has made; None without one."""
+
+
+def bench_state(bench: AttemptBench, index: CodeIndex, file: str) -> BenchState:
+    """Open the bench, and return the programs and fuzz targets, the nearest to a file without a build command."""
+    try:
+        made = bench.targets()
+    except StepFailed as error:
+        return BenchState({1: str(error)})
+    return BenchState({}, "\n".join(entry_points(index, file) if made is None else made))
+
+
+def investigation_of(
+    question: VerificationQuestion,
+    options: JudgeOptions,
+    bench: AttemptBench,
+    given: Mapping[int, Sequence[GivenAttempt]] = MappingProxyType({}),
+) -> Investigation | None:
+    """Return the attempts of the conversation about a cluster, None if no proof is asked for; reads files.
+
+    `given` are the attempts of readers by gid.
+    """
+    members = {number: [one for _, one in those] for number, those in enumerate(question.cluster.defects, 1)}
+    calls = _calls(question, given)
+    if not (calls or any(may_be_asked(one, options) for those in members.values() for one in those)):
+        return None
+    targets = {number: tuple(target_of(one, question.index) for one in those) for number, those in members.items()}
+    aims = {number: ProofAim(bench.runner_for(those[0]), those) for number, those in targets.items()}
+
+    def needs_proof(number: int, verdict: Verdict) -> bool:
+        rating = VerdictRating(verdict.severity, verdict.exposure)
+        return any(not why_not_asked(one, options, rating) for one in members[number])
+
+    def state() -> BenchState:
+        problems = {number: bench.problem_of(those[0]) for number, those in targets.items()}
+        blocked = {number: why for number, why in problems.items() if why}
+        if len(blocked) == len(targets):
+            return BenchState(blocked)
+        return replace(bench_state(bench, question.index, members[1][0].file), blocked=blocked)
+
+    return Investigation(
+        AttemptLedger({number: len(those) for number, those in targets.items()}, options.proof_attempts),
+        run_proof_of(aims, recorder(question.index)),
+        bench_tool(state),
+        needs_proof,
+        given=calls,
+        built=options.proof_build is not None,
+        places={
+            number: defect_of(those[0]).sink or (those[0].file, those[0].line) for number, those in members.items()
+        },
+    )
+
+
+def _calls(question: VerificationQuestion, given: Mapping[int, Sequence[GivenAttempt]]) -> dict[int, list[GivenCall]]:
+    """Return the attempts of readers, which are by gid, by the number of the candidate."""
+    numbered = enumerate(question.cluster.defects, 1)
+    calls = {number: [_call(one) for gid, _ in those for one in given.get(gid, ())] for number, those in numbered}
+    return {number: those[:GIVEN_MAX] for number, those in calls.items() if those}
+
+
+def _call(one: GivenAttempt) -> GivenCall:
+    exposure: Exposure = "" if one.reach == "unknown" else one.reach
+    return GivenCall(one.attempt.model_dump(mode="json", exclude={"candidate"}), exposure, one.severity)

@@ -33,12 +33,11 @@ from jarvis_workers.sec.reading.outside_definitions import PlacedLines
 from jarvis_workers.sec.reading.project_map import map_text
 from jarvis_workers.sec.reading.work_list import PLACES_MAX, PlaceToRead, WorkList, work_list
 from jarvis_workers.sec.stages import given_attempts
-from jarvis_workers.sec.stages.investigator import bench_state
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.map_files import mapped_files
 from jarvis_workers.sec.stages.payloads import ReadPayload
 from jarvis_workers.sec.stages.proof_runner import LazyBench
-from jarvis_workers.sec.stages.prove import proof_tree
+from jarvis_workers.sec.stages.prove import bench_state, proof_tree
 from jarvis_workers.sec.stages.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, SPENT, Piece, ReadingPlan
 from jarvis_workers.sec.stages.results import CandidateResult
 from jarvis_workers.sec.stages.tree_index import index_of

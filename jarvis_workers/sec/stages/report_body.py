@@ -1,24 +1,56 @@
 """Build the body of a report from the results of stages, without a store, so that child processes can do it."""
 
 import json
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.paths import shown
+from jarvis_workers.sec.proof.proof import HARNESSES, Attempt, ProofSource
 from jarvis_workers.sec.report.body import Findings, build
-from jarvis_workers.sec.report_document import CanaryOutcome, DiscoveryOutcome, EscalationCount, ReportBody
+from jarvis_workers.sec.report_document import CanaryOutcome, DiscoveryOutcome, EscalationCount, Issue, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.sec.stages.flow_rules import flow_patterns
 from jarvis_workers.sec.stages.fuzz_record import fuzzing_outcome
 from jarvis_workers.sec.stages.not_checked import Jobs, what_is_missing
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.payloads import DiscoverPayload
-from jarvis_workers.sec.stages.proof_sources import with_sources
 from jarvis_workers.sec.stages.reading_plan import reading_outcome
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.store.values import Run, StageJob
+
+# Add the files of proofs to the findings of a report.
+
+SOURCE_BYTES = 16_000
+
+
+def with_sources(body: ReportBody, blobs: Blobs) -> ReportBody:
+    """Return a body whose proofs show their files, long ones truncated."""
+    if not any(issue.proof and issue.proof.blob for issue in body.issues):
+        return body
+    return body.map_findings(lambda issue: _with_sources(issue, blobs))
+
+
+def _with_sources(issue: Issue, blobs: Blobs) -> Issue:
+    if not issue.proof or not issue.proof.blob:
+        return issue
+    attempt = Attempt.from_json(json.loads(blobs.read(issue.proof.blob)))
+    code = [_source(HARNESSES[attempt.language], attempt.code.encode())] if attempt.code else []
+    files = [_source(file.name, file.content) for file in attempt.inputs]
+    return issue._replace(proof=issue.proof._replace(sources=(*code, *files)))
+
+
+def _source(name: str, content: bytes) -> ProofSource:
+    shown, is_whole = content[:SOURCE_BYTES], len(content) <= SOURCE_BYTES
+    try:
+        text = shown.decode()
+    except UnicodeDecodeError:
+        return ProofSource(name, base64=b64encode(shown).decode(), is_whole=is_whole)
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return ProofSource(name, text, is_whole=is_whole)
+    return ProofSource(name, base64=b64encode(shown).decode(), is_whole=is_whole)
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked
+from jarvis_workers.pipeline.history import BatchPayload, BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.sec.stages.profile import ProfiledScanner
 from jarvis_workers.sec.stages.results import CandidateResult
-from jarvis_workers.sec.stages.scan_cache import Keyed, ScanCache, keyed
-from jarvis_workers.sec.stages.scan_files import Outcome, scan_files
+from jarvis_workers.sec.stages.scan_files import Keyed, Outcome, ProfiledScanner, ScanCache, keyed, scan_files
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.manifest import Entry, entry_line
-from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.reader import Entry, entry_line, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.pattern_cache import PatternCache
 from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot

@@ -7,17 +7,16 @@ and again when the conversation resumes.
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
+from jarvis_workers.agents.conversations.runtime import JobConversation
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Conversation, RunTool
-from jarvis_workers.agents.tools.edit_workspace import EditWorkspace
+from jarvis_workers.agents.tools.editing import EditWorkspace
 from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
-from jarvis_workers.sec.fix.changed_files import Changes, FileContents
 from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask, fix
 from jarvis_workers.sec.fix.function_search import FunctionSearch, prepare
+from jarvis_workers.sec.fix.gates import Changes, FileContents
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.result import reason_of
-from jarvis_workers.sec.fix.second_look import SecondLook, look_values, second_look
+from jarvis_workers.sec.fix.result import SecondLook, look_values, reason_of, second_look
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.stages.fix_options import FixOptions
 

@@ -18,21 +18,26 @@ from jarvis_workers.dataflow import summarize
 from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
-from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
-from jarvis_workers.pipeline.history import StageHistory, done_ranges, unscanned
+from jarvis_workers.pipeline.history import (
+    BatchWork,
+    StageHistory,
+    batch_job,
+    done_ranges,
+    rest_label,
+    unscanned,
+    work_of,
+)
 from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.sec.stages.build_flags import BuildFlags, open_flags
 from jarvis_workers.sec.stages.flow_cache import FlowCache, key_of_rules, loaded_flow, space
 from jarvis_workers.sec.stages.flow_rules import NOT_RUN, flow_patterns, taint_rows
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.payloads import ModelBlobs, SummarizePayload
-from jarvis_workers.sec.stages.scan_cache import Keyed, keyed
-from jarvis_workers.sec.stages.scan_files import language_for
+from jarvis_workers.sec.stages.scan_files import Keyed, keyed, language_for
 from jarvis_workers.sec.stages.summaries import BlobRange, Model, index_of, pack_model, read_model, read_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.manifest import Entry, entry_line
-from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.snapshots.reader import Entry, Reader, entry_line, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.languages import is_header, is_test
 from jarvis_workers.store.values import Claimed, Commit, NewJob

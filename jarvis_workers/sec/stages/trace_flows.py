@@ -16,9 +16,16 @@ from jarvis_workers.dataflow.calls.taint_rules import TaintRule, taint_rule
 from jarvis_workers.dataflow.file_analysis import FunctionGap
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import from_shown, shown
-from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
-from jarvis_workers.pipeline.history import StageHistory, range_of, read_result
+from jarvis_workers.pipeline.history import (
+    BatchWork,
+    StageHistory,
+    batch_job,
+    range_of,
+    read_result,
+    rest_label,
+    work_of,
+)
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.stages.build_flags import include_of, open_flags
 from jarvis_workers.sec.stages.flow_cache import FlowCache, key_of_rules, loaded_flow, space

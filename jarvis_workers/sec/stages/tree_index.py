@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path
 
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.sec.judge.slices import CodeIndex
 
 TREES_MAX = 2

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.cwe import category_of
-from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
+from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate, is_same_defect
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.investigation import Investigation
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
@@ -28,18 +28,15 @@ from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import SeenDefect
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.proof.proof import Proof
-from jarvis_workers.sec.same_defect import is_same_defect
 from jarvis_workers.sec.stages.candidates import reasons_for, some_of
 from jarvis_workers.sec.stages.fuzz_record import commit_of_crashes
 from jarvis_workers.sec.stages.given_attempts import given_for
-from jarvis_workers.sec.stages.investigator import investigation_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.not_checked import UNASKED
 from jarvis_workers.sec.stages.payloads import VerifyPayload
-from jarvis_workers.sec.stages.proof_rows import commit_of_proofs
 from jarvis_workers.sec.stages.proof_runner import LazyBench
-from jarvis_workers.sec.stages.prove import proof_tree
-from jarvis_workers.sec.stages.results import SeenResult, VerdictResult
+from jarvis_workers.sec.stages.prove import investigation_of, proof_tree
+from jarvis_workers.sec.stages.results import SeenResult, VerdictResult, commit_of_proofs
 from jarvis_workers.sec.stages.tree_index import index_of
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.sec.store.candidates import NamedBy

@@ -6,9 +6,8 @@ from pathlib import Path
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.clang.kinds import CONTAINERS, FUNCTIONS, RECORDS
 from jarvis_workers.source.clang.libclang import Cursor, children, library, text
-from jarvis_workers.source.clang.parser_arguments import language_of
 from jarvis_workers.source.clang.translation_unit import TranslationUnit, parsed
-from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.source.clang.unit import CompileCommand, language_of
 
 
 def declared_functions(root: Path, header: bytes, arguments: Sequence[str], headers: Path) -> tuple[str, ...]:

@@ -2,16 +2,120 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from jarvis_workers.source.clang.constants import evaluate
 from jarvis_workers.source.clang.cursor_tree import CursorNode
-from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
-from jarvis_workers.source.clang.expression_nodes import ExpressionNodes
+from jarvis_workers.source.clang.declarations import DeclarationKeys
 from jarvis_workers.source.clang.kinds import CursorKind, TypeKind
 from jarvis_workers.source.clang.libclang import Cursor, library, text
-from jarvis_workers.source.clang.macro_text import ExpansionText
+from jarvis_workers.source.clang.macros import ExpansionText
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
-from jarvis_workers.source.clang.unexposed_expressions import UnexposedExpressions
+from jarvis_workers.source.clang.translation_unit import TranslationUnit
+from jarvis_workers.source.clang.type_reader import MemberPaths, MemberStep, TypeReader
+
+# Create the nodes of expressions, with type and line.
+
+
+class ExpressionNodes:
+    def __init__(self, unit: TranslationUnit, types: TypeReader, members: MemberPaths) -> None:
+        self._unit = unit
+        self._types = types
+        self.members = members
+        self._lib = library()
+
+    def make(
+        self,
+        kind: str,
+        node: CursorNode,
+        children: Sequence[SyntaxNode],
+        *,
+        name: str = "",
+        operator: str = "",
+        target: str = "",
+        local: int = 0,
+        value: int | float | None = None,
+    ) -> SyntaxNode:
+        line = self._unit.position(node.cursor).line
+        return SyntaxNode(kind, line, self.type_of(node), name, operator, target, local, value, tuple(children))
+
+    def make_member(self, node: CursorNode, object_: SyntaxNode, operator: str, step: MemberStep) -> SyntaxNode:
+        line = self._unit.position(node.cursor).line
+        type_ = self._types.spell(step.type)
+        return SyntaxNode(
+            "member", line, type_, step.name, operator, step.record, value=step.number, children=(object_,)
+        )
+
+    def string(self, node: CursorNode) -> str:
+        """Return a string literal as C; `__FILE__` is relative to the root."""
+        return self._unit.without_root(text(self._lib.clang_getCursorSpelling(node.cursor)))
+
+    def type_of(self, node: CursorNode) -> str:
+        return self._types.spell(self._lib.clang_getCursorType(node.cursor))
+
+    def canonical(self, node: CursorNode) -> str:
+        type_ = self._lib.clang_getCanonicalType(self._lib.clang_getCursorType(node.cursor))
+        return text(self._lib.clang_getTypeSpelling(type_))
+
+
+# Expressions without a cursor kind of their own in libclang, distinguished by their types, children and text.
+
+BUILTIN = re.compile(rb"(__(?:builtin|atomic|sync|c11)_\w+|atomic_\w+)")
+# Bytes that the name of a builtin is looked for in, where it is the argument of a macro.
+LONGEST_NAME = 80
+VA_LIST = "__va_list_tag"
+
+
+class UnexposedExpressions:
+    def __init__(self, nodes: ExpressionNodes, source: ExpansionText) -> None:
+        self._nodes = nodes
+        self._source = source
+        self._lib = library()
+
+    def convert(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
+        """Return the node of an expression that libclang does not expose."""
+        parent = node.parent.cursor.kind if node.parent else None
+        if parent == CursorKind.INITIALIZER_LIST and self._nodes.type_of(node) == "void":
+            return self._designated(node, children)
+        if len(children) == len(node.children) == 1:
+            return self._wrapped(node, children[0])
+        if len(children) == 4 and children[0] == children[1] == children[2]:
+            return self._nodes.make("conditional", node, (children[0], children[3]))
+        return self._builtin(node, children)
+
+    def _builtin(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
+        if any(VA_LIST in self._nodes.canonical(child) for child in node.children):
+            return self._nodes.make("va_arg", node, children[:1])
+        value = evaluate(node.cursor)
+        if value is not None:
+            return self._nodes.make("integer", node, (), value=value)
+        texts_here = (self._source.of(node.cursor), self._source.from_written(node.cursor, LONGEST_NAME))
+        written = next((match for words in texts_here if (match := BUILTIN.match(words))), None)
+        texts = [written.group()] if written else self._source.of_macros(node.cursor)
+        names = {name for words in texts for name in BUILTIN.findall(words)}
+        if len(names) == 1:
+            return self._nodes.make("builtin", node, children, name=names.pop().decode())
+        return self._nodes.make("unknown", node, children, name="expression")
+
+    def _wrapped(self, node: CursorNode, child: SyntaxNode) -> SyntaxNode:
+        if VA_LIST in self._nodes.canonical(node.children[0]) and VA_LIST not in self._nodes.canonical(node):
+            return self._nodes.make("va_arg", node, (child,))
+        return child if child.type == self._nodes.type_of(node) else self._nodes.make("implicit_cast", node, (child,))
+
+    def _designated(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
+        """Return a designated initialiser, with fields and indices in source order."""
+        words = self._source.of(node.cursor).partition(b"=")[0]
+        names = [child.cursor for child in node.children if child.cursor.kind == CursorKind.FIELD_REF]
+        fields = [text(self._lib.clang_getCursorSpelling(cursor)) for cursor in names]
+        path = ""
+        for child in node.children[:-1]:
+            path += f".{fields.pop(0)}" if child.cursor.kind == CursorKind.FIELD_REF else "[]"
+        if b"..." in words:
+            path = path.replace("[][]", "[...]")
+        indices = [child for child in node.children[:-1] if child.cursor.kind != CursorKind.FIELD_REF]
+        values = [replace(built, value=evaluate(child.cursor)) for built, child in zip(children, indices, strict=False)]
+        return self._nodes.make("designated", node, (*values, *children[len(values) :]), name=path)
+
 
 # Operators in the order of CXBinaryOperatorKind and CXUnaryOperatorKind, from 1.
 BINARY = (

@@ -6,12 +6,12 @@ libclang records only expansions in the source text, so macros used by a macro a
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from jarvis_workers.source.clang.declaration_keys import file_text
-from jarvis_workers.source.clang.declarations import ByteRange, Declarations
+from jarvis_workers.source.clang.declarations import ByteRange, Declarations, file_text
 from jarvis_workers.source.clang.kinds import CursorKind
-from jarvis_workers.source.clang.libclang import Cursor, library, text
+from jarvis_workers.source.clang.libclang import Cursor, children, library, place, raw, text
 from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.unit import Language, Reference, UnitSymbol
 
@@ -123,3 +123,88 @@ class Macros:
         for key, definition in self._definitions.items():
             for word in set(IDENTIFIER.findall(OPAQUE.sub(b" ", definition.body))):
                 yield from (Reference(key, target, "macro") for target in by_name.get(word, ()) if target != key)
+
+
+# The source text of cursors, and the text of the macros that generate them.
+
+# Maximum number of macros to follow from one macro.
+MAX_MACROS = 200
+
+
+class ExpansionText:
+    def __init__(self, unit: TranslationUnit) -> None:
+        self._unit = unit
+
+    def of(self, cursor: Cursor) -> bytes:
+        """Return the text of a cursor, or of the macro expansion that contains it."""
+        extent = library().clang_getCursorExtent(cursor)
+        begin, end = place(library().clang_getRangeStart(extent)), place(library().clang_getRangeEnd(extent))
+        return self._unit.contents(begin.file)[begin.offset : end.offset] if begin.file is not None else b""
+
+    def from_written(self, cursor: Cursor, length: int) -> bytes:
+        """Return at most `length` bytes from the start of a cursor: in the file, or in the argument of a macro."""
+        start = library().clang_getRangeStart(library().clang_getCursorExtent(cursor))
+        written = place(start, "clang_getFileLocation")
+        if written.file is None:
+            return b""
+        return self._unit.contents(written.file)[written.offset : written.offset + length]
+
+    def of_macros(self, cursor: Cursor) -> Iterator[bytes]:
+        """Yield the text of the macro whose expansion a cursor starts with, and of the macros that this macro uses."""
+        macro = IDENTIFIER.match(self.of(cursor))
+        remaining = [macro.group()] if macro else []
+        seen = set(remaining)
+        while remaining and len(seen) < MAX_MACROS:
+            words = self._macros.get(remaining.pop(), b"")
+            yield words
+            names = {word for word in IDENTIFIER.findall(words) if word in self._macros} - seen
+            seen |= names
+            remaining.extend(sorted(names))
+
+    @cached_property
+    def _macros(self) -> dict[bytes, bytes]:
+        """The text of each macro by name; the last of several definitions wins."""
+        definitions = [one for one in children(self._unit.cursor) if one.kind == CursorKind.MACRO_DEFINITION]
+        return {raw(library().clang_getCursorSpelling(cursor)): self.of(cursor) for cursor in definitions}
+
+
+# Determine which parts of a `for` are omitted: libclang shows only the parts present, so its semicolons are read.
+
+# Whether initialisation, condition and increment are present.
+ForParts = tuple[bool, bool, bool]
+
+FOR = re.compile(rb"\bfor\s*\(")
+# Maximum number of bytes of a header that are read.
+MAX_HEADER = 10_000
+DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def for_parts(source: ExpansionText, cursor: Cursor, count: int) -> ForParts | None:
+    """Return which of the three parts of a `for` are present, given their number `count`; None if that is unclear."""
+    if count in (0, 3):
+        return (count == 3,) * 3
+    written = source.from_written(cursor, MAX_HEADER)
+    texts = [written] if FOR.match(written) else []
+    if not texts:
+        texts = [words[match.start() :] for words in source.of_macros(cursor) for match in FOR.finditer(words)]
+    fitting = {parts for parts in map(parts_of_header, texts) if parts is not None and sum(parts) == count}
+    return fitting.pop() if len(fitting) == 1 else None
+
+
+def parts_of_header(words: bytes) -> ForParts | None:
+    """Return the parts present in the `for` header at the start of a text; None unless it has two semicolons."""
+    opened = FOR.match(words)
+    if opened is None:
+        return None
+    depth, parts = 1, [False]
+    header = words[opened.end() : opened.end() + MAX_HEADER].replace(b"\\\n", b" ")
+    for byte in OPAQUE.sub(lambda match: b" " if match.group().startswith(b"/") else b"x", header):
+        character = chr(byte)
+        depth += DEPTHS.get(character, 0)
+        if depth == 0:
+            return (parts[0], parts[1], parts[2]) if len(parts) == 3 else None
+        if character == ";" and depth == 1:
+            parts.append(False)
+        elif not character.isspace():
+            parts[-1] = True
+    return None

@@ -23,8 +23,7 @@ from jarvis_workers.source.clang.libclang import (
     raw,
     text,
 )
-from jarvis_workers.source.clang.parser_arguments import parser_arguments
-from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Severity
+from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Severity, parser_arguments
 
 # CXTranslationUnit_Flags: record macros, and continue after a missing header, to report all missing ones.
 DETAILED_PREPROCESSING_RECORD, KEEP_GOING = 0x01, 0x200

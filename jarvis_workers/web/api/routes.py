@@ -21,13 +21,21 @@ from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.api import models
-from jarvis_workers.web.context import LAST, RunMissing, context, current_identity, exact_run, exact_scan
+from jarvis_workers.web.context import (
+    LAST,
+    ListRow,
+    RunMissing,
+    context,
+    current_identity,
+    exact_run,
+    exact_scan,
+    run_rows,
+)
 from jarvis_workers.web.finding_list import choose_findings
 from jarvis_workers.web.pages.findings import find_issue
 from jarvis_workers.web.pages.run_actions import ACTIONS
 from jarvis_workers.web.pages.trend import series_in
 from jarvis_workers.web.queries import DiffQuery, FindingQuery, GateQuery, RunQuery, TrendQuery, check_names
-from jarvis_workers.web.run_rows import ListRow, run_rows
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
 
 SECURITY: dict[str, Any] = {"token": {"type": "http", "scheme": "bearer"}}

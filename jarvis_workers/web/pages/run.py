@@ -12,10 +12,9 @@ from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.runs.scan_runs import has_findings, is_complete, scan_of
 from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
-from jarvis_workers.web.context import context, exact_run, exact_scan, text_of
+from jarvis_workers.web.context import context, exact_run, exact_scan, percent_done, state_of, text_of
 from jarvis_workers.web.finding_list import choose_findings, pages_of
 from jarvis_workers.web.queries import FindingQuery, PageQuery, read_query
-from jarvis_workers.web.run_rows import percent_done, state_of
 
 pages = Blueprint("run", __name__, url_prefix="/runs/<run_id>")
 

@@ -5,10 +5,9 @@ from werkzeug.wrappers import Response
 
 from jarvis_workers.runs import run_pages
 from jarvis_workers.store.values import RUN_STATES
-from jarvis_workers.web.context import context
+from jarvis_workers.web.context import context, run_rows
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import RunQuery, read_query
-from jarvis_workers.web.run_rows import run_rows
 
 pages = Blueprint("runs", __name__)
 

@@ -10,10 +10,9 @@ from jarvis_workers.sec.run_reports.scan_series import ScanSeries, newest_scans_
 from jarvis_workers.sec.runs.scan_runs import ScanRun
 from jarvis_workers.store.run_pages import RunFilter
 from jarvis_workers.web.charts import TrendPoint, cost_chart, trend_chart
-from jarvis_workers.web.context import context
+from jarvis_workers.web.context import context, run_rows
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import RunQuery, TrendQuery, read_query
-from jarvis_workers.web.run_rows import run_rows
 
 pages = Blueprint("trend", __name__)
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agents.conversations.conversation import JobConversation
 from jarvis_workers.agents.conversations.counting_runtime import CountingRuntime, FirstRequest, RequestCounts
 from jarvis_workers.agents.conversations.resources import AgentSetup
+from jarvis_workers.agents.conversations.runtime import JobConversation
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
 from jarvis_workers.agents.loop.limits import Reason
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import make_marks
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.protocol import Reply, record_of

@@ -18,7 +18,7 @@ from jarvis_workers.agents.conversations.observer import (
 from jarvis_workers.agents.conversations.resources import AgentSetup
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import AgentLimits
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.task.converse import ConverseWork, converse
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.models.platforms.groups import ModelGroup

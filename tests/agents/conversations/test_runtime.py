@@ -13,8 +13,7 @@ import psutil
 import pytest
 
 from jarvis_workers.agents.conversations.resources import AgentSetup
-from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.task_answer import ANSWER
+from jarvis_workers.agents.conversations.runtime import ANSWER, AgentRuntime
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.transcript import read_line
 from jarvis_workers.assistant.task.converse import ConverseWork, converse

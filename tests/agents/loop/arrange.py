@@ -16,12 +16,10 @@ from jarvis_workers.agents.loop.nonces import Marks, make_marks
 from jarvis_workers.agents.loop.output_handler import OutputHandler
 from jarvis_workers.agents.loop.report import ReportForm
 from jarvis_workers.agents.loop.transcript import Log, Transcript
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolOutcome, typed
-from jarvis_workers.models.platforms.compatible import Compatible, Terms
-from jarvis_workers.models.platforms.openai_transport import Clients, Sdk
+from jarvis_workers.agents.tools.tool import Tool, ToolArguments, Toolbox, ToolOutcome, typed
 from jarvis_workers.models.platforms.profiles import PROFILES, Prices, Profile
 from jarvis_workers.models.platforms.protocol import ModelRequest, Platform, Reply, TokenUsage, ToolCall
+from jarvis_workers.models.platforms.registry import Clients, Compatible, Sdk, Terms
 from jarvis_workers.models.platforms.transport import Wire
 from jarvis_workers.models.ratelimit.gate import LocalLimiter
 from jarvis_workers.models.ratelimit.policy import Limiter, RequestPermit

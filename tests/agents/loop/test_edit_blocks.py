@@ -8,8 +8,7 @@ import pytest
 
 from jarvis_workers.agents.loop.edit_blocks import find_edit
 from jarvis_workers.agents.loop.effects import TaskResult
-from jarvis_workers.agents.tools.edit_workspace import EditWorkspace
-from jarvis_workers.agents.tools.editing import edit_tools, watched_reading
+from jarvis_workers.agents.tools.editing import EditWorkspace, edit_tools, watched_reading
 from jarvis_workers.agents.tools.tool import BadCall
 from jarvis_workers.errors import UsageError
 from jarvis_workers.models.platforms.protocol import Reply

@@ -16,8 +16,7 @@ from jarvis_workers.agents.loop.untrusted_text import Guard, escape
 from jarvis_workers.agents.tools.tool import BadCall, read_arguments
 from jarvis_workers.errors import BrokenAnswer
 from jarvis_workers.models.platforms.apis import decode
-from jarvis_workers.models.platforms.protocol import Reply
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import Reply, estimate
 
 NAMES = (
     "choices",

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.agents.loop.output import MOST_TOKENS, shorten
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 
 LONG = {
     "lines": "\n".join(f"line {number}" for number in range(50_000)),

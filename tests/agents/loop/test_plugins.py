@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_workers.agents.loop.own_platforms import own_platforms
 from jarvis_workers.agents.loop.own_tools import own_tools
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Platform

@@ -16,8 +16,7 @@ from jarvis_workers.agents.loop.effects import Conversation, RunTool
 from jarvis_workers.agents.loop.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
 from tests.agents.loop.arrange import Scripted, agent_of, call, drive, look, text
 
 pytestmark = pytest.mark.timing

@@ -10,8 +10,7 @@ import pytest
 
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.text_tool_call import find_calls, tags
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import BadCall
+from jarvis_workers.agents.tools.tool import BadCall, Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import PROFILES
 from jarvis_workers.models.platforms.protocol import Reply, ToolCall

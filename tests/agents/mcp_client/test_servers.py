@@ -11,8 +11,7 @@ import pytest
 
 from jarvis_workers import extras
 from jarvis_workers.agents.mcp_client.servers import McpServers, open_servers
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import BadCall, Tool, ToolOutcome
+from jarvis_workers.agents.tools.tool import BadCall, Tool, Toolbox, ToolOutcome
 from jarvis_workers.settings.mcp_servers import McpServer
 from tests.agents.loop.arrange import look
 from tests.agents.mcp_client.running import has_ended, raw, serve

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.agents.tools.edit_workspace import ChangedFile, EditWorkspace
-from jarvis_workers.agents.tools.editing import edit_tools, watched_reading
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import BadCall, ToolOutcome
+from jarvis_workers.agents.tools.editing import ChangedFile, EditWorkspace, edit_tools, watched_reading
+from jarvis_workers.agents.tools.tool import BadCall, Toolbox, ToolOutcome
 
 MAIN = "int main(void)\n{\n    return one();\n}\n"
 

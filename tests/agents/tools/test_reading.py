@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agents.tools.listing import PATHS_MAX, list_files
+from jarvis_workers.agents.tools.listing import PATHS_MAX, DirectoryTree, list_files
 from jarvis_workers.agents.tools.reading import MOST_LINES, View, blank_comments, read_code
-from jarvis_workers.agents.tools.registry import Toolbox
 from jarvis_workers.agents.tools.searching import MATCHES_MAX, search_code
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.tool import Toolbox
 
 CODE = """int f(char *d) { /* the caller
    has checked d */

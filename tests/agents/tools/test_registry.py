@@ -6,14 +6,14 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.scripting import execute_script
 from jarvis_workers.agents.tools.tool import (
     ARGUMENTS_MAX,
     BadCall,
     Tool,
     ToolArguments,
+    Toolbox,
     ToolOutcome,
+    execute_script,
     read_arguments,
     typed,
 )

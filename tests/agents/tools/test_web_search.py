@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.agents.conversations.web_fetch import fetch_document
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import ToolFailed, ToolOutcome
+from jarvis_workers.agents.tools.tool import Toolbox, ToolFailed, ToolOutcome
 from jarvis_workers.agents.tools.web_search import search_web
 
 RESULT = {"title": "curl\nmanual", "url": "https://curl.se/", "content": "c" * 5000}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.assistant.chat.code_rules import MOST_BYTES, read_rules
+from jarvis_workers.assistant.chat.code_request import MOST_BYTES, read_rules
 from jarvis_workers.errors import UsageError
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.chat.memory_folder import NAMED_MAX
 from jarvis_workers.assistant.memory.entry import MEMORY_TYPES, MemoryDraft, MemoryType

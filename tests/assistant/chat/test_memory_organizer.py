@@ -7,9 +7,8 @@ import pytest
 
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.chat.memory_organizer import OrganizedMemories, organize, overlapping
-from jarvis_workers.assistant.memory.entry import LONG_TERM, MemoryDraft, MemoryType
-from jarvis_workers.assistant.memory.grouping import MemoryGroup
-from jarvis_workers.assistant.memory.merging import MergedMemory
+from jarvis_workers.assistant.memory.entry import LONG_TERM, MemoryDraft, MemoryGroup, MemoryType
+from jarvis_workers.assistant.memory.saving import MergedMemory
 
 MERGED = MergedMemory(content="merged", tags=("a", "b"))
 PROJECT: MemoryType = "project_long_term"

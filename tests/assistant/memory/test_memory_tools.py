@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agents.tools.registry import Toolbox
-from jarvis_workers.agents.tools.tool import BadCall, ToolOutcome
+from jarvis_workers.agents.tools.tool import BadCall, Toolbox, ToolOutcome
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.memory.entry import LONG_TERM, MEMORY_TYPES, MemoryDraft, MemoryEntry
 from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools

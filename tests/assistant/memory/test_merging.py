@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.assistant.memory.entry import MemoryEntry
-from jarvis_workers.assistant.memory.grouping import GROUP_MAX, MemoryGroup, group_by_tags
-from jarvis_workers.assistant.memory.merging import MergedForm, MergedMemory, merge_group
+from jarvis_workers.assistant.memory.entry import GROUP_MAX, MemoryEntry, MemoryGroup, group_by_tags
+from jarvis_workers.assistant.memory.saving import MergedForm, MergedMemory, merge_group
 from jarvis_workers.errors import AgentStopped, UsageError
 from jarvis_workers.models.platforms.profiles import PROFILES, Profile
 from tests.agents.loop.arrange import MARKS, NATIVE, TEXT, agent_of, answered

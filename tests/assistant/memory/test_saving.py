@@ -16,8 +16,7 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.transcript import Transcript
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.memory.entry import MEMORY_TYPES, MemoryDraft
-from jarvis_workers.assistant.memory.guidance import add_guidance
-from jarvis_workers.assistant.memory.saving import PROMPTED, add_saving
+from jarvis_workers.assistant.memory.saving import PROMPTED, add_guidance, add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.models.platforms.protocol import Reply

@@ -25,7 +25,7 @@ from pathlib import Path
 from subprocess import SubprocessError
 
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import estimate
 from tests.bench.reading.fetching import GITHUB, fetch
 from tests.bench.reading.plain import PART_TOKENS, ask, listed, requests, written
 from tests.bench.reading.recipes import OWN, PUBLIC, PUBLIC_LABELS, Tree, load_trees

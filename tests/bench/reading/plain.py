@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jarvis_workers.assistant.chat.asking import open_model
-from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Platform, Reply
-from jarvis_workers.models.platforms.tokens import estimate
+from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Platform, Reply, estimate
 from jarvis_workers.settings import load_settings
 from tests.bench.reading.fetching import sources
 from tests.bench.reading.recipes import Tree

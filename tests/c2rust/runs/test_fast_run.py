@@ -12,10 +12,7 @@ from jarvis_workers.builds.compile_sources import CompilePlan
 from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.runs.fast_run import ConversionRequest, FastInput, fast_request, unfinished_run
 from jarvis_workers.c2rust.runs.project_files import directory_of, write_project
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
+from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, PrepareOptions, TranslateOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.runs.request import RunRequest

@@ -12,8 +12,7 @@ from jarvis_workers.c2rust.runs.partial_crate import (
     submit_partial_crate,
 )
 from jarvis_workers.c2rust.stages import merge_bodies, write_conversion
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
+from jarvis_workers.c2rust.stages.options import FastOptions, TranslateOptions
 from jarvis_workers.c2rust.stages.translated_bodies import UNFINISHED, TranslatePayload
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.stages import stages_of

@@ -9,8 +9,8 @@ from sqlalchemy import update
 
 from jarvis_workers.agents.conversations.counting_runtime import RequestCounts
 from jarvis_workers.c2rust.runs.run_estimate import ASSUMED, DryExecutor, RunEstimate, dry_request, estimate_run
+from jarvis_workers.c2rust.stages.options import MoveOptions
 from jarvis_workers.c2rust.stages.pipelines import DRY, RUN
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.profiles import Prices

@@ -12,15 +12,11 @@ from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.library_replacement import LibraryChoice
 from jarvis_workers.c2rust.runs.fast_run import ConversionRequest, usable_crates
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, fetch_allowed, pack_crates
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
-from jarvis_workers.c2rust.stages.prepare_options import PrepareOptions
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
+from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, PrepareOptions, TranslateOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import C2RustSettings
-from jarvis_workers.toolchain.cargo import RustTools
-from jarvis_workers.toolchain.cargo_fetch import fetch_crates
+from jarvis_workers.toolchain.cargo import RustTools, fetch_crates
 from tests.c2rust.vendors import crate_files, write_vendor
 
 MIX = crate_files("tiny-mix", dependencies='step = "1"')

@@ -16,8 +16,8 @@ from jarvis_workers.c2rust.bench.crate_bench import CargoRun
 from jarvis_workers.c2rust.bench.driver_programs import DRIVERS
 from jarvis_workers.c2rust.bench.project_bench import CommandResult
 from jarvis_workers.c2rust.stages import optimize_crate, rustc_checks, skeleton
-from jarvis_workers.sandbox.bench_limits import UNLIMITED
 from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.limits import UNLIMITED
 from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.toolchain.gcov import LineCoverage
 

@@ -10,9 +10,9 @@ from jarvis_workers.c2rust.crate_layout import CratePlan
 from jarvis_workers.c2rust.plan_files import PlanFiles
 from jarvis_workers.c2rust.stages import translate_again
 from jarvis_workers.c2rust.stages.change_signatures import CHANGED, FAILING, Resigned, read_resigned
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import TRANSPILE
 from jarvis_workers.c2rust.stages.skeleton import decode_skeleton
-from jarvis_workers.c2rust.stages.translate_options import TranslateOptions
 from jarvis_workers.c2rust.stages.translated_bodies import TranslatePayload, read_translated
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.toolchain.cargo import CargoMessage

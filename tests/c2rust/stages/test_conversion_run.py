@@ -10,8 +10,8 @@ from jarvis_workers.c2rust.bench.crate_archive import files_of, tar_of
 from jarvis_workers.c2rust.conversion import FunctionResult, decode_conversion
 from jarvis_workers.c2rust.stages.check_bodies import BY_DRIVER
 from jarvis_workers.c2rust.stages.drivers import read_driver
+from jarvis_workers.c2rust.stages.options import MoveOptions
 from jarvis_workers.c2rust.stages.pipelines import RUN
-from jarvis_workers.c2rust.stages.run_options import MoveOptions
 from jarvis_workers.c2rust.stages.translated_bodies import TranslatePayload
 from tests.agents.loop.planning import answer_about_plan
 from tests.agents.loop.server import Body, Step, calls

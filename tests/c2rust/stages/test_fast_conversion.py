@@ -14,7 +14,7 @@ from jarvis_workers.c2rust.runs.conversion_results import export_conversion
 from jarvis_workers.c2rust.stages import check_edits, make_skeleton, merge_bodies
 from jarvis_workers.c2rust.stages.check_bodies import batch_size, skeleton_of
 from jarvis_workers.c2rust.stages.check_edits import EditedCrate, EditOutcome
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.pipelines import FAST
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed

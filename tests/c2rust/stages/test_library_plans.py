@@ -10,8 +10,8 @@ from jarvis_workers.c2rust.bench.project_bench import ProjectBuild
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.library_replacement import LibraryChoice
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
 from jarvis_workers.c2rust.stages.library_plans import libraries_in
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from tests.c2rust.vendors import crate_files
 

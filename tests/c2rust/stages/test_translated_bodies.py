@@ -6,8 +6,8 @@ from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.stages.compile_errors import error_summary, own_errors
-from jarvis_workers.c2rust.stages.fast_options import FastOptions
 from jarvis_workers.c2rust.stages.merge_bodies import BESIDE, _unite
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.skeleton import Skeleton, TranslationTarget
 from jarvis_workers.c2rust.stages.translated_bodies import NOT_ASKED, UNFINISHED, TranslatePayload, failed_translations
 from jarvis_workers.errors import StepFailed

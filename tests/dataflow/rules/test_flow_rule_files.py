@@ -9,7 +9,7 @@ import pytest
 from jarvis_workers.dataflow import rules
 from jarvis_workers.dataflow.events import Event
 from jarvis_workers.dataflow.library.model import CALLS, on_call
-from jarvis_workers.dataflow.state.reports import FlowRule
+from jarvis_workers.dataflow.state.path import FlowRule
 from jarvis_workers.sec.rules.families.flow import RULES
 from tests.sec.following import tell
 

@@ -32,8 +32,8 @@ from jarvis_workers.pipeline.outage import Outage, OutageLimits
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.store.driver_errors import store_error
 from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.lockwait import store_error
 from jarvis_workers.store.tables import JOB, RUN
 from jarvis_workers.store.values import Claimed, Commit, WorkerFacts
 

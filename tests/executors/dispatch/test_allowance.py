@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.executors.dispatch.ratelimit.allowance import LeasedAllowance
-from jarvis_workers.models.ratelimit.adaptive import NEVER
-from jarvis_workers.models.ratelimit.policy import RateLimitPolicy
+from jarvis_workers.executors.dispatch.ratelimit.client import LeasedAllowance
+from jarvis_workers.models.ratelimit.policy import NEVER, RateLimitPolicy
 
 pytestmark = pytest.mark.timing
 

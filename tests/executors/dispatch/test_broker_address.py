@@ -10,7 +10,7 @@ from kombu import pools
 
 from jarvis_workers.errors import BrokerRefused
 from jarvis_workers.executors.dispatch.broker import Notification, Notifier, make_app
-from jarvis_workers.executors.dispatch.broker_address import parse_broker_address
+from jarvis_workers.executors.dispatch.broker_errors import parse_broker_address
 from jarvis_workers.executors.dispatch.routing import queue_key
 from tests.support.servers import Redis
 

@@ -10,8 +10,8 @@ import pytest
 from sqlmodel import Session
 
 from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.executors.dispatch.agent_pool import JobWriter
 from jarvis_workers.executors.dispatch.leased_jobs import Holder
-from jarvis_workers.executors.dispatch.store_writer import JobWriter
 from jarvis_workers.store import crash_attribution
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob

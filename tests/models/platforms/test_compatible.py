@@ -8,12 +8,21 @@ import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelRefused, ModelUnavailable
 from jarvis_workers.models.platforms.apis import APIS, decode
-from jarvis_workers.models.platforms.compatible import Compatible, Terms
 from jarvis_workers.models.platforms.costs import cost_of
 from jarvis_workers.models.platforms.profiles import PROFILES, Prices, Profile, profile_for
-from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall, ToolSpec
+from jarvis_workers.models.platforms.protocol import (
+    PER_MESSAGE,
+    Message,
+    ModelRequest,
+    Reply,
+    TokenUsage,
+    ToolCall,
+    ToolSpec,
+    estimate,
+    estimate_request,
+)
+from jarvis_workers.models.platforms.registry import Compatible, Terms
 from jarvis_workers.models.platforms.request import RequestWriter
-from jarvis_workers.models.platforms.tokens import PER_MESSAGE, estimate, estimate_request
 from jarvis_workers.models.platforms.transport import RequestRefused, seconds_to_wait
 from jarvis_workers.models.ratelimit.gate import LocalLimiter
 from jarvis_workers.models.ratelimit.token_calibration import Calibration

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
-from jarvis_workers.models.platforms import openai_transport
+from jarvis_workers.models.platforms import registry
 from jarvis_workers.models.platforms.apis import decode
-from jarvis_workers.models.platforms.compatible import Compatible, Terms
-from jarvis_workers.models.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.models.platforms.profiles import PROFILES, Prices
 from jarvis_workers.models.platforms.protocol import Message, ModelRequest, ToolCall, ToolSpec
+from jarvis_workers.models.platforms.registry import Clients, Compatible, Sdk, Terms
 from jarvis_workers.models.platforms.transport import RequestRefused, Unreachable
 from jarvis_workers.models.ratelimit.gate import LocalLimiter
 from tests.agents.loop.arrange import ask, send
@@ -69,7 +68,7 @@ def test_keys_of_the_environment_are_not_sent(
 
 
 def test_names_of_the_library_are_public() -> None:
-    tree = ast.parse(inspect.getsource(openai_transport))
+    tree = ast.parse(inspect.getsource(registry))
     attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     used = {node.attr for node in attributes if ast.unparse(node.value) == "openai"}
 

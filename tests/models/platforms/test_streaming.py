@@ -8,10 +8,10 @@ import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
 from jarvis_workers.models.platforms.answer_cache import AnswerFolder, CachedPlatform
+from jarvis_workers.models.platforms.apis import AnswerStream
 from jarvis_workers.models.platforms.profiles import PROFILES, Prices
 from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply
 from jarvis_workers.models.platforms.request import RequestWriter, streamed
-from jarvis_workers.models.platforms.streaming import AnswerStream
 from tests.agents.loop.arrange import ask, platform_of
 from tests.agents.loop.server import ModelServer, Step, cuts, fails, says
 

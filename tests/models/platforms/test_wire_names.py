@@ -8,9 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.models.platforms.profiles import Profile
-from jarvis_workers.models.platforms.protocol import Message, ModelRequest, ToolCall, ToolSpec
+from jarvis_workers.models.platforms.protocol import (
+    ALLOWED,
+    Message,
+    ModelRequest,
+    ToolCall,
+    ToolSpec,
+    own_names,
+    wire_name,
+)
 from jarvis_workers.models.platforms.request import RequestWriter
-from jarvis_workers.models.platforms.wire_names import ALLOWED, own_names, wire_name
 from tests.agents.loop.arrange import NATIVE, TEXT, Scripted, agent_of, look, platform_of, run, text
 from tests.agents.loop.server import ModelServer, calls, says
 

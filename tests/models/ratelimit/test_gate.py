@@ -9,9 +9,8 @@ from itertools import cycle
 
 import pytest
 
-from jarvis_workers.models.ratelimit.adaptive import AimdLimiter
 from jarvis_workers.models.ratelimit.gate import FairQueue, LocalLimiter
-from jarvis_workers.models.ratelimit.policy import PACE, SOONER_MINUTE, RateLimitPolicy
+from jarvis_workers.models.ratelimit.policy import PACE, SOONER_MINUTE, AimdLimiter, RateLimitPolicy
 from tests.agents.loop.arrange import slot
 
 pytestmark = pytest.mark.timing

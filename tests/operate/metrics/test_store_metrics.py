@@ -14,8 +14,7 @@ from sqlalchemy import insert
 
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.operate.metrics.endpoint import MetricsServer
-from jarvis_workers.operate.metrics.store_collector import CACHE_SECONDS, StoreCollector
-from jarvis_workers.operate.metrics.store_reading import MODELS_MAX, merge_rare
+from jarvis_workers.operate.metrics.store_collector import CACHE_SECONDS, MODELS_MAX, StoreCollector, merge_rare
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.metric_queries import ModelSum

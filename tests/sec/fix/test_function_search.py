@@ -10,8 +10,14 @@ from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.models.platforms.profiles import PROFILES
 from jarvis_workers.models.platforms.protocol import Reply
-from jarvis_workers.sec.fix.defects import ITEMS_MAX
-from jarvis_workers.sec.fix.function_search import ROUNDS, FunctionQuestion, FunctionSearch, SearchResult, prepare
+from jarvis_workers.sec.fix.function_search import (
+    ITEMS_MAX,
+    ROUNDS,
+    FunctionQuestion,
+    FunctionSearch,
+    SearchResult,
+    prepare,
+)
 from jarvis_workers.sec.judge.report_fields import TEXT_MAX
 from jarvis_workers.sec.judge.slices import CodeIndex
 from tests.agents.loop.arrange import Scripted, call, drive, text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.sec.fix.changed_files import FileContents
+from jarvis_workers.sec.fix.gates import FileContents
 from jarvis_workers.sec.fix.kept_functions import check_function, code_difference
 
 COPY = b"""\

@@ -2,9 +2,15 @@
 
 import pytest
 
-from jarvis_workers.sec.fix.gates import PROOF
-from jarvis_workers.sec.fix.older_errors import OlderError, errors_before, older_error, reached
-from jarvis_workers.sec.fix.proof_gate import ProofOutcome, check_proof
+from jarvis_workers.sec.fix.gates import (
+    PROOF,
+    OlderError,
+    ProofOutcome,
+    check_proof,
+    errors_before,
+    older_error,
+    reached,
+)
 from jarvis_workers.sec.proof.proof import ProofRun, SanitizerError, StackFrame
 from tests.sec.fix.test_patches import Runner
 

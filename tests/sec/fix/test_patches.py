@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.sec.fix.changed_files import FileContents, check_applies, check_files, why_not_fixable
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
+from jarvis_workers.sec.fix.gates import (
+    FileContents,
+    ProofOutcome,
+    check_applies,
+    check_files,
+    check_proof,
+    why_not_fixable,
+)
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.proof_gate import ProofOutcome, check_proof
 from jarvis_workers.sec.fix.result import commit_message
 from jarvis_workers.sec.fix.rule_sites import RuleSite, RuleSites, check_rule
 from jarvis_workers.toolchain.git_apply import apply_patch

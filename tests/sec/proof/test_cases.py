@@ -14,8 +14,7 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.proof.proof import Attempt, ProofTarget, TreeLine
-from jarvis_workers.sec.proof.repetition import Outcome, compare
-from jarvis_workers.sec.proof.run_tool import AttemptReport, report_on
+from jarvis_workers.sec.proof.run_tool import AttemptReport, Outcome, compare, report_on
 from jarvis_workers.sec.stages.proof_runner import BenchRunner
 from tests.sec.proof.bad_attempts import CHEATS, ELSEWHERE, HOSTILE, MISUSES, OTHER_CLASS, QUEUE
 from tests.sec.proof.cases import CASES, Case, harness, stdin

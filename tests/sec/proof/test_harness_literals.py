@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.sec.proof.harness_literals import literals_of, with_parts
+from jarvis_workers.sec.proof.minimisation import literals_of, with_parts
 
 CODE = """\
 #include "a.h" // "no literal"

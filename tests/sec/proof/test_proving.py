@@ -9,7 +9,7 @@ import pytest
 
 from jarvis_workers.agents.loop.drivers import AgentWorld
 from jarvis_workers.agents.loop.limits import AgentLimits
-from jarvis_workers.agents.tools.registry import Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.models.platforms.profiles import PROFILES
 from jarvis_workers.models.platforms.protocol import Reply

@@ -3,8 +3,7 @@
 import pytest
 
 from jarvis_workers.sec.proof.proof import NORMAL_END, ProofRun, SanitizerError, StackFrame
-from jarvis_workers.sec.proof.repetition import Outcome, compare
-from jarvis_workers.sec.proof.run_tool import AttemptResult
+from jarvis_workers.sec.proof.run_tool import AttemptResult, Outcome, compare
 
 
 def error(name: str, line: int = 7) -> SanitizerError:

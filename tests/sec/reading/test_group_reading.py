@@ -10,8 +10,7 @@ from jarvis_workers.agents.loop.drivers import AgentWorld
 from jarvis_workers.agents.loop.text_tool_call import tags
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.models.platforms.profiles import PROFILES
-from jarvis_workers.models.platforms.protocol import Reply
-from jarvis_workers.models.platforms.tokens import estimate_request
+from jarvis_workers.models.platforms.protocol import Reply, estimate_request
 from jarvis_workers.sec.judge.investigation import BenchState, bench_tool
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
 from jarvis_workers.sec.reading.group_reading import NO_BENCH, GroupQuestion, GroupReading, ReadingResult

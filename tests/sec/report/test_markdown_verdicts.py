@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from jarvis_workers.sec.proof.proof import Proof, ProofSource
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report.markdown import render_markdown
-from jarvis_workers.sec.report.markdown_proof import proof_lines
+from jarvis_workers.sec.report.markdown_verdicts import proof_lines
 from jarvis_workers.sec.report.verdicts import lead
 from jarvis_workers.sec.report_document import (
     CanaryOutcome,

@@ -10,7 +10,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.runs.runs import find_run
 from jarvis_workers.runs.submit import submit
-from jarvis_workers.sec.run_reports.export import export
+from jarvis_workers.sec.run_reports.reports import export
 from jarvis_workers.sec.run_reports.run_files import export_directory
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.store import artifacts, events, runs

@@ -7,9 +7,8 @@ import pytest
 
 from jarvis_workers.agents.conversations.resources import setup_of
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.fixable import FixFinding
-from jarvis_workers.sec.fix.gates import passed
+from jarvis_workers.sec.fix.gates import FileContents, passed
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FixResult, FixResults, PatchedFile
 from jarvis_workers.sec.proof.proof import Attempt, Proof

@@ -4,7 +4,7 @@ import io
 import tarfile
 
 from jarvis_workers.sandbox.mutations import INPUT_MAX
-from jarvis_workers.sec.stages.fuzz_seeds import OF_A_TYPE, SEEDS_MAX, seeds_of
+from jarvis_workers.sec.stages.fuzz import OF_A_TYPE, SEEDS_MAX, seeds_of
 
 
 def packed(files: dict[str, bytes], links: dict[str, str] | None = None) -> bytes:

@@ -11,9 +11,9 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import RUNNING, refusal
 from jarvis_workers.sec.bench.proof_bench import ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.fix.fixable import FixFinding
-from jarvis_workers.sec.fix.proof_gate import NO_BENIGN
+from jarvis_workers.sec.fix.gates import NO_BENIGN
 from jarvis_workers.sec.fix.result import FixResult
-from jarvis_workers.sec.proof.harness_literals import literals_of
+from jarvis_workers.sec.proof.minimisation import literals_of
 from jarvis_workers.sec.proof.proof import Attempt, ClientMessage, Proof, ServerClient
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, report_on
 from jarvis_workers.sec.stages.patch_proofs import NO_SANDBOX

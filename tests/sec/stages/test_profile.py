@@ -5,8 +5,8 @@ import json
 import pytest
 
 from jarvis_workers.sec.scanner import Scanner
-from jarvis_workers.sec.stages.profile import TOP, ProfiledScanner, merge
-from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.sec.stages.scan_files import TOP, ProfiledScanner, merge
+from jarvis_workers.snapshots.reader import Entry
 from tests.cli.commands import COPY, SYSTEM
 
 

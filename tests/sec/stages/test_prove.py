@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from jarvis_workers.agents.conversations.resources import setup_of
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.tools.tree import DirectoryTree
+from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import refusal

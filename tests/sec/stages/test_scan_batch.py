@@ -11,19 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.pipeline.each_file import FileLimits
+from jarvis_workers.pipeline.history import BatchPayload
 from jarvis_workers.sec.rules import CODE
 from jarvis_workers.sec.scanner import Hit, Scan
 from jarvis_workers.sec.stages.results import spots_of
 from jarvis_workers.sec.stages.scan_batch import ScanWork, decide, recall
-from jarvis_workers.sec.stages.scan_cache import ScanCache, keyed
+from jarvis_workers.sec.stages.scan_files import ScanCache, keyed
 from jarvis_workers.sec.suppressions import Remark
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.filecache import MARKER, FileCache
-from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.pack import pack
-from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.reader import Entry, open_snapshot
 from jarvis_workers.snapshots.resources import PATTERNS_FOLDER, Resources, open_resources
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.identity import code_files, engine_identity

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.sec.fix.result import FixResult
-from jarvis_workers.sec.fix.second_look import SecondLook
+from jarvis_workers.sec.fix.result import FixResult, SecondLook
 from jarvis_workers.sec.fix_runs.fix_results import FixReport, document, report_lines
 from jarvis_workers.sec.fix_runs.report_patches import patch_of
 from jarvis_workers.sec.stages.fix_options import FixOptions

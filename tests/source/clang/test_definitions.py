@@ -6,9 +6,9 @@ import pytest
 
 from jarvis_workers.source.clang.c_types import CDefinition, CType, UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
-from jarvis_workers.source.clang.definitions_json import decode_definitions, encode_definitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.source.clang.unit_json import decode_definitions, encode_definitions
 from jarvis_workers.toolchain.headers import builtin_headers
 
 SOURCE = """

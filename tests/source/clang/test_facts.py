@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.source.clang.declaration_facts import ATTRIBUTE_FACTS, TYPE_FACTS
-from jarvis_workers.source.clang.references import BODY_FACTS, CALL_FACTS
+from jarvis_workers.source.clang.read import BODY_FACTS, CALL_FACTS
 from tests.source.clang.reading import read_source
 
 # The construct, and the facts of the symbol "it".

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.source.clang.parser_arguments import language_of, parser_arguments
-from jarvis_workers.source.clang.unit import ROOT, CompileCommand
+from jarvis_workers.source.clang.unit import ROOT, CompileCommand, language_of, parser_arguments
 from jarvis_workers.source.clang.unit_json import decode_unit, encode_unit
 from tests.source.clang.reading import read_file, read_files, read_source
 from tests.support.machine import assert_cpu_within

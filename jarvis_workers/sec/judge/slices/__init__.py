@@ -1,8 +1,7 @@
 """Code slices: the parts of a tree that are shown to a model with a question about some of its lines."""
 
 from jarvis_workers.sec.judge.slices.cut import ROOM, Role, Slice, SlicePart, SliceTarget, cut
-from jarvis_workers.sec.judge.slices.index import CodeIndex
-from jarvis_workers.sec.judge.slices.placed_trees import SELECTED, PlacedTree, SearchTree, is_source
+from jarvis_workers.sec.judge.slices.index import SELECTED, CodeIndex, PlacedTree, SearchTree, is_source
 from jarvis_workers.sec.judge.slices.places import VIEWS, CodeRange, SourceFile, View, split_name
 
 __all__ = [

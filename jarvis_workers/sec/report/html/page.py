@@ -8,25 +8,202 @@ runs nothing else, regardless of the scanned code.
 import heapq
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
-from jarvis_workers.markup import Html, markup, page_head, written
+from jarvis_workers.escape import visible, visible_lines
+from jarvis_workers.markup import Html, markup, page_head, script_data, written
+from jarvis_workers.sec.assessment import TEXTS
+from jarvis_workers.sec.proof.proof import Proof
+from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import defect_groups
+from jarvis_workers.sec.report.fired_rules import finding_title, rule_of
 from jarvis_workers.sec.report.html import overview
-from jarvis_workers.sec.report.html.about import about_rules
-from jarvis_workers.sec.report.html.card import card
+from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor, about_rules, card
 from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, notes
-from jarvis_workers.sec.report.html.listing import listing
+from jarvis_workers.sec.report.html.verdict_section import proof_parts
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, open_findings, worst
 from jarvis_workers.sec.report.i18n import words_of
-from jarvis_workers.sec.report.verdicts import has_verdicts, worst_first
-from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report.json import DENSE
+from jarvis_workers.sec.report.patches import patch_lines, patch_summary
+from jarvis_workers.sec.report.verdicts import PROOF_STATES, WORDS, has_verdicts, rating_texts, worst_first
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
+from jarvis_workers.sec.trace import TraceLocation
+from jarvis_workers.settings.sourcelinks import link_to_file
 from jarvis_workers.words import TRANSLATED_TEXT, Words, worded
+
+# Serialize the findings for the page's script: one JSON text that cannot contain a tag.
+
+# Maximum size of all verdicts in characters, the same as for code.
+VERDICTS_MAX = 4_000_000
+
+
+class _Numbers(dict[Hashable, int]):
+    """Map that assigns the next number to each new value."""
+
+    def __missing__(self, value: Hashable) -> int:
+        self[value] = len(self)
+        return self[value]
+
+
+class _Tables(NamedTuple):
+    """The values that findings refer to by number."""
+
+    files: _Numbers
+    rules: _Numbers
+    texts: _Numbers
+    statuses: _Numbers
+    causes: _Numbers
+    titles: _Numbers
+
+
+def listing(
+    issues: Sequence[Issue],
+    body: ReportBody,
+    say: Words,
+    *,
+    judged: bool = False,
+    texts: Sequence[str] = (),
+    run: str = "last",
+    source_url: str | None = None,
+) -> Html:
+    """Return the JSON for the script: `issues` of a report in display order, and translations of the `texts`.
+
+    `run` is the id of the run, for commands.
+    """
+    tables = _Tables(*(_Numbers() for _ in _Tables._fields))
+    files, excerpts = tables.files, body.excerpts
+    rows = [_row(issue, tables, finding_title(issue, body.titles)) for issue in issues]
+    triage = {visible(issue.id): say(TRIAGE[issue.judged]) for issue in issues if issue.judged is not None}
+    return script_data(
+        {
+            "run": visible(run),
+            "severities": WORST_FIRST,
+            "rules": list(tables.rules),
+            "texts": list(tables.texts),
+            "statuses": list(tables.statuses),
+            "titles": list(tables.titles),
+            "causes": [visible(str(cause)) for cause in tables.causes],
+            "findings": rows,
+            "paths": {visible(issue.id): _steps(issue.path, files) for issue in issues if issue.path},
+            **({"triage": triage} if triage else {}),
+            "excerpts": {
+                visible(issue.id): _excerpt(excerpts[issue.id], files) for issue in issues if issue.id in excerpts
+            },
+            **(_judged(issues, files, say) if judged else {}),
+            **({"patches": _patches(issues, body.patches, say)} if body.patches else {}),
+            **_translations([*texts, *WORST_FIRST, *tables.statuses], say),
+            "files": list(files),
+            **({"links": _links(issues, source_url)} if source_url else {}),
+        }
+    )
+
+
+def _row(issue: Issue, tables: _Tables, title: str) -> tuple[Any, ...]:
+    return (
+        visible(issue.id),
+        tables.files[visible(issue.candidate.file)],
+        issue.candidate.line,
+        tables.rules[_rule(issue)],
+        tables.texts[visible(issue.candidate.description), visible(issue.candidate.suggestion)],
+        issue.candidate.confidence,
+        WORST_FIRST.index(issue.severity),
+        tables.statuses[visible(issue.status)],
+        issue.score,
+        visible(issue.candidate.evidence),
+        visible(issue.fingerprint),
+        issue.cluster or 0,
+        tables.causes[issue.root_cause] if issue.root_cause else None,
+        tables.titles[visible(title)],
+    )
+
+
+def _rule(issue: Issue) -> tuple[str, str, int, str, str]:
+    """Return the id of a rule, category, weakness, the name in suppression comments, and the anchor of its texts."""
+    rule = rule_of(issue)
+    return (
+        visible(rule),
+        visible(issue.candidate.category),
+        issue.candidate.cwe,
+        visible(issue.candidate.pattern),
+        about_anchor(rule),
+    )
+
+
+def _links(issues: Sequence[Issue], source_url: str) -> dict[str, str]:
+    """Return a URL template, with a placeholder for the line, for each file with findings, by displayed name."""
+    return {
+        visible(file): link_to_file(source_url, file) for file in sorted({issue.candidate.file for issue in issues})
+    }
+
+
+def _steps(path: Sequence[TraceLocation], files: _Numbers) -> list[tuple[int, int, str]]:
+    return [(files[visible(step.file)], step.line, visible(step.note)) for step in path]
+
+
+def _translations(texts: Sequence[Any], say: Words) -> dict[str, Any]:
+    """Return the texts in the language of the report, empty in English."""
+    other = {text: say(text) for text in texts}
+    return {} if all(text == translation for text, translation in other.items()) else {"say": other}
+
+
+def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
+    """Return an excerpt without trailing empty values; most excerpts are one piece with one marked line."""
+    first, lines, marks, _, more = excerpt
+    others = [(files[visible(one.file)], one.first, [visible(line) for line in one.lines], one.marks) for one in more]
+    fields = (first, [visible(line) for line in lines], marks, others)
+    return fields if others else fields[:3] if marks else fields[:2]
+
+
+def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, Any]:
+    """Return the verdicts, worst findings first, up to the size limit."""
+    verdicts, left = {}, VERDICTS_MAX
+    for issue in issues:
+        fields = _verdict(issue, files, say)
+        left -= len(DENSE.encode(fields)) if any(fields) else 0
+        if left < 0:
+            break
+        if any(fields):
+            verdicts[visible(issue.id)] = fields
+    questions = {issue.cluster or 0: visible_lines(issue.verification or "") for issue in issues}
+    return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": questions, "verdicts": verdicts}
+
+
+def _patches(issues: Sequence[Issue], patches: Mapping[str, ReportPatch], say: Words) -> dict[str, Any]:
+    """Return what the gates said of the patches, and their lines with their kinds, up to the size limit."""
+    shown, left = dict[str, Any](), VERDICTS_MAX
+    for issue in issues:
+        patch = patches.get(issue.id)
+        left -= len(patch.diff) if patch else 0
+        if patch and left >= 0:
+            rows = [(kind, visible(text)) for kind, text in patch_lines(patch)]
+            shown[visible(issue.id)] = (visible_lines(patch_summary(patch, say)), rows)
+    return shown
+
+
+def _verdict(issue: Issue, files: _Numbers, say: Words) -> Sequence[Any]:
+    verdict = issue.opinion
+    texts = [visible_lines(getattr(verdict, name)) for name in TEXTS]
+    return (
+        visible_lines(verdict.reason or ""),
+        texts if any(texts) else [],
+        [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in verdict.evidence],
+        [(visible(one.interpreter), visible_lines(one.script)) for one in verdict.commands],
+        [(title, visible_lines(text)) for title, text in rating_texts(issue, say).items()],
+        visible(verdict.exposure),
+        *([_proof(issue.proof, say)] if issue.proof else []),
+    )
+
+
+def _proof(proof: Proof, say: Words) -> Sequence[Any]:
+    facts, blocks = proof_parts(proof, say)
+    shown = [(visible(name), visible_lines(text)) for name, text in blocks]
+    return proof.state, say(PROOF_STATES[proof.state]), visible_lines(facts), shown
+
 
 Part = Mapping[str, Any]
 

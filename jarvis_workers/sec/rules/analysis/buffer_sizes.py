@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from jarvis_workers.sec.rules.analysis.callers import arguments_of_callers, has_all_callers_here, once_per_function
 from jarvis_workers.sec.rules.analysis.declarations import NAME, Assigned, bare, value_at
-from jarvis_workers.sec.rules.analysis.size_evaluator import INDEXED, SizeEvaluator
-from jarvis_workers.sec.rules.analysis.string_lengths import length_of
+from jarvis_workers.sec.rules.analysis.string_lengths import INDEXED, SizeEvaluator, length_of
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, read_amount, size_of_type, squeezed
 from jarvis_workers.source.lazy_regex import lazy
 

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from jarvis_workers.sec.rules.analysis.left_context import (
+from jarvis_workers.sec.rules.analysis.mentions import (
     BRANCHES,
     DECLARED_BEFORE,
     ONLY_TYPE,

@@ -8,18 +8,19 @@ from itertools import islice
 
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.analysis.function_exits import Way, acquisition_end, head_of, ways_out
-from jarvis_workers.sec.rules.analysis.lock_calls import (
+from jarvis_workers.sec.rules.analysis.lock_order import (
     EXCLUSIVE,
+    GLOBAL,
     LOCK,
     OBJECT,
     SHARED,
     UNLOCK,
     LockCall,
+    inverted_lock,
     lock_calls,
     lock_key,
     released_locks,
 )
-from jarvis_workers.sec.rules.analysis.lock_order import GLOBAL, inverted_lock
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function

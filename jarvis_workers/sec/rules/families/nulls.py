@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
-from jarvis_workers.sec.rules.analysis.known_nulls import SHAPES, check_known_null
-from jarvis_workers.sec.rules.analysis.left_context import is_declaration, statement_before
-from jarvis_workers.sec.rules.analysis.mentions import uses
+from jarvis_workers.sec.rules.analysis.mentions import is_declaration, statement_before, uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import (
     DEREFERENCING,
     PRINTING,
     RELEASING,
+    SHAPES,
     Mention,
+    check_known_null,
     follow,
     is_shown,
     plain_pointer,

@@ -1,6 +1,6 @@
 """secret_compare and secret_logged: passwords and keys that leak through the time of a comparison, or into logs."""
 
-from jarvis_workers.sec.rules.analysis.left_context import callee_before
+from jarvis_workers.sec.rules.analysis.mentions import callee_before
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 

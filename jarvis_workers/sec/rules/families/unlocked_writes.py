@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.examined import is_examined
-from jarvis_workers.sec.rules.analysis.lock_calls import LockCall, lock_calls, lock_key
+from jarvis_workers.sec.rules.analysis.lock_order import LockCall, lock_calls, lock_key
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
