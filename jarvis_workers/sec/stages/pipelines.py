@@ -13,7 +13,7 @@ RANKED = "sec.ranked"
 WRITE_REPORT = f"{STEPS}.write_report"
 UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
-    Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
+    Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_files:load_identity"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
 )

@@ -29,7 +29,6 @@ TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name 
 RENDERERS = (
     "markdown",
     "markdown_verdicts",
-    "markdown_proof",
     "defect_groups",
     "fired_rules",
     "patches",
