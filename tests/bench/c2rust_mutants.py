@@ -30,7 +30,7 @@ from jarvis_workers.c2rust.mechanical.names import RustBody
 from jarvis_workers.c2rust.mechanical.translate import translate_function
 from jarvis_workers.c2rust.project import ProjectItem
 from jarvis_workers.c2rust.shadow_log import read_shadow_log
-from jarvis_workers.c2rust.stages.merge_bodies import function_types
+from jarvis_workers.c2rust.stages.conversion_project import function_types
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites, baseline
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.limits import BenchLimits

@@ -22,7 +22,7 @@ from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.c2rust.stages.make_skeleton import _skeleton, translation_targets
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.skeleton import all_declarations, decode_skeleton, encode_skeleton
-from jarvis_workers.c2rust.stages.translate_function import question_of
+from jarvis_workers.c2rust.stages.translation_input import question_of
 from jarvis_workers.sandbox.limits import BenchLimits
 from tests.bench.c2rust_projects import COMMANDS, MOST_MEGABYTES, read_library
 

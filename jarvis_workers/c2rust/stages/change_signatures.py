@@ -16,10 +16,9 @@ from jarvis_workers.c2rust.signature_answer import (
     read_mapping,
 )
 from jarvis_workers.c2rust.signatures import ParameterChoice, propose_signatures
-from jarvis_workers.c2rust.stages.check_bodies import skeleton_of
-from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
+from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
-from jarvis_workers.c2rust.stages.make_skeleton import QUEUE, translation_targets
+from jarvis_workers.c2rust.stages.make_skeleton import translation_targets
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.signature_choice import choose_signatures
@@ -27,9 +26,9 @@ from jarvis_workers.c2rust.stages.skeleton import (
     SKELETON,
     Skeleton,
     TranslationTarget,
-    decode_skeleton,
     encode_skeleton,
     project_bench,
+    read_skeleton,
 )
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.c2rust.stages.translated_bodies import STEP as TRANSLATE
@@ -129,7 +128,7 @@ def read_resigned(blobs: Blobs, results: Sequence[str]) -> Resigned:
 
 def _resign(work: ResignWork, resources: Resources) -> Resigned:
     blobs, options = resources.blobs, work.options
-    skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(work.skeleton)])))
+    skeleton = read_skeleton(blobs, [_done(work.skeleton)])
     bodies = read_translated(blobs, [_done(one) for one in work.translations])
     project = read_project(unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, work.units)))
     project = replace(project, enums=plan_enums(project.units, skeleton.enums))

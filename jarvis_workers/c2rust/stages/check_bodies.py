@@ -11,17 +11,23 @@ from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.gates import GateReport, check_function
 from jarvis_workers.c2rust.stages.drivers import STEP as DRIVERS
 from jarvis_workers.c2rust.stages.drivers import driven_suites, driver_blobs
-from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
-from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
+from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.options import FastOptions, read_options
-from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, checked_bench, decode_skeleton, project_bench
+from jarvis_workers.c2rust.stages.skeleton import (
+    SKELETON,
+    Skeleton,
+    checked_bench,
+    decode_skeleton,
+    project_bench,
+    skeleton_of,
+)
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
@@ -80,17 +86,6 @@ def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
 def batch_size(suite_seconds: float) -> int:
     """Return the number of functions per job; the gates run the tests three times for each function."""
     return max(1, min(BATCH_FUNCTIONS, int(BATCH_SECONDS / (3 * suite_seconds + 0.1))))
-
-
-def skeleton_of(blobs: Blobs, outcomes: Sequence[StageJob]) -> str:
-    """Return the blob of a run's skeleton. Raises StepFailed if there is none."""
-    for one in outcomes:
-        result = read_result(blobs, one.result)
-        if found := result.blobs.get(SKELETON):
-            return found
-        if reason := one.reason or next((reason for _, reason in result.not_checked), ""):
-            raise StepFailed(reason)
-    raise StepFailed("there is no skeleton")
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> CheckWork:

@@ -8,14 +8,14 @@ from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.crate_layout import MISSING, read_placement
 from jarvis_workers.c2rust.layout_question import PLANNED_LAYOUT
 from jarvis_workers.c2rust.plan_files import PlanFiles
-from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, plannable_enums, read_project
+from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, plannable_enums
 from jarvis_workers.c2rust.rust_types import project_types
 from jarvis_workers.c2rust.shims import forward_refusal
 from jarvis_workers.c2rust.signature_question import PLANNED_SIGNATURES
+from jarvis_workers.c2rust.stages.conversion_project import job_results, project_of
 from jarvis_workers.c2rust.stages.library_plans import unneeded_functions
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.c2rust.stages.options import FastOptions
-from jarvis_workers.c2rust.stages.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.c2rust.translation import is_chosen
 from jarvis_workers.paths import listing
 from jarvis_workers.pipeline.history import StageHistory, read_result
@@ -56,8 +56,7 @@ def question_job(step: str, label: str, question: str) -> NewJob:
 
 def read_stage_project(blobs: Blobs, earlier: StageHistory) -> Project:
     """Return the project of a run, for the plan of a stage."""
-    results = [one.result for one in earlier.outcomes(SYMBOLS_STAGE) if one.result]
-    return read_project(unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, results)))
+    return project_of(blobs, job_results(earlier.outcomes(SYMBOLS_STAGE)))
 
 
 def planned_functions(

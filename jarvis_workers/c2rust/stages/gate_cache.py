@@ -20,6 +20,8 @@ from jarvis_workers.source.identity import code_fingerprint
 from jarvis_workers.store.values import Commit
 from jarvis_workers.toolchain.cargo import find_rust
 
+# The queue of these jobs.
+QUEUE = "build"
 SPACE, FOLDER = "c2rust-gates-1", b"conversions"
 CODE = (
     "jarvis_workers.c2rust",

@@ -27,6 +27,11 @@ class RunLibraries(NamedTuple):
     missing: dict[str, list[str]]
     crates: VendoredCrates
 
+    @property
+    def unneeded(self) -> frozenset[str]:
+        """The keys of the functions about which no model is asked: only replaced functions need them, or no root."""
+        return self.plan.aside.union(self.plan.pruned)
+
     def users(self, bodies: Mapping[str, TranslatedBody]) -> frozenset[str]:
         """Return the slots of the bodies that use vendored crates."""
         return frozenset(slot for slot, one in bodies.items() if self.crates.used_in([one.text]))
@@ -50,5 +55,4 @@ def _libraries(blobs: Blobs, stated: str, archive: str, pruning: tuple[str, ...]
 
 def unneeded_functions(options: FastOptions, earlier: StageHistory, blobs: Blobs) -> frozenset[str]:
     """Return the keys of the functions about which no model is asked: only replaced functions need them, or no root."""
-    plan = libraries_in(options, [one.result for one in earlier.outcomes(STEP) if one.result], blobs).plan
-    return plan.aside.union(plan.pruned)
+    return libraries_in(options, [one.result for one in earlier.outcomes(STEP) if one.result], blobs).unneeded

@@ -17,7 +17,7 @@ from jarvis_workers.c2rust.project import place_functions, plan_enums, read_proj
 from jarvis_workers.c2rust.shims import forwarder_names, wrapper_text
 from jarvis_workers.c2rust.signature_answer import passed_parameters
 from jarvis_workers.c2rust.stages.crate_plans import LAYOUT, SIGNATURES, read_files, read_plan
-from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
+from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.c2rust.stages.options import FastOptions, read_options
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
-QUEUE = "build"
 # Not the number of processors: the calls that a program runs one after the other are the same on all machines.
 INPUT_BENCHES = 2
 NOT_CHECKED = "its gates did not run"

@@ -1,7 +1,6 @@
 """Run the tests with all accepted functions in Rust at once; move functions that then fail back to C."""
 
-import platform
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,19 +20,18 @@ from jarvis_workers.c2rust.crate_metrics import crate_metrics
 from jarvis_workers.c2rust.gates import judge_differences, take_back, union_culprits, verdict
 from jarvis_workers.c2rust.library_plan import LibraryPlan, with_libraries
 from jarvis_workers.c2rust.project import Project
-from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.stages.check_bodies import STEP as CHECK
-from jarvis_workers.c2rust.stages.check_bodies import read_checked, skeleton_of
+from jarvis_workers.c2rust.stages.check_bodies import read_checked
+from jarvis_workers.c2rust.stages.conversion_project import function_types
 from jarvis_workers.c2rust.stages.final_bodies import STAGES, FinalBodies, Translations, final_bodies
 from jarvis_workers.c2rust.stages.final_crate import CrateSources, FinalCrate, settle
-from jarvis_workers.c2rust.stages.gate_cache import cache_result, cached_result, result_key
+from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.library_plans import STEP as PRUNE
 from jarvis_workers.c2rust.stages.library_plans import RunLibraries, libraries_in
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
-from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
 from jarvis_workers.c2rust.stages.options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.rustc_checks import run_clippy
-from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
+from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, project_bench, read_skeleton
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.c2rust.stages.translated_bodies import failing_slots, with_bodies, with_translation, without_texts
 from jarvis_workers.errors import StepFailed
@@ -85,7 +83,7 @@ class MergeWork(JsonRecord):
 
     def read_bodies(self, blobs: Blobs) -> FinalBodies:
         """Read the skeleton of the run, and the bodies of a model. Raises StepFailed if there is no skeleton."""
-        skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in self.skeleton])))
+        skeleton = read_skeleton(blobs, [_done(one) for one in self.skeleton])
         return final_bodies(blobs, skeleton, self.translations)
 
     def read_skeleton(self, blobs: Blobs, conversion: Conversion) -> Skeleton:
@@ -251,18 +249,6 @@ def _unite(
         first = culprits & texts or texts.intersection(crate_users)
         bodies = without_texts(bodies, BESIDE, (first if left > 1 else texts) or texts)
     raise StepFailed("the crate does not build")
-
-
-def function_types(project: Project) -> Callable[[str], FunctionTypes]:
-    """Return a function that maps a slot to the types needed to name differences."""
-    functions = {item.slot: item for item in project.functions}
-    variables = {item.slot: item.definition.type for item in project.globals}
-
-    def types(slot: str) -> FunctionTypes:
-        item = functions[slot]
-        return FunctionTypes(item.definition.type, variables, item.unit.records, platform.machine())
-
-    return types
 
 
 def _done(result: str) -> StageJob:

@@ -15,8 +15,8 @@ from jarvis_workers.c2rust.interface_result import (
     encode_result,
 )
 from jarvis_workers.c2rust.interface_translation import WrittenFiles, decode_written
+from jarvis_workers.c2rust.stages.gate_cache import QUEUE
 from jarvis_workers.c2rust.stages.interface_options import InterfaceOptions
-from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
 from jarvis_workers.c2rust.stages.write_conversion import CRATE
 from jarvis_workers.c2rust.stages.write_interface import STEP as INTERFACE
 from jarvis_workers.c2rust.stages.write_interface import WRITTEN, GroupPayload

@@ -16,7 +16,7 @@ from jarvis_workers.c2rust.bench.crate_bench import CargoRun, CrateBench, open_c
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.crate_metrics import is_module
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
-from jarvis_workers.c2rust.stages.make_skeleton import QUEUE
+from jarvis_workers.c2rust.stages.gate_cache import QUEUE
 from jarvis_workers.c2rust.stages.merge_bodies import CRATE
 from jarvis_workers.c2rust.stages.merge_bodies import STEP as MERGE
 from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -19,11 +19,15 @@ from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.translation import shim_signature
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sandbox.limits import BenchLimits, CommandLimit
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.toolchain.gcov import LineCoverage
 from jarvis_workers.toolchain.temporary import temporary_directory
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.values import StageJob
 
 # The name of the blob.
 SKELETON = "skeleton"
@@ -185,6 +189,17 @@ def bench_directory(resources: Resources) -> Iterator[Path]:
         yield place
 
 
-def read_skeleton(blobs: Blobs, names: Sequence[str]) -> Skeleton:
-    """Return the skeleton of a run from its blob."""
-    return decode_skeleton(blobs.read(names[0]))
+def skeleton_of(blobs: Blobs, outcomes: Sequence["StageJob"]) -> str:
+    """Return the blob of a run's skeleton. Raises StepFailed if there is none."""
+    for one in outcomes:
+        result = read_result(blobs, one.result)
+        if found := result.blobs.get(SKELETON):
+            return found
+        if reason := one.reason or next((reason for _, reason in result.not_checked), ""):
+            raise StepFailed(reason)
+    raise StepFailed("there is no skeleton")
+
+
+def read_skeleton(blobs: Blobs, outcomes: Sequence["StageJob"]) -> Skeleton:
+    """Return the skeleton of a run. Raises StepFailed if there is none."""
+    return decode_skeleton(blobs.read(skeleton_of(blobs, outcomes)))

@@ -23,7 +23,6 @@ from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.report.wording import with_lines_in, words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.stages.c_sources import c_texts
-from jarvis_workers.c2rust.stages.check_bodies import skeleton_of
 from jarvis_workers.c2rust.stages.final_bodies import STAGES as TRANSLATING
 from jarvis_workers.c2rust.stages.final_bodies import Translations, final_bodies
 from jarvis_workers.c2rust.stages.improve_files import STEP as IMPROVE
@@ -34,7 +33,7 @@ from jarvis_workers.c2rust.stages.merge_bodies import STEP as MERGE
 from jarvis_workers.c2rust.stages.optimize_crate import STEP as OPTIMIZE
 from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
 from jarvis_workers.c2rust.stages.rule_findings import rule_findings
-from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, decode_skeleton
+from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, read_skeleton
 from jarvis_workers.c2rust.stages.write_optimization import REPORT_FILE, read_passes
 from jarvis_workers.c2rust.store import symbols
 from jarvis_workers.c2rust.symbol import SymbolGraph
@@ -86,7 +85,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWo
 def decide(work: ConversionWork, resources: Resources) -> Commit:
     """Return the body, the page and the crate as artifacts."""
     blobs = resources.blobs
-    skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, work.skeleton)))
+    skeleton = read_skeleton(blobs, work.skeleton)
     conversion = _conversion(work, blobs)
     names = [read_result(blobs, one.result).blobs.get(CRATE_BLOB) for one in work.merge]
     crate = next(blobs.read(name) for name in names if name)

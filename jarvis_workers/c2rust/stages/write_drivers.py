@@ -22,12 +22,11 @@ from jarvis_workers.c2rust.driver_question import (
 )
 from jarvis_workers.c2rust.project import Project, ProjectItem
 from jarvis_workers.c2rust.stages.c_sources import c_texts
-from jarvis_workers.c2rust.stages.check_bodies import skeleton_of
 from jarvis_workers.c2rust.stages.crate_plans import read_stage_project
 from jarvis_workers.c2rust.stages.drivers import DRIVER, STEP, driver_problem, encode_driver
 from jarvis_workers.c2rust.stages.library_plans import unneeded_functions
 from jarvis_workers.c2rust.stages.options import TranslateOptions, decode_commands
-from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, checked_bench, decode_skeleton, project_bench
+from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, checked_bench, project_bench, read_skeleton
 from jarvis_workers.c2rust.stages.translated_bodies import QUEUE
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import from_shown, shown
@@ -88,7 +87,7 @@ def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]
     options = TranslateOptions.of(run)
     if options.proof == "built" or not options.drivers:
         return
-    skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, earlier.outcomes(SKELETON))))
+    skeleton = read_skeleton(blobs, earlier.outcomes(SKELETON))
     unneeded = unneeded_functions(options, earlier, blobs)
     project = read_stage_project(blobs, earlier)
     left = [

@@ -12,10 +12,11 @@ from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, decode_
 from jarvis_workers.c2rust.crate_edits import read_edits
 from jarvis_workers.c2rust.runs.conversion_results import export_conversion
 from jarvis_workers.c2rust.stages import check_edits, make_skeleton, merge_bodies
-from jarvis_workers.c2rust.stages.check_bodies import batch_size, skeleton_of
+from jarvis_workers.c2rust.stages.check_bodies import batch_size
 from jarvis_workers.c2rust.stages.check_edits import EditedCrate, EditOutcome
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.pipelines import FAST
+from jarvis_workers.c2rust.stages.skeleton import skeleton_of
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.runner import recall
