@@ -13,6 +13,7 @@ from jarvis_workers.c2rust.conversion import (
     FunctionResult,
     FunctionState,
     SuiteResult,
+    decode_conversion,
     encode_conversion,
     failures,
 )
@@ -56,6 +57,13 @@ UNBUILT = "the crate does not build with the bodies of the model"
 UNPRUNED = "functions that libraries replace stay, because the crate fails without them"
 NOT_VENDORED = "is not vendored; set c2rust.vendor, or use --fetch-crates"
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
+
+
+class MergedCrate(NamedTuple):
+    """The result of the job: the conversion, and the archive of the crate."""
+
+    conversion: Conversion
+    crate: bytes
 
 
 class Union(NamedTuple):
@@ -170,6 +178,15 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     gaps = tuple((b"", line) for line in failures(conversion))
     commit = Commit(not_checked=gaps, blobs=((MERGED, merged), (CRATE, crate)))
     return cache_result(resources, _key(work, blobs), commit, *(gate.detail for gate in final.gates))
+
+
+def read_merged(blobs: Blobs, outcomes: Sequence[StageJob]) -> MergedCrate:
+    """Return the result of the job. Raises StepFailed, with its reason, if there is none."""
+    for one in outcomes:
+        names = read_result(blobs, one.result).blobs
+        if MERGED in names:
+            return MergedCrate(decode_conversion(blobs.read(names[MERGED])), blobs.read(names[CRATE]))
+    raise StepFailed(next((one.reason for one in outcomes if one.reason), "the functions were not merged"))
 
 
 def _clippy(bench: ProjectBench, final: FinalCrate) -> int | None:

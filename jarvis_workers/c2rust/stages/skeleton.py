@@ -17,7 +17,7 @@ from jarvis_workers.c2rust.gates import LEAST_INPUTS
 from jarvis_workers.c2rust.inputs import CallPlan
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, find_usable
 from jarvis_workers.c2rust.stages.options import FastOptions
-from jarvis_workers.c2rust.translation import shim_signature
+from jarvis_workers.c2rust.translation import shim_signature, shown_signature
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sandbox.limits import BenchLimits, CommandLimit
@@ -93,6 +93,13 @@ class Skeleton:
         """Return whether tests call a function, or generated inputs exist for it."""
         inputs = self.inputs.get(slot)
         return slot in self.called or (inputs is not None and inputs.usable >= LEAST_INPUTS)
+
+    def planned(self, function: FunctionResult) -> FunctionResult:
+        """Return a function with its planned signature, as of a run that only plans them."""
+        target = self.targets.get(function.slot)
+        signature = shown_signature(target.item.text) if target else ""
+        plain = replace(function, rust_signature=signature, state="forwarded", proof="built" if target else "none")
+        return replace(plain, mapping=target.mapping if target else ())
 
     @property
     def suite_limits(self) -> dict[str, CommandLimit]:

@@ -1,9 +1,11 @@
 """Write the result of an optimization: the report, and the files that it changes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_workers.c2rust.optimization import OptimizeReport
+from jarvis_workers.c2rust.bench.crate_archive import files_of
+from jarvis_workers.c2rust.crate_metrics import is_module
+from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
 from jarvis_workers.c2rust.stages.improve_files import STEP as IMPROVE
 from jarvis_workers.c2rust.stages.optimize_crate import CHANGES, REPORT
 from jarvis_workers.c2rust.stages.optimize_crate import STEP as OPTIMIZE
@@ -46,7 +48,7 @@ class PassesResult(NamedTuple):
 plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 
 
-def load(session: "Session", run: "Run", _: Claimed) -> OptimizationWork:
+def load(session: "Session", run: "Run", _: Claimed | None = None) -> OptimizationWork:
     """Return the outcomes of the passes of a run."""
     return OptimizationWork(run, *(tuple(jobs.outcomes(session, run.id, stage)) for stage in (OPTIMIZE, IMPROVE)))
 
@@ -65,6 +67,14 @@ def decide(work: OptimizationWork, resources: Resources) -> Commit:
 def pass_file(name: str) -> str:
     """Return the name of the artifact with the files that differ from those of the crate after a pass."""
     return f"changes_{name}.tar"
+
+
+def optimized_files(
+    blobs: Blobs, files: Mapping[str, bytes], work: OptimizationWork
+) -> tuple[dict[str, bytes], OptimizeReport]:
+    """Return the files of a crate after the last of all passes, and the report."""
+    result = read_passes(blobs, tuple(PASSES), sum(map(is_module, files)), work.passes, work.files)
+    return {**files, **(files_of(result.steps[-1][1]) if result.steps else {})}, result.report
 
 
 def read_passes(
