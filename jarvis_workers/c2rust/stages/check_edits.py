@@ -17,10 +17,11 @@ from jarvis_workers.c2rust.gates import (
     union_culprits,
     verdict,
 )
+from jarvis_workers.c2rust.stages.body_union import BESIDE
 from jarvis_workers.c2rust.stages.check_bodies import run_gates
 from jarvis_workers.c2rust.stages.conversion_project import function_types
+from jarvis_workers.c2rust.stages.final_bodies import MergeWork
 from jarvis_workers.c2rust.stages.final_crate import CrateSources, first_error
-from jarvis_workers.c2rust.stages.merge_bodies import BESIDE, MergeWork
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies, run_clippy
 from jarvis_workers.c2rust.stages.skeleton import Skeleton, checked_bench, project_bench, with_all_declared
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites

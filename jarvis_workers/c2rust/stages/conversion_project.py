@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from jarvis_workers.c2rust.conversion import GateOutcome
+from jarvis_workers.c2rust.gates import GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.stages.check_bodies import STEP as CHECK
-from jarvis_workers.c2rust.stages.check_bodies import reached_functions
+from jarvis_workers.c2rust.stages.check_bodies import reached_functions, read_checked
 from jarvis_workers.c2rust.stages.library_plans import STEP as PRUNE
 from jarvis_workers.c2rust.stages.library_plans import RunLibraries, libraries_in
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
@@ -48,7 +49,7 @@ class ConversionProject(JsonRecord):
         return cls.of(run, lambda stage: jobs.outcomes(session, source, stage), **more)
 
     @classmethod
-    def of(cls, run: "Run", outcomes: "Callable[[str], Iterable[StageJob]]", **more: Any) -> Self:
+    def of(cls, run: "Run", outcomes: "Callable[[str], Sequence[StageJob]]", **more: Any) -> Self:
         """Return the project of a run from the outcomes of its stages."""
         units, checks, pruning = (job_results(outcomes(stage)) for stage in (SYMBOLS_STAGE, CHECK, PRUNE))
         options = FastOptions.of(run)
@@ -65,6 +66,10 @@ class ConversionProject(JsonRecord):
     def reached(self, blobs: Blobs) -> dict[str, GateOutcome]:
         """Return the outcomes of the gate `reached` that are passed, by slot."""
         return _reached(blobs, tuple(self.checks))
+
+    def gates(self, blobs: Blobs, types: Callable[[str], FunctionTypes]) -> dict[str, GateReport]:
+        """Return the outcomes of the gates by slot, whose differences the types name."""
+        return {slot: judge_differences(one, types(slot)) for slot, one in read_checked(blobs, self.checks).items()}
 
     def libraries(self, blobs: Blobs) -> RunLibraries:
         """Return the plan of the libraries that replace functions."""

@@ -1,18 +1,23 @@
 """The bodies of a run after its signatures changed: those that were translated again replace the first ones."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from jarvis_workers.c2rust.body_translation import TranslatedBody
+from jarvis_workers.c2rust.conversion import BY_MODEL, Conversion
 from jarvis_workers.c2rust.stages.change_signatures import STEP as RESIGN
 from jarvis_workers.c2rust.stages.change_signatures import Resigned, mentions, read_resigned
-from jarvis_workers.c2rust.stages.skeleton import Skeleton, decode_skeleton
-from jarvis_workers.c2rust.stages.translated_bodies import AGAIN, failed_translations, read_translated
+from jarvis_workers.c2rust.stages.conversion_project import ConversionProject, job_results
+from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, decode_skeleton, read_skeleton
+from jarvis_workers.c2rust.stages.translated_bodies import AGAIN, failed_translations, read_translated, with_bodies
 from jarvis_workers.c2rust.stages.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import StageJob
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.values import Run
 
 STAGES = (TRANSLATE, RESIGN, AGAIN)
 SPENT = "a signature changed, and no answer was left"
@@ -40,14 +45,42 @@ class Translations(JsonRecord):
     @classmethod
     def of(cls, first: Sequence[StageJob], resigned: Sequence[StageJob], again: Sequence[StageJob]) -> "Translations":
         """Return the results of the jobs of each stage."""
-        results = ([one.result for one in some if one.result] for some in (first, resigned, again))
-        one, changes, second = results
+        one, changes, second = map(job_results, (first, resigned, again))
         return cls(one, failed_translations(first), changes, second, failed_translations(again))
 
     @property
     def results(self) -> tuple[str, ...]:
         """The results of all jobs."""
         return (*self.first, *self.resigned, *self.again)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeWork(ConversionProject):
+    """The input of the merge: a project with its skeleton and the bodies of a model."""
+
+    skeleton: Sequence[str]
+    translations: Translations = field(default=Translations(), metadata={"read": Translations.decode})
+
+    @classmethod
+    def of(cls, run: "Run", outcomes: Callable[[str], Sequence[StageJob]], **more: Any) -> Self:
+        """Return the project of a run from the outcomes of its stages."""
+        skeleton, translations = job_results(outcomes(SKELETON)), Translations.of(*map(outcomes, STAGES))
+        return super().of(run, outcomes, skeleton=skeleton, translations=translations, **more)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The results of all jobs."""
+        return (*self.units, *self.skeleton, *self.checks, *self.translations.results, *self.pruning)
+
+    def read_bodies(self, blobs: Blobs) -> FinalBodies:
+        """Read the skeleton of the run, and the bodies of a model. Raises StepFailed if there is no skeleton."""
+        return final_bodies(blobs, read_skeleton(blobs, _done(self.skeleton)), self.translations)
+
+    def read_skeleton(self, blobs: Blobs, conversion: Conversion) -> Skeleton:
+        """Read the skeleton of the run with the bodies that its conversion uses. Raises StepFailed without one."""
+        final = self.read_bodies(blobs)
+        translated = (one.slot for one in conversion.functions if one.state in BY_MODEL)
+        return with_bodies(final.skeleton, {slot: final.bodies[slot] for slot in translated})
 
 
 def final_bodies(blobs: Blobs, skeleton: Skeleton, found: Translations) -> FinalBodies:
@@ -89,7 +122,9 @@ def replace_bodies(
 
 
 def _read(blobs: Blobs, results: Sequence[str], failed: Mapping[str, str] | None) -> dict[str, TranslatedBody]:
-    jobs = [StageJob("done", None, "", 0, "{}", one, 0) for one in results]
-    return {slot: TranslatedBody(slot, reason=reason) for slot, reason in (failed or {}).items()} | read_translated(
-        blobs, jobs
-    )
+    bodies = read_translated(blobs, _done(results))
+    return {slot: TranslatedBody(slot, reason=reason) for slot, reason in (failed or {}).items()} | bodies
+
+
+def _done(results: Sequence[str]) -> list[StageJob]:
+    return [StageJob("done", None, "", 0, "{}", one, 0) for one in results]

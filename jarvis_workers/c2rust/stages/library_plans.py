@@ -3,12 +3,13 @@
 A function whose crates are not vendored is not replaced.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.bench.crate_archive import crates_of
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.library_plan import LibraryPlan
+from jarvis_workers.c2rust.project import Project
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.run_values import of_run
 from jarvis_workers.c2rust.vendored_crates import VendoredCrates
@@ -18,6 +19,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 STEP = "prune"
 # The name of the blob.
 LIBRARIES = "libraries"
+NOT_VENDORED = "is not vendored; set c2rust.vendor, or use --fetch-crates"
 
 
 class RunLibraries(NamedTuple):
@@ -31,6 +33,12 @@ class RunLibraries(NamedTuple):
     def unneeded(self) -> frozenset[str]:
         """The keys of the functions about which no model is asked: only replaced functions need them, or no root."""
         return self.plan.aside.union(self.plan.pruned)
+
+    def not_vendored(self, project: Project) -> Iterator[str]:
+        """Yield a line per function that crates would replace if they were vendored."""
+        for item in project.functions:
+            if names := self.missing.get(item.definition.key):
+                yield f"{item.definition.name} is not replaced: {', '.join(names)} {NOT_VENDORED}"
 
     def users(self, bodies: Mapping[str, TranslatedBody]) -> frozenset[str]:
         """Return the slots of the bodies that use vendored crates."""

@@ -5,8 +5,8 @@ import pytest
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.stages.body_union import BESIDE, unite
 from jarvis_workers.c2rust.stages.compile_errors import error_summary, own_errors
-from jarvis_workers.c2rust.stages.merge_bodies import BESIDE, _unite
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.skeleton import Skeleton, TranslationTarget
 from jarvis_workers.c2rust.stages.translated_bodies import NOT_ASKED, UNFINISHED, TranslatePayload, failed_translations
@@ -58,7 +58,7 @@ def test_bodies_that_do_not_build_together_give_way(broken: str, left: str) -> N
     bench = FakeBench(broken)
     bodies = {"alpha": translated("alpha", "right"), "beta": translated("beta", "BREAKS")}
     start = skeleton()
-    found = _unite(start, list(start.functions), bodies, bench, FastOptions())  # type: ignore[arg-type]
+    found = unite(start, list(start.functions), bodies, bench, FastOptions())  # type: ignore[arg-type]
 
     assert [one.state for one in found.functions] == [left, "forwarded", "forwarded"]
     assert found.functions[1].not_translated == BESIDE
@@ -71,7 +71,7 @@ def test_bodies_that_use_crates_give_way_first() -> None:
     """Cargo names no body if the crates of two bodies exclude each other."""
     bodies = {"alpha": translated("alpha", "right"), "beta": translated("beta", "BREAKS")}
     start = skeleton()
-    found = _unite(start, list(start.functions), bodies, FakeBench(""), FastOptions(), {"beta"})  # type: ignore[arg-type]
+    found = unite(start, list(start.functions), bodies, FakeBench(""), FastOptions(), {"beta"})  # type: ignore[arg-type]
 
     assert [one.state for one in found.functions] == ["translated", "forwarded", "forwarded"]
 
@@ -80,7 +80,7 @@ def test_a_mechanical_crate_that_does_not_build_is_a_failure() -> None:
     start = skeleton()
     start.bodies["gamma"] = item("gamma", "BREAKS")  # type: ignore[index]
     with pytest.raises(StepFailed, match="the crate does not build"):
-        _unite(start, list(start.functions), {}, FakeBench("src/f_gamma.rs"), FastOptions())  # type: ignore[arg-type]
+        unite(start, list(start.functions), {}, FakeBench("src/f_gamma.rs"), FastOptions())  # type: ignore[arg-type]
 
 
 def test_a_failed_job_is_named_with_its_reason() -> None:
@@ -93,7 +93,7 @@ def test_a_failed_job_is_named_with_its_reason() -> None:
     ]
     start = skeleton()
     bodies = {slot: TranslatedBody(slot, reason=reason) for slot, reason in failed_translations(outcomes).items()}
-    found = _unite(start, list(start.functions), bodies, FakeBench(""), FastOptions())  # type: ignore[arg-type]
+    found = unite(start, list(start.functions), bodies, FakeBench(""), FastOptions())  # type: ignore[arg-type]
     assert [one.not_translated for one in found.functions] == [UNFINISHED, "no model", NOT_ASKED]
 
 
