@@ -19,7 +19,7 @@ from jarvis_workers.c2rust.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.shims import forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
-from jarvis_workers.c2rust.stages.make_skeleton import _skeleton, translation_targets
+from jarvis_workers.c2rust.stages.project_skeleton import project_skeleton, translation_targets
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.skeleton import all_declarations, decode_skeleton, encode_skeleton
 from jarvis_workers.c2rust.stages.translation_input import question_of
@@ -49,7 +49,7 @@ def main() -> None:
             all_declared = list(forwarded.declarations().values())
             checks = measured("cargo check", lambda: check_bodies(bench, forwarded.types, all_declared, texts))
             print(f"{len(texts)} functions with a signature, {len(checks.errors)} rejected")
-            skeleton = _skeleton(translated, bench, (), translation_targets(forwarded, translated))
+            skeleton = project_skeleton(translated, bench, (), translation_targets(forwarded, translated))
         encoded = measured("encode", lambda: encode_skeleton(skeleton))
         skeleton = measured("decode", lambda: decode_skeleton(encoded))
     chosen = sorted(skeleton.targets)[:: max(1, len(skeleton.targets) // QUESTIONS)]

@@ -18,8 +18,8 @@ from jarvis_workers.c2rust.signature_answer import (
 from jarvis_workers.c2rust.signatures import ParameterChoice, propose_signatures
 from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
-from jarvis_workers.c2rust.stages.make_skeleton import translation_targets
 from jarvis_workers.c2rust.stages.options import TranslateOptions
+from jarvis_workers.c2rust.stages.project_skeleton import translation_targets
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies
 from jarvis_workers.c2rust.stages.signature_choice import choose_signatures
 from jarvis_workers.c2rust.stages.skeleton import (

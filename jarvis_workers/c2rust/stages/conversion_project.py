@@ -53,7 +53,7 @@ class ConversionProject(JsonRecord):
         """Return the project of a run from the outcomes of its stages."""
         units, checks, pruning = (job_results(outcomes(stage)) for stage in (SYMBOLS_STAGE, CHECK, PRUNE))
         options = FastOptions.of(run)
-        return cls(snapshot=run.snapshot_id, units=units, checks=checks, pruning=pruning, options=options, **more)
+        return cls(snapshot=run.snapshot_id, units=units, checks=checks, pruning=pruning, **{"options": options} | more)
 
     def keys(self, blobs: Blobs) -> dict[str, str]:
         """Return the keys of functions by slot."""

@@ -12,6 +12,7 @@ from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, Suite
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, call_program, read_events
 from jarvis_workers.c2rust.stages.skeleton import SuiteBaseline
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.limits import UNLIMITED, CommandLimit
 
 VARIABLE = "JARVIS_C2RUST_"
@@ -160,6 +161,20 @@ def baseline(bench: ProjectBench, command: str) -> tuple[SuiteBaseline, CommandR
     worst = first if first.failure else second
     same = called == again and first.code == second.code
     return SuiteBaseline(command, second.seconds, same, (monotonic() - began) / 2), worst, called & again
+
+
+def baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[SuiteBaseline], set[str]]:
+    """Return the facts of test commands in C, and the slots that they call. Raises StepFailed if one fails."""
+    suites, called = list[SuiteBaseline](), set[str]()
+    for command in commands:
+        suite, run, reached = baseline(bench, command)
+        if run.failure:
+            tail = run.output.decode(errors="backslashreplace").splitlines()[-3:]
+            why = ": ".join(filter(None, (run.failure, " | ".join(tail))))
+            raise StepFailed(f"--test {command}: fails before anything is translated: {why}")
+        suites.append(suite)
+        called |= reached
+    return suites, called
 
 
 def called_slots(log: bytes) -> Iterable[str]:
