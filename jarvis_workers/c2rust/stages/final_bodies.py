@@ -1,27 +1,45 @@
 """The bodies of a run after its signatures changed: those that were translated again replace the first ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import BY_MODEL, Conversion
-from jarvis_workers.c2rust.stages.change_signatures import STEP as RESIGN
-from jarvis_workers.c2rust.stages.change_signatures import Resigned, mentions, read_resigned
 from jarvis_workers.c2rust.stages.conversion_project import ConversionProject, job_results
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, decode_skeleton, read_skeleton
 from jarvis_workers.c2rust.stages.translated_bodies import AGAIN, failed_translations, read_translated, with_bodies
 from jarvis_workers.c2rust.stages.translated_bodies import STEP as TRANSLATE
+from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.rust.rust_syntax import masked
 from jarvis_workers.store.values import StageJob
 
 if TYPE_CHECKING:
     from jarvis_workers.store.values import Run
 
+# The stage that changes signatures, and the name of its blob.
+RESIGN, RESIGNED = "resign", "resigned"
 STAGES = (TRANSLATE, RESIGN, AGAIN)
 SPENT = "a signature changed, and no answer was left"
 ONCE = "a signature changes once in a run"
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Resigned(JsonRecord):
+    """What changed: the blob of the new skeleton, and the functions to translate again, by slot, with the reasons.
+
+    `changed` are those with another signature, `broken` their callers that no longer compile. Without a change,
+    `skeleton` is "". `remarks` are lines about all requests.
+    """
+
+    skeleton: str = ""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
 
 
 class FinalBodies(NamedTuple):
@@ -93,6 +111,12 @@ def final_bodies(blobs: Blobs, skeleton: Skeleton, found: Translations) -> Final
     return replace_bodies(skeleton, bodies, resigned, fresh, _read(blobs, found.again, found.failed_again))
 
 
+def read_resigned(blobs: Blobs, results: Sequence[str]) -> Resigned:
+    """Return the changes of a run from the results of this stage; none without any."""
+    names = (read_result(blobs, one).blobs.get(RESIGNED) for one in results)
+    return next((Resigned.from_json(blobs.read(name).decode()) for name in names if name), Resigned())
+
+
 def replace_bodies(
     skeleton: Skeleton,
     first: Mapping[str, TranslatedBody],
@@ -119,6 +143,11 @@ def replace_bodies(
     names = sorted(fresh.targets[slot].item.name for slot, one in again.items() if one.change)
     remarks += (f"the signature of {name} is not changed: {ONCE}" for name in names)
     return FinalBodies(replace(fresh, targets=targets), bodies, tuple(remarks))
+
+
+def mentions(text: str, names: Collection[str]) -> bool:
+    """Return whether Rust code contains one of these names."""
+    return not set(WORD.findall(masked(text))).isdisjoint(names)
 
 
 def _read(blobs: Blobs, results: Sequence[str], failed: Mapping[str, str] | None) -> dict[str, TranslatedBody]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 
-from jarvis_workers.c2rust.stages.change_signatures import STEP as RESIGN
-from jarvis_workers.c2rust.stages.change_signatures import read_resigned
+from jarvis_workers.c2rust.stages.final_bodies import RESIGN, read_resigned
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.skeleton import decode_skeleton
 from jarvis_workers.c2rust.stages.translate_function import converse as converse

@@ -9,7 +9,8 @@ from jarvis_workers.c2rust.conversion import PassedParameter, decode_conversion
 from jarvis_workers.c2rust.crate_layout import CratePlan
 from jarvis_workers.c2rust.plan_files import PlanFiles
 from jarvis_workers.c2rust.stages import translate_again
-from jarvis_workers.c2rust.stages.change_signatures import CHANGED, FAILING, Resigned, read_resigned
+from jarvis_workers.c2rust.stages.change_signatures import CHANGED, FAILING
+from jarvis_workers.c2rust.stages.final_bodies import Resigned, read_resigned
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import TRANSPILE
 from jarvis_workers.c2rust.stages.skeleton import decode_skeleton

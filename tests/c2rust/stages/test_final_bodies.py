@@ -3,8 +3,8 @@
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem
-from jarvis_workers.c2rust.stages.change_signatures import CHANGED, Resigned
-from jarvis_workers.c2rust.stages.final_bodies import ONCE, SPENT, FinalBodies, replace_bodies
+from jarvis_workers.c2rust.stages.change_signatures import CHANGED
+from jarvis_workers.c2rust.stages.final_bodies import ONCE, SPENT, FinalBodies, Resigned, replace_bodies
 from jarvis_workers.c2rust.stages.skeleton import Skeleton, TranslationTarget
 
 RESIGNED = Resigned("blob", {"sum": CHANGED}, {"mean": "check: E0308 mismatched types"}, ("sum is changed",))
