@@ -10,24 +10,16 @@ from pathlib import Path
 from jarvis_workers.api.c_project import symbol_place
 from jarvis_workers.api.silent_run import run_silently, say_nothing
 from jarvis_workers.api.user_settings import local_settings
-from jarvis_workers.builds.compile_sources import CompileOptions
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
+from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest, require_model, require_tools
 from jarvis_workers.c2rust.runs.conversion_results import SYMBOL_MAP, export_conversion, outcome, write_crate
-from jarvis_workers.c2rust.runs.crate_directory import check_target
-from jarvis_workers.c2rust.runs.fast_run import (
-    ConversionRequest,
-    FastInput,
-    crate_name,
-    fast_request,
-    require_model,
-    require_tools,
-)
+from jarvis_workers.c2rust.runs.crate_directory import check_target, crate_name
+from jarvis_workers.c2rust.runs.fast_run import FastInput, compiled_request
 from jarvis_workers.c2rust.runs.optimize_results import OptimizeResult, reset_progress, write_empty_report
 from jarvis_workers.c2rust.runs.optimize_run import OptimizeInput, chosen_files, find_rust_crate, optimize_request
 from jarvis_workers.c2rust.runs.project_files import SYMBOLS, directory_of
 from jarvis_workers.c2rust.runs.replacement_results import ReplacementResult
 from jarvis_workers.c2rust.runs.replacement_run import ReplaceInput, replace_request
-from jarvis_workers.c2rust.runs.symbol_scan import plan_of
 from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions, OptimizeRequest
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.prune_symbols import REPLACEMENTS
@@ -142,11 +134,8 @@ def run_transpile(
 
 
 def _translated(settings: Settings, root: Path, crate: Path, options: TranslateOptions) -> TranslatedCrate:
-    compiling = CompileOptions.from_settings(settings, commands=options.commands_of_build)
-
     def request(source: SourceTree, executor: str) -> RunRequest[FastInput]:
-        plan = plan_of(settings, source.path, compiling)
-        return fast_request(ConversionRequest(options=options), settings, source, plan, executor)
+        return compiled_request(ConversionRequest(options=options), settings, source, executor)
 
     with wiring.store_of(settings) as store:
         run, blobs = run_silently(settings, store, root, request), blobs_of(settings)

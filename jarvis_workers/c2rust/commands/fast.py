@@ -1,12 +1,9 @@
 """Execute `jarvis c2rust fast`, `skeleton`, `prepare` and `transpile`."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from jarvis_cli.kit.language import language_of
 from jarvis_cli.kit.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.kit.status_output import Display
 from jarvis_workers.builds.compile_sources import CompileOptions
@@ -14,21 +11,18 @@ from jarvis_workers.c2rust.commands.compile_plan import with_compile_plan
 from jarvis_workers.c2rust.commands.conversion_output import deliver_crate, deliver_partial_crate
 from jarvis_workers.c2rust.commands.estimate import flags_of, print_estimate
 from jarvis_workers.c2rust.commands.fast_options import SkeletonConversion
+from jarvis_workers.c2rust.commands.resolved_conversion import resolved
+from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest, check_conversion
 from jarvis_workers.c2rust.runs.crate_branch import check_crate_branch
 from jarvis_workers.c2rust.runs.crate_directory import check_target
-from jarvis_workers.c2rust.runs.fast_run import ConversionRequest, check_conversion, crate_name, fast_request
+from jarvis_workers.c2rust.runs.fast_run import fast_request
 from jarvis_workers.c2rust.runs.partial_crate import has_partial_crate
-from jarvis_workers.c2rust.runs.project_files import read_lines
-from jarvis_workers.c2rust.runs.risk_report import read_risky_files
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, fetch_allowed
 from jarvis_workers.c2rust.stages.options import MoveOptions, ParseOptions
-from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.labels import parse_labels
 from jarvis_workers.runs.named_runs import name_over_source
 from jarvis_workers.runs.run_kinds import StoredRun
-from jarvis_workers.runs.sources import is_address
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
@@ -37,14 +31,14 @@ def convert_project(
     command: SkeletonConversion,
     request: ConversionRequest | None = None,
     unfinished: Callable[[ConversionRequest, Settings, Store], Run | None] | None = None,
-    summary: Callable[[Store, Blobs, Run], None] | None = None,
+    summary: Callable[[StoredRun], None] | None = None,
 ) -> int:
     """Convert a project, and write its crate; return the exit code.
 
     A `request` has more than the options on the command line. `unfinished` returns an earlier run of this command to
     continue, `summary` prints lines about the stages before the result.
     """
-    request = _resolved(command, request or ConversionRequest(options=command.options))
+    request = resolved(command, request or ConversionRequest(options=command.options))
     options, place = request.options, command.place
     settings = project_settings(flags_of(command), detach=command.detach)
     check_conversion(settings, request)
@@ -69,52 +63,15 @@ def convert_project(
     return execute_run(settings, run)
 
 
-def _resolved(command: SkeletonConversion, request: ConversionRequest) -> ConversionRequest:
-    """Return the request with what the command line names: functions, risky files, the crate, the language.
-
-    Raises UsageError for a file that cannot be read.
-    """
-    more: dict[str, Any] = {"risky": _risky(command)} if command.sec_before else {}
-    options = replace(
-        request.options,
-        only=[name for given in command.options.only for name in _names(given)],
-        crate=crate_name(command.place),
-        cache=command.cache,
-        lang=language_of(command.lang),
-        **more,
-    )
-    return replace(request, options=options)
-
-
-def _risky(command: SkeletonConversion) -> dict[str, list[int]]:
-    if is_address(command.path):
-        raise UsageError("--sec-before needs a project on this machine, whose files the report names")
-    return read_risky_files(command.sec_before, Path(command.path)) if command.sec_before else {}
-
-
-def _names(given: str) -> list[str]:
-    """Return the names of functions in a value of --only: one name, or those in a file. Raises UsageError."""
-    if not given.startswith("@"):
-        return [given]
-    try:
-        lines = read_lines(Path(given[1:]))
-    except UsageError as error:
-        raise UsageError(f"--only: {error}") from error
-    names = [name for line in lines if (name := line.partition("#")[0].strip())]
-    if not names:
-        raise UsageError(f"--only: {given[1:]} names no function")
-    return names
-
-
 def _deliver(
     command: SkeletonConversion,
     place: Path,
-    summary: Callable[[Store, Blobs, Run], None] | None,
+    summary: Callable[[StoredRun], None] | None,
     stored: StoredRun,
     screen: Display,
 ) -> int:
     if summary and not command.quiet:
-        summary(stored.store, stored.blobs, stored.run)
+        summary(stored)
     if has_partial_crate(stored.run) and not command.branch:
         return deliver_partial_crate(stored, place, quiet=command.quiet)
     return deliver_crate(stored, place, screen, branch=command.branch, quiet=command.quiet)

@@ -7,8 +7,8 @@ from jarvis_cli.kit.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.kit.status_output import Display
 from jarvis_workers.c2rust.commands.fast_options import InterfaceConversion
 from jarvis_workers.c2rust.commands.interface_output import deliver_interface
+from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest, require_model, require_tools
 from jarvis_workers.c2rust.runs.crate_directory import check_target
-from jarvis_workers.c2rust.runs.fast_run import ConversionRequest, require_model, require_tools
 from jarvis_workers.c2rust.runs.interface_run import InterfaceInput, crate_digest, interface_request, read_interface
 from jarvis_workers.c2rust.stages.options import ParseOptions, TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import INTERFACE

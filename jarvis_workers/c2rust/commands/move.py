@@ -11,16 +11,17 @@ from jarvis_cli.kit.run_outcome import counted
 from jarvis_workers.c2rust.commands.fast import convert_project
 from jarvis_workers.c2rust.commands.run_options import ProjectMove
 from jarvis_workers.c2rust.runs.collect import collect_names, compile_options, write_names
-from jarvis_workers.c2rust.runs.fast_run import IMPROVING, OPTIMIZING, REPLACING, ConversionRequest, unfinished_run
+from jarvis_workers.c2rust.runs.conversion_request import IMPROVING, OPTIMIZING, REPLACING, ConversionRequest
+from jarvis_workers.c2rust.runs.fast_run import unfinished_run
 from jarvis_workers.c2rust.runs.replacement_results import ReplacementResult
 from jarvis_workers.c2rust.runs.scan_results import words_of_run
 from jarvis_workers.errors import UsageError
 from jarvis_workers.option import listed
 from jarvis_workers.paths import plain
+from jarvis_workers.runs.run_kinds import StoredRun
 from jarvis_workers.runs.runs import stages_of
 from jarvis_workers.runs.sources import is_address
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
@@ -67,8 +68,9 @@ def _unfinished(options: ProjectMove, request: ConversionRequest, settings: Sett
     return unfinished_run(store, settings, Path(options.path), request, fetch=options.fetch_crates)
 
 
-def _summary(store: Store, blobs: Blobs, run: Run) -> None:
+def _summary(stored: StoredRun) -> None:
     """Print a line per stage."""
+    _, store, blobs, run = stored
     replaced, say = ReplacementResult(store, blobs, run), words_of_run(run)
     for stage in stages_of(store, run):
         line = f"{stage.name}: {describe(stage, rate_of(stage), say=say)}"

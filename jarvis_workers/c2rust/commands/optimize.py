@@ -14,7 +14,7 @@ from jarvis_cli.kit.run_results import print_paths
 from jarvis_cli.kit.status_output import Display
 from jarvis_workers.c2rust.commands.conversion_output import has_result
 from jarvis_workers.c2rust.commands.optimize_options import CrateOptimization
-from jarvis_workers.c2rust.runs.fast_run import require_tools
+from jarvis_workers.c2rust.runs.conversion_request import require_tools
 from jarvis_workers.c2rust.runs.optimize_results import OptimizeResult, reset_progress, root_of, write_empty_report
 from jarvis_workers.c2rust.runs.optimize_run import OptimizeInput, chosen_files, find_rust_crate, optimize_request
 from jarvis_workers.errors import UsageError

@@ -15,7 +15,7 @@ from jarvis_cli.kit.status_output import Display, write_line
 from jarvis_workers.c2rust.commands.conversion_output import has_result
 from jarvis_workers.c2rust.commands.estimate import flags_of, print_estimate
 from jarvis_workers.c2rust.commands.replace_options import LibraryReplace
-from jarvis_workers.c2rust.runs.fast_run import require_model
+from jarvis_workers.c2rust.runs.conversion_request import require_model
 from jarvis_workers.c2rust.runs.replacement_results import ReplacementResult
 from jarvis_workers.c2rust.runs.replacement_run import ReplaceInput, names_in, replace_request
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, fetch_allowed

@@ -6,18 +6,30 @@ since, or that is not listed, is never overwritten or removed.
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
 
 MANIFEST = ".jarvis-crate.json"
 MANIFEST_BYTES = 64_000_000
 RUN, FILES = "run", "files"
 SOURCES, MOST_FILES = "src", 100_000
+RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
+
+
+def crate_name(root: Path) -> str:
+    """Return the name of the crate in a directory: the name of the directory, converted to a valid crate name.
+
+    Programs refer to the library by its name, which must not be a keyword or a crate of Rust itself.
+    """
+    name = re.sub(r"[^a-z0-9_]+", "_", root.resolve().name.lower()).strip("_") or "library"
+    return name if name[0].isalpha() and name not in KEYWORDS | RUST_CRATES else f"lib{name}"
 
 
 def check_target(crate: Path) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.interface_question import interface_files, interface_groups
+from jarvis_workers.c2rust.runs.conversion_request import require_model
 from jarvis_workers.c2rust.runs.crate_directory import MANIFEST
-from jarvis_workers.c2rust.runs.fast_run import require_model
 from jarvis_workers.c2rust.stages.interface_options import InterfaceOptions
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import INTERFACE

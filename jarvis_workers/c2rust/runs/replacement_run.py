@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.c2rust.function_uses import function_uses, root_functions
-from jarvis_workers.c2rust.runs.fast_run import require_model
+from jarvis_workers.c2rust.runs.conversion_request import require_model
 from jarvis_workers.c2rust.runs.project_files import Words, delayed_entries, read_lines, read_project
 from jarvis_workers.c2rust.runs.replacement_checkpoint import read_checkpoint
 from jarvis_workers.c2rust.stages.pipelines import REPLACE

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.runs.crate_directory import check_target, write_files
-from jarvis_workers.c2rust.runs.fast_run import crate_name
+from jarvis_workers.c2rust.runs.crate_directory import check_target, crate_name, write_files
 from jarvis_workers.errors import UsageError
 
 FILES = {"Cargo.toml": b"[package]\n", "src/lib.rs": b"mod a;\n", "src/a.rs": b"// a\n"}

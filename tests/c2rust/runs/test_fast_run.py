@@ -10,7 +10,8 @@ import pytest
 
 from jarvis_workers.builds.compile_sources import CompilePlan
 from jarvis_workers.c2rust.library_plan import LibraryPlan
-from jarvis_workers.c2rust.runs.fast_run import ConversionRequest, FastInput, fast_request, unfinished_run
+from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest
+from jarvis_workers.c2rust.runs.fast_run import FastInput, fast_request, unfinished_run
 from jarvis_workers.c2rust.runs.project_files import directory_of, write_project
 from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, PrepareOptions, TranslateOptions
 from jarvis_workers.errors import UsageError

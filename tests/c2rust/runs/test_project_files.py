@@ -8,8 +8,8 @@ import pytest
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.order import translation_order
-from jarvis_workers.c2rust.runs.fast_run import libraries_of
 from jarvis_workers.c2rust.runs.project_files import delayed_entries, directory_of, read_project, write_project
+from jarvis_workers.c2rust.runs.stated_plans import libraries_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.jarvis_directory import make_directory
 from tests.c2rust.projects import calls, symbol, unit

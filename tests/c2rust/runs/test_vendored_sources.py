@@ -10,7 +10,8 @@ import pytest
 from jarvis_workers.c2rust.bench.crate_archive import crates_of
 from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.library_replacement import LibraryChoice
-from jarvis_workers.c2rust.runs.fast_run import ConversionRequest, usable_crates
+from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest
+from jarvis_workers.c2rust.runs.fast_run import usable_crates
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, fetch_allowed, pack_crates
 from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, PrepareOptions, TranslateOptions
 from jarvis_workers.errors import UsageError
