@@ -4,16 +4,16 @@ A bench is held only while an answer is checked, not while the model thinks.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import Any
 
-from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.c2rust.bench.priority_semaphore import PrioritySemaphore
 from jarvis_workers.c2rust.body_translation import GATES_TOOL, encode_report
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.gates import GateReport, judge_differences
+from jarvis_workers.c2rust.stages.bench_tools import bench_tool
 from jarvis_workers.c2rust.stages.check_bodies import run_gates
 from jarvis_workers.c2rust.stages.compile_errors import crate_failure, error_report, error_summary, own_errors
 from jarvis_workers.c2rust.stages.drivers import driven_suites
@@ -21,7 +21,6 @@ from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.skeleton import checked_bench, project_bench, with_all_declared
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.c2rust.stages.translation_input import Translation
-from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.snapshots.resources import Resources
 
 # One bench keeps two thirds of a processor busy: the programs of its tests wait for each other.
@@ -35,14 +34,11 @@ def gates_tool(check: Callable[[str], GateReport]) -> Tool:
     """
     answers = count()
 
-    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
-        try:
-            with GATES.hold(next(answers)):
-                return ToolOutcome(stdout=encode_report(check(str(arguments["text"]))))
-        except (StepFailed, UsageError, SandboxError) as error:
-            raise ToolFailed(f"the gates did not run: {error}") from error
+    def run(text: object) -> str:
+        with GATES.hold(next(answers)):
+            return encode_report(check(str(text)))
 
-    return Tool(GATES_TOOL, "Run the gates on a body.", {}, lambda arguments: arguments, run)
+    return bench_tool(GATES_TOOL, "Run the gates on a body.", "the gates did not run", run)
 
 
 def check_body(

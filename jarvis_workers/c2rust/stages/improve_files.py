@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.c2rust.bench.crate_archive import files_of, tar_of
 from jarvis_workers.c2rust.crate_metrics import is_module
 from jarvis_workers.c2rust.file_improvement import TESTS_TOOL, ImprovedFile, improve_file, improver
 from jarvis_workers.c2rust.optimization import OptimizeReport
+from jarvis_workers.c2rust.stages.bench_tools import bench_tool
 from jarvis_workers.c2rust.stages.optimize_crate import CHANGES, REPORT, SPENT, PassPayload, crate_bench, sources_of
 from jarvis_workers.c2rust.stages.optimize_crate import STEP as OPTIMIZE
 from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions
 from jarvis_workers.c2rust.stages.translated_bodies import QUEUE
-from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
@@ -84,7 +84,8 @@ async def converse(work: ImproveWork, blobs: Blobs, runtime: AgentRuntime) -> Co
         report += OptimizeReport(errors=(SPENT,))
     elif "unsafe" in text or "TODO:" in text:
         resources = Resources(blobs, checkouts=runtime.setup.unpacked)
-        tool = _tests_tool(partial(_test, work, sources, resources, file))
+        test = partial(_test, work, sources, resources, file)
+        tool = bench_tool(TESTS_TOOL, "Run the tests of the crate.", "the tests did not run", test)
         improved = await _ask(work, file, text, min(left, options.attempts), tool, runtime)
         problems = (f"{file}: {improved.reason}",) if improved.reason else ()
         report += OptimizeReport(cargo_checks=improved.checks, errors=problems)
@@ -120,18 +121,6 @@ def _commit(work: ImproveWork, sources: Mapping[str, bytes], report: OptimizeRep
         children=tuple(_job(file, following) for file in files[:1]),
         blobs=tuple(zip((CHANGES, REPORT), stored, strict=True)),
     )
-
-
-def _tests_tool(test: "Any") -> Tool:
-    """Return the tool with which a conversation runs the tests; its output is the failure."""
-
-    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
-        try:
-            return ToolOutcome(stdout=test(str(arguments["text"])))
-        except (StepFailed, UsageError, SandboxError) as error:
-            raise ToolFailed(f"the tests did not run: {error}") from error
-
-    return Tool(TESTS_TOOL, "Run the tests of the crate.", {}, lambda arguments: arguments, run)
 
 
 def _test(work: ImproveWork, sources: Mapping[str, bytes], resources: Resources, file: str, text: str) -> str:

@@ -1,21 +1,20 @@
 """Ask a model for drivers of functions that no test and no generated input reaches: the step of stage `driver`."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
 from jarvis_workers.c2rust.driver_question import DRIVER_TOOL, driver_writer, write_driver
+from jarvis_workers.c2rust.stages.bench_tools import bench_tool
 from jarvis_workers.c2rust.stages.driver_requests import REQUEST, DriverRequest, driver_requests
 from jarvis_workers.c2rust.stages.drivers import DRIVER, STEP, driver_problem, encode_driver
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.skeleton import checked_bench, project_bench
 from jarvis_workers.c2rust.stages.translated_bodies import QUEUE
-from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -67,7 +66,8 @@ async def converse(work: DriverWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     request: DriverRequest = REQUEST.validate_json(await asyncio.to_thread(blobs.read, work.request))
     about = sha256(repr(request).encode("utf-8", "backslashreplace")).hexdigest()
     resources = Resources(blobs, checkouts=runtime.setup.unpacked)
-    tool = _driver_tool(partial(_problem, work.options, request, resources))
+    problem = partial(_problem, work.options, request, resources)
+    tool = bench_tool(DRIVER_TOOL, "Build and run a driver.", "the driver did not run", problem)
     with runtime.open(work.job, work.options.group, about, work.lines) as talk:
         agent = driver_writer(talk.platform.profile, talk.marks, work.options.agent_limits)
         conversation = write_driver(agent, request.slot, request.question)
@@ -85,15 +85,3 @@ async def converse(work: DriverWork, blobs: Blobs, runtime: AgentRuntime) -> Com
 def _problem(options: TranslateOptions, request: DriverRequest, resources: Resources, text: str) -> str:
     with project_bench(resources, options) as bench, checked_bench(resources, options) as checked:
         return driver_problem(bench, checked, request.driver(text), request.slot)
-
-
-def _driver_tool(problem: "Any") -> Tool:
-    """Return the tool with which a conversation builds and runs a driver; its output is the problem."""
-
-    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
-        try:
-            return ToolOutcome(stdout=problem(str(arguments["text"])))
-        except (StepFailed, UsageError, SandboxError) as error:
-            raise ToolFailed(f"the driver did not run: {error}") from error
-
-    return Tool(DRIVER_TOOL, "Build and run a driver.", {}, lambda arguments: arguments, run)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
-from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.c2rust.bench.crate_archive import files_of
 from jarvis_workers.c2rust.bench.crate_tests import CARGO_FAILED, crate_outcome
 from jarvis_workers.c2rust.interface_question import (
@@ -33,9 +33,9 @@ from jarvis_workers.c2rust.interface_translation import (
     interface_translator,
     translate_interface,
 )
+from jarvis_workers.c2rust.stages.bench_tools import bench_tool
 from jarvis_workers.c2rust.stages.interface_options import InterfaceOptions
 from jarvis_workers.c2rust.stages.translated_bodies import QUEUE
-from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.transcripts import lines
@@ -94,7 +94,14 @@ async def converse(work: InterfaceWork, blobs: Blobs, runtime: AgentRuntime) -> 
     if given.error.startswith(CARGO_FAILED):
         written = WrittenFiles({}, reason=f"the given crate does not build: {given.error}")
     else:
-        written = await _ask(work, runtime, question, _tool(check))
+        tool = bench_tool(
+            CRATE_TOOL,
+            "Build and test the crate.",
+            "the tests did not run",
+            lambda files: encode_outcome(check(files)),
+            "files",
+        )
+        written = await _ask(work, runtime, question, tool)
     content = await asyncio.to_thread(blobs.put, encode_written(written))
     return Commit(files=len(work.paths), blobs=((WRITTEN, content),))
 
@@ -125,13 +132,3 @@ def _check(crate: Mapping[str, bytes], options: InterfaceOptions, files: Mapping
     changed = {path: text.encode() for path, text in files.items()}
     with BUILDS:
         return crate_outcome({**crate, **changed}, options.command_limits, run_tests=run_tests and bool(files))
-
-
-def _tool(check: Any) -> Tool:
-    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
-        try:
-            return ToolOutcome(stdout=encode_outcome(check(arguments["files"])))
-        except (StepFailed, UsageError, SandboxError) as error:
-            raise ToolFailed(f"the tests did not run: {error}") from error
-
-    return Tool(CRATE_TOOL, "Build and test the crate.", {}, lambda arguments: arguments, run)
