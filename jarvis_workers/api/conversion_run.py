@@ -11,8 +11,9 @@ from jarvis_workers.api.c_project import symbol_place
 from jarvis_workers.api.silent_run import run_silently, say_nothing
 from jarvis_workers.api.user_settings import local_settings
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
+from jarvis_workers.c2rust.runs.conversion_files import SYMBOL_MAP, export_conversion, write_crate
 from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest, require_model, require_tools
-from jarvis_workers.c2rust.runs.conversion_results import SYMBOL_MAP, export_conversion, outcome, write_crate
+from jarvis_workers.c2rust.runs.conversion_results import outcome
 from jarvis_workers.c2rust.runs.crate_directory import check_target, crate_name
 from jarvis_workers.c2rust.runs.fast_run import FastInput, compiled_request
 from jarvis_workers.c2rust.runs.optimize_results import OptimizeResult, reset_progress, write_empty_report

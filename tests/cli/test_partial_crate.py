@@ -12,7 +12,7 @@ import pytest
 from jarvis_cli.kit.status_output import Quiet
 from jarvis_workers.c2rust.commands.conversion_output import conclude_partial_crate, write_new_crate
 from jarvis_workers.c2rust.conversion import Conversion, GateOutcome, SuiteResult
-from jarvis_workers.c2rust.runs.conversion_results import export_conversion
+from jarvis_workers.c2rust.runs.conversion_files import export_conversion
 from jarvis_workers.c2rust.runs.crate_directory import MANIFEST, write_files
 from jarvis_workers.c2rust.stages.pipelines import PARTIAL
 from jarvis_workers.errors import BrokerUnavailable, StoreFull, UsageError

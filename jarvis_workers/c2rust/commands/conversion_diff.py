@@ -10,7 +10,7 @@ from jarvis_cli.kit.run_outcome import counted
 from jarvis_cli.kit.status_output import write_line
 from jarvis_workers.c2rust.report.difference_formats import CONVERSION_DIFFERENCE_FORMS, ConversionSides
 from jarvis_workers.c2rust.runs.conversion_diff import compare_runs
-from jarvis_workers.c2rust.runs.scan_results import words_of_run
+from jarvis_workers.c2rust.runs.result_files import words_of_run
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.runs import wiring

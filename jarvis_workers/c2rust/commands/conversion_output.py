@@ -1,9 +1,8 @@
 """Output of runs that convert C projects: the report, the files of the project, the crate, and the exit code."""
 
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import typer
@@ -12,63 +11,17 @@ from jarvis_cli.kit import exits
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.run_results import print_paths, write_rendered
-from jarvis_cli.kit.status_output import Display, interruptible, write_line
-from jarvis_workers.c2rust.runs import conversion_results
+from jarvis_cli.kit.status_output import Display, write_line
+from jarvis_workers.c2rust.commands.partial_crates import partial_crate
+from jarvis_workers.c2rust.runs import conversion_files, conversion_results
 from jarvis_workers.c2rust.runs.crate_branch import write_branch
 from jarvis_workers.c2rust.runs.crate_directory import check_own, check_target
-from jarvis_workers.c2rust.runs.partial_crate import has_partial_crate, remove_partial_crate, submit_partial_crate
+from jarvis_workers.c2rust.runs.partial_crate import has_partial_crate
 from jarvis_workers.errors import JarvisError, StepFailed, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.runs import runs, wiring
 from jarvis_workers.runs.budgets import resume_flags
 from jarvis_workers.runs.run_kinds import StoredRun
-from jarvis_workers.settings import Settings
-from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
-
-# Execute the short run that makes the crate of a paused run.
-
-
-@contextmanager
-def partial_crate(settings: Settings, store: Store, paused: Run, screen: Display) -> Iterator[Run]:
-    """Yield the run that has made the crate of a paused run, where that one is executed; it is removed afterwards."""
-    if not runs.is_local(paused):
-        with interruptible(), _submitted(settings, store, paused, paused.executor, screen) as run_id:
-            yield _wait_for_workers(settings, store, run_id, screen)
-        return
-    with (
-        wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
-        interruptible(),
-        _submitted(settings, store, paused, local.executor, screen) as run_id,
-    ):
-        yield local.carry_out(run_id)
-
-
-def _wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
-    from jarvis_workers.runs import remote  # noqa: PLC0415
-
-    with remote.notifier_of(settings) as notifier:
-        return remote.carry_out(settings, store, notifier, run_id, show=screen.show, tell=screen.tell)
-
-
-@contextmanager
-def _submitted(settings: Settings, store: Store, paused: Run, executor: str, screen: Display) -> Iterator[str]:
-    """Submit the run, and yield its id; it is removed at the end."""
-    run_id = submit_partial_crate(store, paused, executor)
-    try:
-        yield run_id
-    finally:
-        waiting = runs.Waiting(
-            clock=time.monotonic,
-            sleep=time.sleep,
-            show=screen.show,
-            tell=screen.tell,
-            tick_seconds=settings.tick_seconds,
-            lease_seconds=settings.lease_seconds,
-        )
-        if not remove_partial_crate(store, run_id, waiting):
-            screen.tell("workers are still ending the merge; it is removed by: jarvis runs prune")
-
 
 NO_CRATE = "no crate so far"
 
@@ -85,9 +38,9 @@ def deliver_crate(stored: StoredRun, place: Path, screen: Display, *, branch: st
         crate = (
             f"{write_new_crate(stored, place, screen)}{os.sep}"
             if branch is None
-            else write_branch(place, branch, conversion_results.read_crate_files(store, blobs, run))
+            else write_branch(place, branch, conversion_files.read_crate_files(store, blobs, run))
         )
-        files = conversion_results.export_conversion(store, blobs, run, say=screen.tell)
+        files = conversion_files.export_conversion(store, blobs, run, say=screen.tell)
         if not quiet:
             for line in conversion_results.result_lines(store, blobs, run):
                 typer.echo(plain(line))
@@ -115,17 +68,17 @@ def export(stored: StoredRun, directory: Path | None) -> int:
     if directory and has_partial_crate(stored.run):
         return _export_partial_crate(stored, directory)
     _, store, blobs, run = stored
-    return print_paths(conversion_results.export_conversion(store, blobs, run, directory, say=write_line))
+    return print_paths(conversion_files.export_conversion(store, blobs, run, directory, say=write_line))
 
 
 def _export_partial_crate(stored: StoredRun, directory: Path) -> int:
-    paused, place = stored.run, directory / conversion_results.CRATE_DIRECTORY
+    paused, place = stored.run, directory / conversion_files.CRATE_DIRECTORY
     check_own(place, paused.id)
     check_target(place)
 
     def write(made: StoredRun) -> Path:
         _, store, blobs, run = made
-        print_paths(conversion_results.export_conversion(store, blobs, run, directory, say=screen.tell, paused=paused))
+        print_paths(conversion_files.export_conversion(store, blobs, run, directory, say=screen.tell, paused=paused))
         return place
 
     with display(quiet=False) as screen:
@@ -173,11 +126,11 @@ def write_new_crate(stored: StoredRun, place: Path, screen: Display, paused: Run
     """
     _, store, blobs, run = stored
     try:
-        conversion_results.write_crate(store, blobs, run, place, paused)
+        conversion_files.write_crate(store, blobs, run, place, paused)
     except UsageError as error:
         screen.tell(str(error))
         place = place.with_name(f"{place.name}_{(paused or run).id}")
-        conversion_results.write_crate(store, blobs, run, place, paused)
+        conversion_files.write_crate(store, blobs, run, place, paused)
     return place
 
 
@@ -186,7 +139,7 @@ def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     _, store, blobs, run = stored
     if has_result(run):
         write_rendered(stored, delivery)
-        conversion_results.export_conversion(store, blobs, run, say=screen.tell)
+        conversion_files.export_conversion(store, blobs, run, say=screen.tell)
         screen.tell(f"to write the crate: jarvis runs export {run.id} -d DIR")
     return conclude(stored, screen)
 

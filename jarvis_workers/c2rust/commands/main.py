@@ -30,7 +30,7 @@ def scan(ctx: typer.Context, options: ProjectScan) -> int:
 
     The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; the output names it.
     """
-    from jarvis_workers.c2rust.commands.scan import scan_project  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.c2rust.commands.project_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
 
     return scan_project(options)
 

@@ -14,7 +14,7 @@ from jarvis_workers.c2rust.runs.collect import collect_names, compile_options, w
 from jarvis_workers.c2rust.runs.conversion_request import IMPROVING, OPTIMIZING, REPLACING, ConversionRequest
 from jarvis_workers.c2rust.runs.fast_run import unfinished_run
 from jarvis_workers.c2rust.runs.replacement_results import ReplacementResult
-from jarvis_workers.c2rust.runs.scan_results import words_of_run
+from jarvis_workers.c2rust.runs.result_files import words_of_run
 from jarvis_workers.errors import UsageError
 from jarvis_workers.option import listed
 from jarvis_workers.paths import plain

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from jarvis_workers.c2rust.conversion import compare_conversions
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.c2rust.runs.conversion_results import read_conversion
-from jarvis_workers.c2rust.runs.scan_results import words_of_run
+from jarvis_workers.c2rust.runs.result_files import words_of_run
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.pipelines import CONVERTING
 from jarvis_workers.errors import UsageError

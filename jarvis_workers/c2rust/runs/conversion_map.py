@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.function_map import read_map_lines, rust_texts
-from jarvis_workers.c2rust.runs.conversion_results import SYMBOL_MAP, read_conversion, read_crate_files
+from jarvis_workers.c2rust.runs.conversion_files import SYMBOL_MAP, read_crate_files
+from jarvis_workers.c2rust.runs.conversion_results import read_conversion
 from jarvis_workers.c2rust.runs.crate_directory import MANIFEST, read_crate
 from jarvis_workers.c2rust.runs.edited_crate import IN_RUST, find_crate
 from jarvis_workers.c2rust.runs.project_files import directory_of, read_lines

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate_edits import CrateEdits, read_edits
+from jarvis_workers.c2rust.runs.conversion_files import read_crate_files
 from jarvis_workers.c2rust.runs.conversion_request import require_tools
-from jarvis_workers.c2rust.runs.conversion_results import read_conversion, read_crate_files
+from jarvis_workers.c2rust.runs.conversion_results import read_conversion
 from jarvis_workers.c2rust.runs.crate_directory import MANIFEST, read_crate
 from jarvis_workers.c2rust.stages import merge_bodies
 from jarvis_workers.c2rust.stages.check_edits import EditedCrate, check_edits

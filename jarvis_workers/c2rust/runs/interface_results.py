@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from jarvis_workers.c2rust.interface_result import InterfaceResult, decode_result
-from jarvis_workers.c2rust.runs.conversion_results import write_crate
-from jarvis_workers.c2rust.runs.scan_results import read_artifact
+from jarvis_workers.c2rust.runs.conversion_files import write_crate
+from jarvis_workers.c2rust.runs.result_files import read_artifact
 from jarvis_workers.c2rust.stages.merge_interface import RESULT
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.run_kinds import Panel, StoredRun, text_panel

@@ -18,7 +18,7 @@ from jarvis_workers.c2rust.runs.optimize_run import (
     read_progress,
 )
 from jarvis_workers.c2rust.runs.project_files import write_file
-from jarvis_workers.c2rust.runs.scan_results import read_artifact, write_new
+from jarvis_workers.c2rust.runs.result_files import read_artifact, write_new
 from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions
 from jarvis_workers.c2rust.stages.write_optimization import MODEL, REPORT_FILE, pass_file
 from jarvis_workers.errors import UsageError

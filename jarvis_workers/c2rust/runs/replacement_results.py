@@ -21,7 +21,7 @@ from jarvis_workers.c2rust.runs.project_files import (
     write_file,
 )
 from jarvis_workers.c2rust.runs.replacement_checkpoint import CheckpointKey, remove_checkpoint, write_checkpoint
-from jarvis_workers.c2rust.runs.scan_results import read_artifact, write_new
+from jarvis_workers.c2rust.runs.result_files import read_artifact, write_new
 from jarvis_workers.c2rust.stages import prune_symbols as artifacts
 from jarvis_workers.c2rust.stages.replace_options import ReplaceOptions
 from jarvis_workers.c2rust.stages.replaceable_project import STEP, project_of, verdicts_of

@@ -7,21 +7,17 @@ from pathlib import Path
 from jarvis_workers.c2rust.report import json as json_report
 from jarvis_workers.c2rust.report import markdown, text
 from jarvis_workers.c2rust.report.body import ScanBody, decode_body
-from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.runs.project_files import RAW_SYMBOLS, SYMBOLS, directory_of, keep_edited, write_file
+from jarvis_workers.c2rust.runs.result_files import read_artifact, words_of_run, write_new
 from jarvis_workers.c2rust.runs.scan_report import REPORT_FILE
 from jarvis_workers.c2rust.stages.link_symbols import DOT, ORDER
-from jarvis_workers.c2rust.stages.options import ParseOptions
 from jarvis_workers.c2rust.stages.write_report import PAGE, REPORT, graph_body, load
 from jarvis_workers.errors import UsageError
-from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.runs.run_kinds import Panel, StoredRun, text_panel
 from jarvis_workers.runs.run_part import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
-from jarvis_workers.words import Words
 
 Say = Callable[[str], None]
 FORMATS = ("text", "markdown", "json", "html")
@@ -35,11 +31,6 @@ FILES: Mapping[str, str] = {
     DOT: DOT,
     "graph.html": PAGE,
 }
-
-
-def words_of_run(run: Run) -> Words:
-    """Return the translator into the language with which a run over a C project was submitted."""
-    return words_in_reports(ParseOptions.of(run).lang)
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
@@ -104,19 +95,3 @@ def export_symbols(
         lines = [content.decode()]
         written.append(write_new(directory / name, lines) if directory else write_file(root, name, lines, say))
     return written
-
-
-def write_new(path: Path, lines: list[str]) -> Path:
-    """Write a file, and its directory if it is missing; return its path. Raises UsageError."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return write_whole(path, lines)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-
-def read_artifact(store: Store, blobs: Blobs, run: Run, name: str) -> bytes | None:
-    """Return the artifact of a run with this name, or None if there is none."""
-    with store.read() as session:
-        blob = artifacts.find(session, run.id, name)
-    return blobs.read(blob) if blob else None

@@ -10,7 +10,7 @@ import pytest
 from jarvis_workers.c2rust.bench.crate_archive import files_of
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, decode_conversion
 from jarvis_workers.c2rust.crate_edits import read_edits
-from jarvis_workers.c2rust.runs.conversion_results import export_conversion
+from jarvis_workers.c2rust.runs.conversion_files import export_conversion
 from jarvis_workers.c2rust.stages import check_edits, make_skeleton, merge_bodies
 from jarvis_workers.c2rust.stages.check_bodies import batch_size
 from jarvis_workers.c2rust.stages.check_edits import EditedCrate, EditOutcome
