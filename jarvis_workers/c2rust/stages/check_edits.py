@@ -19,9 +19,8 @@ from jarvis_workers.c2rust.gates import (
 )
 from jarvis_workers.c2rust.stages.body_union import BESIDE
 from jarvis_workers.c2rust.stages.check_bodies import run_gates
-from jarvis_workers.c2rust.stages.conversion_project import function_types
 from jarvis_workers.c2rust.stages.final_bodies import MergeWork
-from jarvis_workers.c2rust.stages.final_crate import CrateSources, first_error
+from jarvis_workers.c2rust.stages.final_crate import first_error
 from jarvis_workers.c2rust.stages.rustc_checks import check_bodies, run_clippy
 from jarvis_workers.c2rust.stages.skeleton import Skeleton, checked_bench, project_bench, with_all_declared
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
@@ -50,7 +49,7 @@ class EditOutcome(NamedTuple):
 def check_edits(crate: EditedCrate, work: MergeWork, conversion: Conversion, resources: Resources) -> EditOutcome:
     """Return the gate results of the edited functions. Raises StepFailed if there are no programs to test with."""
     skeleton = work.read_skeleton(resources.blobs, conversion)
-    types = function_types(CrateSources.open(work.units, work.snapshot, work.options, resources.blobs).project)
+    types = work.types(resources.blobs)
     with project_bench(resources, work.options) as bench, checked_bench(resources, work.options) as checked:
         suites = BenchSuites(bench, work.options.tests, skeleton.suite_limits, checked)
         reports = _gates(bench, suites, skeleton, crate.edits)

@@ -16,10 +16,9 @@ from jarvis_workers.c2rust.stages.check_bodies import STEP as CHECK
 from jarvis_workers.c2rust.stages.check_bodies import reached_functions, read_checked
 from jarvis_workers.c2rust.stages.library_plans import STEP as PRUNE
 from jarvis_workers.c2rust.stages.library_plans import RunLibraries, libraries_in
-from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.c2rust.stages.options import FastOptions, read_options
 from jarvis_workers.c2rust.stages.run_values import of_run
-from jarvis_workers.c2rust.stages.unit_batches import definition_blobs, read_unit_definitions
+from jarvis_workers.c2rust.stages.unit_batches import SYMBOLS_STAGE, definition_blobs, read_unit_definitions
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import jobs

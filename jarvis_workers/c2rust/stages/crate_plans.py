@@ -1,38 +1,22 @@
-"""The plan of a crate between its stages: the questions of jobs, and the modules and signatures that they return."""
+"""The plan of a crate: the modules and signatures that its jobs return, or that the files of a project state."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.crate_layout import MISSING, read_placement
 from jarvis_workers.c2rust.layout_question import PLANNED_LAYOUT
 from jarvis_workers.c2rust.plan_files import PlanFiles
-from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, plannable_enums
+from jarvis_workers.c2rust.project import Project, plain_name, plannable_enums
 from jarvis_workers.c2rust.rust_types import project_types
-from jarvis_workers.c2rust.shims import forward_refusal
 from jarvis_workers.c2rust.signature_question import PLANNED_SIGNATURES
-from jarvis_workers.c2rust.stages.conversion_project import job_results, project_of
-from jarvis_workers.c2rust.stages.library_plans import unneeded_functions
-from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE
-from jarvis_workers.c2rust.stages.options import FastOptions
-from jarvis_workers.c2rust.translation import is_chosen
 from jarvis_workers.paths import listing
-from jarvis_workers.pipeline.history import StageHistory, read_result
-from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.values import AGENT_QUEUE, NewJob
 
 # The stages, which are also the names of the blobs of their jobs.
 LAYOUT, SIGNATURES = "layout", "signatures"
 NAMES_SHOWN = 10
-
-
-@dataclass(frozen=True)
-class QuestionPayload(JsonRecord):
-    """The blob of the question of a job."""
-
-    question: str
 
 
 @dataclass(frozen=True)
@@ -46,26 +30,6 @@ class CrateModules:
     functions: Mapping[str, Sequence[PassedParameter]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     enums: Mapping[str, str] = field(default_factory=dict)
-
-
-def question_job(step: str, label: str, question: str) -> NewJob:
-    """Return the job that asks a question, given by its blob."""
-    payload = QuestionPayload(question).to_json()
-    return NewJob(step, AGENT_QUEUE, label, sha256(f"{step}:{question}".encode()).hexdigest(), payload=payload)
-
-
-def read_stage_project(blobs: Blobs, earlier: StageHistory) -> Project:
-    """Return the project of a run, for the plan of a stage."""
-    return project_of(blobs, job_results(earlier.outcomes(SYMBOLS_STAGE)))
-
-
-def planned_functions(
-    project: Project, options: FastOptions, earlier: StageHistory, blobs: Blobs
-) -> Iterator[ProjectItem]:
-    """Yield the functions that get a Rust signature, without those that need none because libraries replace others."""
-    unneeded, only = unneeded_functions(options, earlier, blobs), options.only
-    left = (one for one in project.functions if one.definition.key not in unneeded)
-    return (one for one in left if not one.refusal and not forward_refusal(one) and is_chosen(one, only))
 
 
 def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str], files: CrateModules) -> CrateModules:

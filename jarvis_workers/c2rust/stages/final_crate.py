@@ -4,70 +4,27 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from jarvis_workers.c2rust.bench.crate_archive import dependencies_in
 from jarvis_workers.c2rust.bench.crate_programs import exported_symbols, is_program, run_with_programs
 from jarvis_workers.c2rust.bench.project_bench import CRATE, ProjectBench
 from jarvis_workers.c2rust.conversion import BUILD, FunctionResult, GateOutcome
-from jarvis_workers.c2rust.delivery import CrateText, Delivery, c_interface, deliver, included_files, units_of
+from jarvis_workers.c2rust.delivery import CrateText, Delivery, c_interface, deliver
 from jarvis_workers.c2rust.gates import take_back
 from jarvis_workers.c2rust.golden_tests import golden_tests
-from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.slots import MAIN, ORIGINAL
-from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
+from jarvis_workers.c2rust.stages.crate_sources import CrateSources
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.skeleton import Skeleton
-from jarvis_workers.c2rust.stages.unit_batches import DEFINITIONS, UNITS, read_unit_definitions, read_units
 from jarvis_workers.paths import listing
-from jarvis_workers.pipeline.history import read_result
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.reader import open_snapshot
-from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.cargo import CargoMessage
 
-# Attributes on which the linker and the loader act: without the C file they have no effect.
-LINKED = frozenset(("alias", "constructor", "destructor", "ifunc", "section", "weak"))
 ATTRIBUTE = "its attribute has an effect on linking or loading: {}"
 UNCUT = "it cannot be removed from its C file, so the file is kept"
 MOST_CRATES, MOST_PROGRAMS, MOST_NAMES = 4, 200, 5
 # The gates.
 INTERFACE, TESTS = "C interface", "tests with the crate"
-
-
-class CrateSources(NamedTuple):
-    """The input of the user's crate in addition to the skeleton."""
-
-    project: Project
-    commands: Sequence[CompileCommand]
-    files: Mapping[bytes, bytes]
-    includes: Mapping[bytes, Collection[bytes]]
-    attributes: Mapping[str, str]
-    name: str
-
-    @classmethod
-    def open(cls, units: Iterable[str], snapshot: str, options: FastOptions, blobs: Blobs) -> Self:
-        """Read the sources of a run from the results of the jobs that read its units."""
-        found = [read_result(blobs, result).blobs for result in units]
-        read = dict(read_unit_definitions(blobs, [one[DEFINITIONS] for one in found if DEFINITIONS in one]))
-        includes: dict[bytes, set[bytes]] = {}
-        attributes: dict[str, str] = {}
-        for unit in read_units(blobs, [one[UNITS] for one in found if UNITS in one]):
-            includes.setdefault(unit.file, set()).update(unit.includes)
-            attributes |= {one.key: fact for one in unit.symbols for fact in one.facts if fact in LINKED}
-        with open_snapshot(blobs, snapshot) as reader:
-            entries = {entry.path: entry for entry in reader.files()}
-            chosen = units_of(decode_commands(blobs.read(options.commands)), read)
-            commands = [one for one in chosen if one.file in entries]
-            for file in {one.file for one in commands} - includes.keys():
-                includes[file] = included_files(file, entries, lambda one: reader.read(entries[one]))
-            paths = includes.keys() | {file for files in includes.values() for file in files}
-            files = {path: reader.read(entry) for path, entry in entries.items() if path in paths}
-        return cls(read_project(read.values()), commands, files, includes, attributes, options.crate)
-
-    def linked(self) -> dict[str, str]:
-        """Return the attributes that keep functions and variables in C, by slot."""
-        items = ((item.slot, self.attributes.get(item.definition.key, "")) for item in self.project.items)
-        return {slot: attribute for slot, attribute in items if attribute}
 
 
 class FinalCrate(NamedTuple):

@@ -16,15 +16,14 @@ from jarvis_workers.c2rust.layout_question import (
     plan_layout,
 )
 from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, plannable_enums
-from jarvis_workers.c2rust.stages.crate_plans import (
-    LAYOUT,
+from jarvis_workers.c2rust.stages.crate_plans import LAYOUT, type_names
+from jarvis_workers.c2rust.stages.options import PrepareOptions
+from jarvis_workers.c2rust.stages.plan_questions import (
     QuestionPayload,
     planned_functions,
     question_job,
     read_stage_project,
-    type_names,
 )
-from jarvis_workers.c2rust.stages.options import PrepareOptions
 from jarvis_workers.c2rust.store import symbols
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown

@@ -17,9 +17,9 @@ from jarvis_workers.c2rust.crate_metrics import crate_metrics
 from jarvis_workers.c2rust.gates import take_back, verdict
 from jarvis_workers.c2rust.library_plan import LibraryPlan, with_libraries
 from jarvis_workers.c2rust.stages.body_union import BESIDE, unite
-from jarvis_workers.c2rust.stages.conversion_project import function_types
+from jarvis_workers.c2rust.stages.crate_sources import CrateSources
 from jarvis_workers.c2rust.stages.final_bodies import MergeWork
-from jarvis_workers.c2rust.stages.final_crate import CrateSources, FinalCrate, settle
+from jarvis_workers.c2rust.stages.final_crate import FinalCrate, settle
 from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.rustc_checks import run_clippy
@@ -78,8 +78,8 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     """Return the functions with their final states, as a blob."""
     blobs, options = resources.blobs, work.options
     skeleton, bodies, remarks = work.read_bodies(blobs)
-    sources = CrateSources.open(work.units, work.snapshot, options, blobs)
-    checked = work.gates(blobs, function_types(sources.project))
+    sources = CrateSources.open(work, blobs)
+    checked = work.gates(blobs, sources.types())
     state: FunctionState = "forwarded" if options.forward else "mechanical"
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
     libraries = work.libraries(blobs)

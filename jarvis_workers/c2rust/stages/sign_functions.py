@@ -20,17 +20,14 @@ from jarvis_workers.c2rust.signature_question import (
 )
 from jarvis_workers.c2rust.signatures import propose_signatures
 from jarvis_workers.c2rust.stages.c_sources import CodePlace, read_c_texts
-from jarvis_workers.c2rust.stages.crate_plans import (
-    LAYOUT,
-    SIGNATURES,
+from jarvis_workers.c2rust.stages.crate_plans import LAYOUT, SIGNATURES, read_files, read_plan
+from jarvis_workers.c2rust.stages.options import PrepareOptions
+from jarvis_workers.c2rust.stages.plan_questions import (
     QuestionPayload,
     planned_functions,
     question_job,
-    read_files,
-    read_plan,
     read_stage_project,
 )
-from jarvis_workers.c2rust.stages.options import PrepareOptions
 from jarvis_workers.paths import from_shown, shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs

@@ -3,17 +3,19 @@
 A unit is identified by its index in the run's compile commands.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jarvis_workers.paths import plain, shown
+from jarvis_workers.paths import from_shown, plain, shown
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.clang.c_types import UnitDefinitions
-from jarvis_workers.source.clang.unit import Diagnostic, Unit
+from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Unit
 from jarvis_workers.source.clang.unit_json import decode_definitions, decode_errors, decode_unit
+from jarvis_workers.store.values import StageJob
 
 # Fixed cost of a unit, which is that of its headers, in bytes of source that take as long to read.
 UNIT_BYTES = 50_000
@@ -24,6 +26,9 @@ BATCHES_PER_PROCESS = 4
 # The names of the blobs with the facts of a batch, and with its definitions if the run reads them.
 UNITS, DEFINITIONS = "units", "definitions"
 MESSAGE_LENGTH = 300
+# The stage whose jobs read batches.
+SYMBOLS_STAGE = "symbols"
+NOT_REACHED = "not reached before the run ended"
 
 
 @dataclass(frozen=True)
@@ -93,3 +98,54 @@ def first_error(errors: Sequence[Diagnostic]) -> str:
     place = f"{shown(first.file)}:{first.line}: " if first.file else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{place}{plain(first.message)[:MESSAGE_LENGTH]}{more}"
+
+
+def unit_blobs(blobs: Blobs, batches: Iterable[StageJob]) -> Iterator[str]:
+    """Yield the names of the blobs that contain the units of some jobs."""
+    for batch in batches:
+        found = read_result(blobs, batch.result).blobs
+        if UNITS in found:
+            yield found[UNITS]
+
+
+class UnitGaps(NamedTuple):
+    """The units that were not read, with reasons, and warnings about units that were read with errors.
+
+    A file that is compiled several times has an entry for each of its units that was not read.
+    """
+
+    not_checked: tuple[tuple[bytes, str], ...]
+    warnings: tuple[str, ...]
+
+
+def unit_gaps(blobs: Blobs, commands: Sequence[CompileCommand], batches: Sequence[StageJob]) -> UnitGaps:
+    """Return the gaps of a run; a unit whose job failed has the job's reason."""
+    gaps = [
+        (from_shown(path), reason) for batch in batches for path, reason in read_result(blobs, batch.result).not_checked
+    ]
+    done: set[int] = set()
+    warnings: set[str] = set()
+    for index, errors in read_errors(blobs, unit_blobs(blobs, batches)):
+        done.add(index)
+        if errors:
+            warnings.add(f"{shown(commands[index].file)} was read with errors: {first_error(errors)}")
+    named = Counter(path for path, _ in gaps)
+    reasons = _reasons(batches)
+    for index, command in enumerate(commands):
+        if index in done:
+            continue
+        if named[command.file]:
+            named[command.file] -= 1
+        else:
+            gaps.append((command.file, reasons.get(index, NOT_REACHED)))
+    return UnitGaps(tuple(sorted(gaps)), tuple(sorted(warnings)))
+
+
+def _reasons(batches: Sequence[StageJob]) -> dict[int, str]:
+    """Return the reason why each unit of a failed job was not read."""
+    return {
+        index: batch.reason
+        for batch in batches
+        if batch.state == "failed" and batch.reason
+        for index in UnitsPayload.from_json(batch.payload).units
+    }

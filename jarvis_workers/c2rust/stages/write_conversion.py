@@ -9,12 +9,12 @@ from jarvis_workers.c2rust.crate_metrics import crate_metrics
 from jarvis_workers.c2rust.stages.conversion_page import conversion_page
 from jarvis_workers.c2rust.stages.final_bodies import STAGES as TRANSLATING
 from jarvis_workers.c2rust.stages.final_bodies import Translations
-from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE, unit_gaps
 from jarvis_workers.c2rust.stages.merge_bodies import STEP as MERGE
 from jarvis_workers.c2rust.stages.merge_bodies import read_merged
 from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
 from jarvis_workers.c2rust.stages.rule_findings import rule_findings
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, read_skeleton
+from jarvis_workers.c2rust.stages.unit_batches import SYMBOLS_STAGE, unit_gaps
 from jarvis_workers.c2rust.stages.write_optimization import REPORT_FILE, OptimizationWork, optimized_files
 from jarvis_workers.c2rust.stages.write_optimization import load as load_optimization
 from jarvis_workers.c2rust.store import symbols

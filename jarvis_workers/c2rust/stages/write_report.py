@@ -11,8 +11,8 @@ from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, encode_bo
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
-from jarvis_workers.c2rust.stages.link_symbols import SYMBOLS_STAGE, unit_gaps
 from jarvis_workers.c2rust.stages.options import ParseOptions, decode_commands
+from jarvis_workers.c2rust.stages.unit_batches import SYMBOLS_STAGE, unit_gaps
 from jarvis_workers.c2rust.store import symbols
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown

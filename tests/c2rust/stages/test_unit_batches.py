@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.stages.link_symbols import NOT_REACHED, unit_gaps
-from jarvis_workers.c2rust.stages.unit_batches import BATCH_UNITS, UnitsPayload, balance, first_error, pack_units
+from jarvis_workers.c2rust.stages.unit_batches import (
+    BATCH_UNITS,
+    NOT_REACHED,
+    UnitsPayload,
+    balance,
+    first_error,
+    pack_units,
+    unit_gaps,
+)
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Unit
 from jarvis_workers.source.clang.unit_json import encode_unit
