@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from jarvis_workers.c2rust.bench.crate_archive import tar_of
+from jarvis_workers.c2rust.bench.crate_archive import CRATE, tar_of
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, encode_conversion
 from jarvis_workers.c2rust.runs.fast_run import FastInput
 from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, PrepareOptions, TranslateOptions
 from jarvis_workers.c2rust.stages.pipelines import PREPARE, RUN, TRANSPILE
-from jarvis_workers.c2rust.stages.write_conversion import CONVERSION, CRATE, PAGE
+from jarvis_workers.c2rust.stages.write_conversion import CONVERSION, PAGE
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.request import RunRequest
 from jarvis_workers.runs.scan_request import blobs_of, selection_of

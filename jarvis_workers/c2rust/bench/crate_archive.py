@@ -9,6 +9,8 @@ from pathlib import Path
 from jarvis_workers.c2rust.vendored_crates import CONFIG, LOCK_FILE, MANIFEST, VENDOR, VendoredCrates, read_vendored
 
 RUNS = 2
+# The name of the artifact with the crate of a run.
+CRATE = "crate.tar"
 
 
 def tar_of(files: Mapping[str, bytes]) -> bytes:

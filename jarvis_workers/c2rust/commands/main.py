@@ -42,7 +42,7 @@ def lib_replace(ctx: typer.Context, options: LibraryReplace) -> int:
     functions of exported tables stay. Crates other than std must be in c2rust.allowed_crates. symbols.jsonl and
     translation_order.jsonl become the pruned ones. Exit 3: a function could not be judged; it is not replaced.
     """
-    from jarvis_workers.c2rust.commands.replace import replace_functions  # noqa: PLC0415
+    from jarvis_workers.c2rust.commands.library_replace import replace_functions  # noqa: PLC0415
 
     return replace_functions(options)
 
@@ -54,7 +54,7 @@ def optimize(ctx: typer.Context, options: CrateOptimization) -> int:
     test must pass before and after each pass. Files are written at the end, and only if none has been edited meanwhile.
     Exit 3: a file was not optimized, or --max-checks was reached.
     """
-    from jarvis_workers.c2rust.commands.optimize import optimize_crate  # noqa: PLC0415
+    from jarvis_workers.c2rust.commands.crate_optimization import optimize_crate  # noqa: PLC0415
 
     return optimize_crate(options)
 

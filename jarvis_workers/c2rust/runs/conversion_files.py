@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from jarvis_workers.c2rust.bench.crate_archive import files_of
+from jarvis_workers.c2rust.bench.crate_archive import CRATE, files_of
 from jarvis_workers.c2rust.conversion import Conversion, decode_conversion
 from jarvis_workers.c2rust.crate_layout import plan_text
 from jarvis_workers.c2rust.report.conversion_text import symbol_map_lines
@@ -24,7 +24,7 @@ from jarvis_workers.c2rust.runs.project_files import (
 from jarvis_workers.c2rust.runs.replacement_results import FILES as REPLACED_FILES
 from jarvis_workers.c2rust.runs.result_files import read_artifact, write_new
 from jarvis_workers.c2rust.stages.pipelines import PREPARE, RUN, SKELETON
-from jarvis_workers.c2rust.stages.write_conversion import CRATE, PLANNED
+from jarvis_workers.c2rust.stages.write_conversion import PLANNED
 from jarvis_workers.errors import UsageError
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from jarvis_workers.c2rust.bench.crate_archive import CRATE
 from jarvis_workers.c2rust.stages.merge_interface import RESULT
 from jarvis_workers.c2rust.stages.merge_interface import STEP as MERGE
-from jarvis_workers.c2rust.stages.write_conversion import CRATE
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.single_job import single_job

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jarvis_workers.c2rust.bench.crate_archive import files_of, tar_of
+from jarvis_workers.c2rust.bench.crate_archive import CRATE, files_of, tar_of
 from jarvis_workers.c2rust.bench.crate_tests import crate_outcome
 from jarvis_workers.c2rust.given_interface import missing_functions
 from jarvis_workers.c2rust.interface_question import interface_files
@@ -17,7 +17,6 @@ from jarvis_workers.c2rust.interface_result import (
 from jarvis_workers.c2rust.interface_translation import WrittenFiles, decode_written
 from jarvis_workers.c2rust.stages.gate_cache import QUEUE
 from jarvis_workers.c2rust.stages.interface_options import InterfaceOptions
-from jarvis_workers.c2rust.stages.write_conversion import CRATE
 from jarvis_workers.c2rust.stages.write_interface import STEP as INTERFACE
 from jarvis_workers.c2rust.stages.write_interface import WRITTEN, GroupPayload
 from jarvis_workers.pipeline.history import read_result

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_workers.c2rust.bench.crate_archive import files_of, tar_of
+from jarvis_workers.c2rust.bench.crate_archive import CRATE, files_of, tar_of
 from jarvis_workers.c2rust.conversion import Conversion, encode_conversion, is_unproven
 from jarvis_workers.c2rust.crate_metrics import crate_metrics
 from jarvis_workers.c2rust.stages.conversion_page import conversion_page
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 IMPROVED = "the model improved {}: the tests of the crate pass, the gates were not run again"
 # The names of the artifacts.
-CONVERSION, CRATE, PAGE, PLANNED = "conversion", "crate.tar", "report.html", "planned"
+CONVERSION, PAGE, PLANNED = "conversion", "report.html", "planned"
 STEP = "report"
 
 
