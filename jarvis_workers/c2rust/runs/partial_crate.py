@@ -8,7 +8,7 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
-from jarvis_workers.c2rust.stages.check_bodies import STEP as CHECK
+from jarvis_workers.c2rust.stages.checked_functions import STEP as CHECK
 from jarvis_workers.c2rust.stages.pipelines import PARTIAL, PARTIAL_FAST, RUN, TRANSPILE
 from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job

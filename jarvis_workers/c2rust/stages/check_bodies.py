@@ -1,7 +1,6 @@
 """Run the gates on a batch of functions, using a bench."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.gates import GateReport, check_function
+from jarvis_workers.c2rust.stages.checked_functions import CHECKED, STEP, encode_checked
 from jarvis_workers.c2rust.stages.drivers import STEP as DRIVERS
 from jarvis_workers.c2rust.stages.drivers import driven_suites, driver_blobs
 from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
@@ -23,7 +23,7 @@ from jarvis_workers.c2rust.stages.skeleton import (
 )
 from jarvis_workers.c2rust.stages.suite_runs import BenchSuites
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
     from jarvis_workers.store.values import Run
 
-STEP = "check"
-# The name of the blob with the outcomes of a batch.
-CHECKED = "checked"
 BY_DRIVER = "a driver of the model calls it"
 # Each job builds the crate on its bench first, if another has not done so: many functions share this.
 BATCH_FUNCTIONS = 32
@@ -150,27 +147,6 @@ def _passed_suite(report: GateReport) -> bool:
     return any(one.gate == "suite" and one.passed for one in report.gates)
 
 
-def reached_functions(blobs: Blobs, results: Iterable[str]) -> dict[str, GateOutcome]:
-    """Return the outcomes of the gate `reached` that are passed by slot, from the results of all jobs."""
-    gates = ((slot, one) for slot, report in read_checked(blobs, results).items() for one in report.gates)
-    return {slot: one for slot, one in gates if one.gate == "reached" and one.passed}
-
-
 def _by_driver(report: GateReport) -> GateReport:
     reached = (one._replace(detail=BY_DRIVER) if one.gate == "reached" and one.passed else one for one in report.gates)
     return report._replace(gates=tuple(reached))
-
-
-def encode_checked(checked: Sequence[GateReport]) -> bytes:
-    """Return outcomes as JSON."""
-    return json.dumps(checked).encode()
-
-
-def read_checked(blobs: Blobs, results: Iterable[str]) -> dict[str, GateReport]:
-    """Return the outcomes of all jobs by slot, from the results of the jobs."""
-    found: dict[str, GateReport] = {}
-    for one in results:
-        if name := read_result(blobs, one).blobs.get(CHECKED):
-            for slot, gates, calls, log in json.loads(blobs.read(name)):
-                found[slot] = GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls, log)
-    return found

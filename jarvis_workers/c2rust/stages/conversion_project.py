@@ -12,8 +12,8 @@ from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.gates import GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
-from jarvis_workers.c2rust.stages.check_bodies import STEP as CHECK
-from jarvis_workers.c2rust.stages.check_bodies import reached_functions, read_checked
+from jarvis_workers.c2rust.stages.checked_functions import STEP as CHECK
+from jarvis_workers.c2rust.stages.checked_functions import reached_functions, read_checked
 from jarvis_workers.c2rust.stages.library_plans import STEP as PRUNE
 from jarvis_workers.c2rust.stages.library_plans import RunLibraries, libraries_in
 from jarvis_workers.c2rust.stages.options import FastOptions, read_options

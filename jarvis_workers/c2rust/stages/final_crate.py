@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.bench.crate_archive import dependencies_in
 from jarvis_workers.c2rust.bench.crate_programs import exported_symbols, is_program, run_with_programs
@@ -14,11 +14,13 @@ from jarvis_workers.c2rust.delivery import CrateText, Delivery, c_interface, del
 from jarvis_workers.c2rust.gates import take_back
 from jarvis_workers.c2rust.golden_tests import golden_tests
 from jarvis_workers.c2rust.slots import MAIN, ORIGINAL
-from jarvis_workers.c2rust.stages.crate_sources import CrateSources
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.skeleton import Skeleton
 from jarvis_workers.paths import listing
 from jarvis_workers.toolchain.cargo import CargoMessage
+
+if TYPE_CHECKING:
+    from jarvis_workers.c2rust.stages.crate_sources import CrateSources
 
 ATTRIBUTE = "its attribute has an effect on linking or loading: {}"
 UNCUT = "it cannot be removed from its C file, so the file is kept"
@@ -39,7 +41,7 @@ class FinalCrate(NamedTuple):
 def settle(
     functions: list[FunctionResult],
     skeleton: Skeleton,
-    sources: CrateSources,
+    sources: "CrateSources",
     bench: ProjectBench,
     options: FastOptions,
 ) -> FinalCrate:
@@ -77,7 +79,7 @@ def settle(
 def _delivery(
     functions: Collection[FunctionResult],
     skeleton: Skeleton,
-    sources: CrateSources,
+    sources: "CrateSources",
     without: Collection[str],
     built: Mapping[str, Collection[str]],
     *,
@@ -129,7 +131,7 @@ def _unlinked(bench: ProjectBench, delivery: Delivery) -> dict[str, str]:
 
 
 def _interface(
-    bench: ProjectBench, sources: CrateSources, before: Collection[tuple[str, str]], pruned: Collection[str]
+    bench: ProjectBench, sources: "CrateSources", before: Collection[tuple[str, str]], pruned: Collection[str]
 ) -> GateOutcome:
     """Compare the symbols that the C objects export, but for the pruned ones, with those of the crate."""
     exported = {symbol for _, symbol in before}.difference(pruned)
