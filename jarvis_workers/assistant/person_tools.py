@@ -10,10 +10,12 @@ from typing import Any
 from pydantic import Field
 
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Definition
+from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.prompts import fill
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, Toolbox, ToolOutcome, typed
 from jarvis_workers.assistant.children import limits_left
+from jarvis_workers.assistant.planning import plan_and_run
 
 ASK_USER, SUB_AGENT = "ask_user", "sub_agent"
 DEPTH_MAX = 2
@@ -63,3 +65,13 @@ def make_child(parent: Agent, arguments: Mapping[str, Any], depth: int) -> Agent
     definition = Definition(system_prompt=prompt, name=name, language=parent.about.language)
     tools = Toolbox(tool for tool in parent.tools.tools if tool.name not in without)
     return Agent(definition, tools, profile=parent.profile, marks=parent.marks, limits=limits_left(parent))
+
+
+def run_planned(agent: Agent, task: str) -> Conversation[TaskResult]:
+    """Run a task, split into sub-tasks if the model says so; their agents cannot ask the person."""
+
+    def make(about: Definition, limits: AgentLimits) -> Agent:
+        tools = Toolbox(tool for tool in agent.tools.tools if tool.name != ASK_USER)
+        return Agent(about, tools, profile=agent.profile, marks=agent.marks, limits=limits)
+
+    return (yield from plan_and_run(agent, task, make_child=make))

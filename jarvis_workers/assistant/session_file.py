@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.limits import AgentUsage
 from jarvis_workers.errors import UsageError
 from jarvis_workers.models.platforms.protocol import Message, TokenUsage
 
@@ -92,6 +93,13 @@ def restore_session(agent: Agent, saved: SavedSession) -> None:
     agent.session.task = saved.prompt
     agent.session.user_data.update(saved.user_data)
     agent.spent = replace(agent.spent, usage=saved.usage, cost=saved.cost, unpriced=saved.unpriced)
+
+
+def clear_session(agent: Agent) -> None:
+    """Forget the messages and the usage of a conversation."""
+    agent.session.restore([], turn=1, rounds=0)
+    agent.session.task = ""
+    agent.spent = AgentUsage()
 
 
 def _problem(error: ValueError | RecursionError) -> str:

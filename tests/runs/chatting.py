@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.agents.tools.tool import ToolOutcome
-from jarvis_workers.assistant.chat.chat import Chat, ChatOptions, open_chat
+from jarvis_workers.assistant.chat.chat import Chat, open_chat
+from jarvis_workers.assistant.chat.chat_agent import ChatOptions
 from jarvis_workers.assistant.chat.chat_inputs import Inputs
 from jarvis_workers.assistant.chat.definitions import load_definition
 from jarvis_workers.assistant.person import Decision

@@ -33,7 +33,6 @@ from jarvis_workers.agents.loop.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agents.loop.plugins import LeftOutFiles
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.loop.transcript import Transcript, read_line
-from jarvis_workers.agents.mcp_client.server_files import servers_or_files
 from jarvis_workers.agents.mcp_client.servers import McpServers
 from jarvis_workers.agents.tools.tool import Tool, execute_script
 from jarvis_workers.agents.tools.web_search import search_web
@@ -99,8 +98,7 @@ class JobConversation:
             configured.tell(says)
             self.left_out.add(says)
 
-        servers = await in_thread(servers_or_files, configured.servers, tell)
-        running = McpServers(servers, tell)
+        running = McpServers(configured.servers, tell)
         self._resources.callback(running.close)
         return await in_thread(running.open)
 

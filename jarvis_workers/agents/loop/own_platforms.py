@@ -17,8 +17,8 @@ from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.profiles import GENERIC
-from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, estimate
-from jarvis_workers.models.platforms.registry import Maker
+from jarvis_workers.models.platforms.protocol import Message, ModelRequest, Platform, Reply, TokenUsage, estimate
+from jarvis_workers.models.platforms.registry import Maker, Providers
 
 OWN_MODELS = Path("~/.jarvis/models")
 NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platform_name")
@@ -38,6 +38,11 @@ def own_platforms(directories: Iterable[Path], leave_out: LeaveOut = leave_out) 
                 leave_out(path, str(error))
             else:
                 yield name, _maker(name, kind)
+
+
+def open_platform(group: ModelGroup) -> Platform:
+    """Return the platform of a model group outside of runs, which may be one of the user's."""
+    return Providers({}, dict(own_platforms([OWN_MODELS]))).open(group)
 
 
 class Adapted:

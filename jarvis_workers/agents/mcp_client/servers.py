@@ -11,6 +11,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.agents.mcp_client.server_files import servers_or_files
 from jarvis_workers.agents.tools.tool import Tool, ToolFailed
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
@@ -36,7 +37,10 @@ def open_servers(servers: Sequence[McpServer], tell: Callable[[str], None]) -> I
 
 
 class McpServers:
-    """Servers that are started by `open` and ended by `close`; `tell` gets one line for each that does not start."""
+    """Servers that are started by `open` and ended by `close`; `tell` gets one line for each that does not start.
+
+    Without configured servers, they are those of the deprecated files.
+    """
 
     def __init__(self, servers: Sequence[McpServer], tell: Callable[[str], None]) -> None:
         self._servers, self._tell = servers, tell
@@ -49,6 +53,7 @@ class McpServers:
 
     def open(self) -> list[Tool]:
         """Start the servers, and return the tools of those that have started."""
+        self._servers = servers_or_files(self._servers, self._tell)
         if not self._servers:
             return []
         try:

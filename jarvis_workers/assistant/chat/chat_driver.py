@@ -5,17 +5,19 @@ unless the question is the last one: then KeyboardInterrupt leaves the driver.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 from jarvis_workers.agents.loop.drivers import AgentWorld, perform_async
 from jarvis_workers.agents.loop.effects import Ask, RunTool, Want
-from jarvis_workers.agents.tools.tool import ToolOutcome
+from jarvis_workers.agents.loop.events import AFTER_TOOL_CALL, TOOL_FILTERED, EventBus
+from jarvis_workers.agents.loop.plugins import after_tool_callbacks
+from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
 from jarvis_workers.assistant.answer_display import AnswerText
 from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, ShowCall, Turn
 from jarvis_workers.errors import ModelError
-from jarvis_workers.models.platforms.protocol import Reply
+from jarvis_workers.models.platforms.protocol import Platform, Reply
 
 T = TypeVar("T")
 
@@ -54,15 +56,17 @@ class ChatDriver:
 
     def __init__(
         self,
-        world: AgentWorld,
+        platform: Platform,
+        tools: Toolbox,
+        bus: EventBus,
         person: Person,
         display: Display,
         stop_tool: Callable[[], None],
-        hidden: Collection[str] = (),
+        hidden: Collection[Tool] = (),
     ) -> None:
-        self._hidden = hidden
+        self._hidden = [tool.name for tool in hidden]
         self._person, self._display, self._stop_tool = person, display, stop_tool
-        self._world = replace(world, on_text=self._on_text)
+        self._world = AgentWorld(platform, tools.plus(*hidden), bus=bus, on_text=self._on_text)
         self._runner = asyncio.Runner()
         self._answer = AnswerText()
         self._has_text = False
@@ -140,3 +144,12 @@ class ChatDriver:
     def _show(self, text: str) -> None:
         if text:
             self._display.show_text(text)
+
+
+def open_bus(callbacks: Iterable[str], on_filtered: Callable[[], None]) -> EventBus:
+    """Return the bus of a conversation, with the callbacks of the user in these directories."""
+    bus = EventBus()
+    for listener in after_tool_callbacks(map(Path, callbacks)):
+        bus.subscribe(AFTER_TOOL_CALL, listener)
+    bus.subscribe(TOOL_FILTERED, lambda **_: on_filtered())
+    return bus

@@ -26,6 +26,11 @@ class ChatScripts:
     def __call__(self, interpreter: str, script: str) -> ToolOutcome:
         return self._scripts(interpreter, script)
 
+    @property
+    def runner(self) -> "ChatScripts | None":
+        """The runner of scripts, None without a sandbox."""
+        return self if self.tier != Tier.C else None
+
     def run_for_person(self, command: str) -> ToolOutcome:
         """Run a command of the person; its output goes with the next input."""
         outcome = self("bash", command)

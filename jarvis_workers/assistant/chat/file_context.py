@@ -1,6 +1,7 @@
 """The files that an input names with `@path`, as marked text for the model."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from jarvis_workers.agents.loop.untrusted_text import Guard
 from jarvis_workers.agents.tools.listing import DirectoryTree
@@ -10,11 +11,11 @@ from jarvis_workers.assistant.input_handlers import FILES_MAX, FileMention, Pers
 from jarvis_workers.paths import plain
 
 
-def context_of(text: PersonText, tree: DirectoryTree, guard: Guard, tell: Callable[[str], None]) -> str:
+def context_of(text: PersonText, root: Path, guard: Guard, tell: Callable[[str], None]) -> str:
     """Return the named lines of the files; a file that cannot be read is told, and its name remains text."""
     if text.left_out:
         tell(f"only the first {FILES_MAX} files are read; {text.left_out} more are left out")
-    return "\n\n".join(_sections(text, tree, guard, tell))
+    return "\n\n".join(_sections(text, DirectoryTree(root), guard, tell))
 
 
 def _sections(text: PersonText, tree: DirectoryTree, guard: Guard, tell: Callable[[str], None]) -> Iterator[str]:

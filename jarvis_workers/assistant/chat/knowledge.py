@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.loop.effects import Conversation
 from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.analysis import add_analysis
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
@@ -13,6 +14,7 @@ from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.memory.entry import MemoryDraft
 from jarvis_workers.assistant.memory.saving import add_guidance, add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags
+from jarvis_workers.assistant.methodology import with_methodologies
 from jarvis_workers.settings import Settings
 
 # What is kept of a turn.
@@ -41,11 +43,12 @@ class Knowledge:
             add_saving(agent)
         return [memory_tags(self.memories)]
 
-    def methodologies_for(self, task: str) -> str:
-        """Return the text of the methodologies that fit a task."""
+    def add_methodologies(self, agent: Agent, task: str, text: str) -> Conversation[str]:
+        """Return a task with the methodologies that fit what the person wrote."""
         if not self.definition.uses_methodology:
-            return ""
-        return methodologies_for(self.settings, task, self.root, self.tell)
+            return task
+        notes = methodologies_for(self.settings, text, self.root, self.tell)
+        return (yield from with_methodologies(agent, task, notes))
 
     def remember_turn(self, task: str, answer: str) -> None:
         """Keep the beginnings of a turn as a short-term memory, which stays when the history is summarized."""

@@ -1,6 +1,6 @@
 """The tools of the assistant: the one place where they are put together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,10 @@ from jarvis_workers.agents.tools.reading import read_code
 from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import ScriptRunner, Tool, execute_script
 from jarvis_workers.agents.tools.web_search import search_web
-from jarvis_workers.assistant.autonomy import SCRIPT
+from jarvis_workers.assistant.autonomy import SCRIPT, WRITE_NOTHING
 from jarvis_workers.assistant.chat.memory_files import MemoryFiles
 from jarvis_workers.assistant.chat.methodology_files import MethodologyFiles
+from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.memory.tools import memory_tools
 from jarvis_workers.assistant.methodology import save_methodology
 from jarvis_workers.assistant.person_tools import ASK_USER, ask_user, sub_agent
@@ -29,8 +30,8 @@ SEARCH_WEB = "search_web"
 class ToolSources:
     """What tools work on: the directory, the runner of scripts (None without a sandbox), the agent that calls them.
 
-    `servers` are the tools of MCP servers, `own` the directories of users' tools, of whose files
-    `left_out` gets those that cannot be used. Without a book there are no tools for
+    `servers` are the tools of MCP servers, `own` the directories of users' tools beside OWN_TOOLS,
+    of whose files `left_out` gets those that cannot be used. Without a book there are no tools for
     memories, or for methodologies.
     """
 
@@ -40,7 +41,7 @@ class ToolSources:
     has_person: bool
     configured: ConfiguredTools
     servers: Sequence[Tool] = ()
-    own: Sequence[Path] = (OWN_TOOLS,)
+    own: Sequence[str] = ()
     left_out: LeftOutFiles = field(default_factory=LeftOutFiles)
     memories: MemoryFiles | None = None
     methodologies: MethodologyFiles | None = None
@@ -56,16 +57,32 @@ def tools_of(sources: ToolSources) -> list[Tool]:
     tools += [save_methodology(sources.methodologies)] if sources.methodologies else []
     if url := sources.configured.search_url:
         tools.append(search_web(url, partial(fetch_document, key=sources.configured.search_key)))
-    return [*tools, sub_agent(), *sources.servers, *own_tools(sources.own, sources.agent, sources.left_out)]
+    own = own_tools((OWN_TOOLS, *map(Path, sources.own)), sources.agent, sources.left_out)
+    return [*tools, sub_agent(), *sources.servers, *own]
 
 
-def usable(tools: list[Tool], names: Sequence[str] | None, where: str) -> list[Tool]:
-    """Return the tools with these names, or all. Raises UsageError, which names `where`, for an unknown name.
+def choose_tools(
+    tools: list[Tool], definition: DefinitionFile, group: str | None, groups: Mapping[str, Sequence[str]]
+) -> list[Tool]:
+    """Return the tools of the definition, or of the tool group; with `disable_file_edit` those that write no files.
+
+    Raises UsageError.
+    """
+    if definition.use_tools is not None:
+        tools = _usable(tools, definition.use_tools, "use_tools")
+    elif group is not None:
+        if group not in groups:
+            available = ", ".join(groups) or "none; set tool_groups in jarvis.yaml"
+            raise UsageError(f'there is no tool group "{group}"; available: {available}')
+        tools = _usable(tools, groups[group], f"tool_groups.{group}")
+    return [tool for tool in tools if tool.name in WRITE_NOTHING] if definition.disable_file_edit else tools
+
+
+def _usable(tools: list[Tool], names: Sequence[str], where: str) -> list[Tool]:
+    """Return the tools with these names. Raises UsageError, which names `where`, for an unknown name.
 
     A tool that is only missing here, without a person, a sandbox or a search server, is left out.
     """
-    if names is None:
-        return tools
     available = {*(tool.name for tool in tools), SCRIPT, ASK_USER, SEARCH_WEB}
     unknown = [name for name in names if name not in available]
     if unknown:

@@ -17,7 +17,8 @@ from jarvis_cli.kit.colour import use_colour
 from jarvis_cli.kit.status_output import interruptible
 from jarvis_cli.kit.terminal_text import for_stdout, harmless
 from jarvis_workers.agents.tools.tool import ToolOutcome
-from jarvis_workers.assistant.chat.chat import Chat, ChatOptions, open_chat
+from jarvis_workers.assistant.chat.chat import Chat, open_chat
+from jarvis_workers.assistant.chat.chat_agent import ChatOptions
 from jarvis_workers.assistant.chat.chat_inputs import Inputs
 from jarvis_workers.assistant.chat.definitions import built_in_definitions, load_definition
 from jarvis_workers.assistant.chat.session_store import remove_or_tell

@@ -245,7 +245,8 @@ def test_without_the_extra_the_servers_are_left_out_with_what_to_install(monkeyp
     assert message.startswith("the MCP servers are not used: MCP needs no_such_module, which is not installed; ")
 
 
-def test_without_servers_nothing_is_started() -> None:
+def test_without_servers_nothing_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     threads = mcp_threads()
     with open_servers([], print) as tools:
         assert tools == []
