@@ -9,8 +9,10 @@ from jarvis_workers.agents.conversations.observer import NOBODY, Observer
 from jarvis_workers.agents.loop.events import Listener
 from jarvis_workers.agents.loop.own_platforms import OWN_MODELS, own_platforms
 from jarvis_workers.agents.loop.plugins import LeftOutFiles, after_tool_callbacks
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.models.platforms.answer_cache import AnswerStore
 from jarvis_workers.models.platforms.groups import ModelGroup
+from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.models.platforms.registry import Providers
 from jarvis_workers.models.ratelimit.gate import in_process
 from jarvis_workers.models.ratelimit.policy import MakeLimiter
@@ -59,6 +61,21 @@ class AgentSetup:
     configured: ConfiguredTools = NO_TOOLS
     tools: tuple[Path, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    def group(self, name: str) -> ModelGroup:
+        """Return a model group. Raises StepFailed if it is not configured here."""
+        group = self.groups.get(name)
+        if group is None:
+            available = ", ".join(self.groups) or "none"
+            raise StepFailed(
+                f'this machine has no model group "{name}"; available: {available}; see models in jarvis.yaml'
+            )
+        return group
+
+    def profile(self, name: str) -> Profile:
+        """Return the profile of a group's model, the default one if the group is not configured here."""
+        group = self.groups.get(name)
+        return group.quirks if group else Profile()
 
 
 def setup_of(

@@ -1,14 +1,20 @@
 """The sandbox for the scripts of a conversation, opened for the first script and closed with the conversation."""
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from jarvis_workers.agents.tools.tool import ToolOutcome
 from jarvis_workers.errors import SandboxError
-from jarvis_workers.sandbox.limits import SandboxLimits
-from jarvis_workers.sandbox.sandbox import DEFAULT_LIMITS, Sandbox
+from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import SandboxLimits, Tier
+from jarvis_workers.sandbox.sandbox import DEFAULT_LIMITS, Sandbox, best_tier
 
 INTERPRETERS: Mapping[str, Sequence[str]] = {"bash": ("bash", "-s"), "sh": ("sh", "-s"), "python3": ("python3", "-")}
+# Concurrent scripts beyond one per core, since scripts also wait for I/O.
+EXTRA_SCRIPTS = 4
 
 
 class SandboxedScripts:
@@ -43,6 +49,36 @@ class SandboxedScripts:
                 raise SandboxError("the conversation has ended")
             self._sandbox = self._sandbox or self._make()
             return self._sandbox
+
+
+class ScriptSandboxes:
+    """The sandboxes of one process. Create it before any thread starts, since it forks a process.
+
+    At most one script per core plus EXTRA_SCRIPTS run concurrently, so that each makes progress within its time limit.
+    On tier C there is no sandbox, and no `starter` of sandboxes.
+    """
+
+    def __init__(self) -> None:
+        self.tier = best_tier()
+        self.starter = Starter() if self.tier != Tier.C else None
+        self.slots = threading.BoundedSemaphore((os.cpu_count() or 1) + EXTRA_SCRIPTS)
+
+    def close(self) -> None:
+        if self.starter:
+            self.starter.close()
+
+    def open(self, root: Path) -> SandboxedScripts | None:
+        """Return a runner of scripts over a directory, which they may read; None without a sandbox. Close it."""
+        if self.tier == Tier.C:
+            return None
+        return SandboxedScripts(lambda: Sandbox(str(root.resolve()), self.tier, self.starter), self.slots)
+
+    def open_workspace(self, place: Path, limits: SandboxLimits) -> SandboxedScripts | None:
+        """Return a runner of scripts in `place`/WORK, which they may change; None without a sandbox. Close it."""
+        if self.tier == Tier.C:
+            return None
+        root = str((place / WORK).resolve())
+        return SandboxedScripts(lambda: Sandbox(root, self.tier, self.starter, workspace=place), self.slots, limits)
 
 
 def _run(sandbox: Sandbox, interpreter: str, script: str, limits: SandboxLimits) -> ToolOutcome:

@@ -70,7 +70,7 @@ def run_in_copy(runtime: AgentRuntime, root: Path, command: str, limits: Command
         shutil.copytree(root, place / WORK, symlinks=True)
         if not os.getuid():
             _open_to_all(place / WORK)
-        commands = runtime.open_workspace(place, _limits(limits))
+        commands = runtime.sandboxes.open_workspace(place, _limits(limits))
         if commands is None:
             return ToolOutcome("error", stderr="the gate cannot run: this machine has no sandbox (jarvis doctor)")
         try:

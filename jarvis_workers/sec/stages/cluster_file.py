@@ -119,7 +119,7 @@ async def converse(work: ClusterWork, blobs: Blobs, runtime: AgentRuntime) -> Co
     """Return a commit with the clusters and the jobs that verify them; a model is called only if necessary."""
     options, rules = work.options, work.options.rules.blob
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(rules) if rules else None))
-    plan = _VerificationPlan(conditions, runtime.profile(options.group))
+    plan = _VerificationPlan(conditions, runtime.setup.profile(options.group))
     clusters = _without_model(work, conditions)
     if clusters is not None:
         return _commit(work, clusters, plan)

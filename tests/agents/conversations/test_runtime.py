@@ -167,7 +167,7 @@ def test_a_run_that_was_removed_takes_nobody_elses_lines_along(store: Store, ope
         runs.finish(session, gone.run_id, "cancelled")
         assert runs.remove(session, gone.run_id)
     with ModelServer() as server:
-        journal = open_talks(server).journal
+        journal = open_talks(server).records.journal
 
         async def append() -> None:
             for job in (gone, there):

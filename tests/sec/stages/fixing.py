@@ -221,7 +221,7 @@ class FixPlace:
         """Carry the job out, in a sandbox of this tier."""
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
         shared = AgentRuntime(self.talking(), setup_of({"m": group}, self.directory / "cache"))
-        shared.tier = tier or shared.tier
+        shared.sandboxes.tier = tier or shared.tier
         try:
             return asyncio.run(converse(work, self.pipeline.blobs, shared))
         finally:

@@ -236,7 +236,7 @@ def test_more_targets_than_there_is_time_for_are_named(runs: Runs) -> None:
 
 
 def test_without_a_sandbox_nothing_is_fuzzed_and_the_report_says_so(runs: Runs) -> None:
-    runs.talks.tier = Tier.C
+    runs.talks.sandboxes.tier = Tier.C
     body = runs.report(FUZZED)
 
     (target,) = body["summary"]["fuzzing"]["targets"]

@@ -94,7 +94,7 @@ class Bench:
             group = {"base_url": server.url, "profile": "openai", "api_key": "k"}
             groups = {name: {"model": name, **group} for name in ("m", "strong")}
             talks = AgentRuntime(self.open_store(self.url, durable=True), setup_of(groups, self.place / "cache"))
-            talks.tier = tier or talks.tier
+            talks.sandboxes.tier = tier or talks.tier
             pipeline = Pipeline(self.open_store(self.url), DirectoryBlobs(self.place / "blobs"), talks)
             try:
                 run = pipeline.start(tree, kind="sec.agent", model_group="m", prove="low", **options)
