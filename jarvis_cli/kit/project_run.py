@@ -9,6 +9,7 @@ from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.status_output import Display, notices, run_locally, write_line
 from jarvis_cli.kit.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
 from jarvis_workers.errors import UsageError
+from jarvis_workers.models.ratelimit.budget import RunBudget
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.health.needed_extras import require_extras
 from jarvis_workers.runs.named_runs import RunName
@@ -21,6 +22,8 @@ from jarvis_workers.runs.submit import submit, submit_over
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+
+NewBudget = Callable[[], RunBudget | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,17 +86,43 @@ def deliver_as(request: RunRequest[InputT], delivery: Delivery) -> RunRequest[In
     return replace(request, run_input=replace(request.run_input, options=options))
 
 
-def execute_run(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
-    """Execute the run of a command; return the exit code."""
+def execute_run(
+    settings: Settings,
+    command: RunCommand | FollowUpCommand,
+    *,
+    budget: NewBudget = lambda: None,
+    answers: Path | None = None,
+    offline: bool = False,
+) -> int:
+    """Execute the run of a command; return the exit code.
+
+    A run that is continued gets the `budget`. In a local run, the answers of models are recorded in the directory
+    `answers` or, `offline`, replayed from it.
+    """
     require_extras(settings)
-    return (_on_cluster if settings.place == "cluster" else _here)(settings, command)
+    if settings.place == "cluster":
+        return _on_cluster(settings, command, budget)
+    return _here(settings, command, budget, answers, offline=offline)
 
 
-def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
+def _here(
+    settings: Settings,
+    command: RunCommand | FollowUpCommand,
+    budget: NewBudget,
+    answers: Path | None,
+    *,
+    offline: bool,
+) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(command.quiet) as screen,
-            wiring.executor_of(settings, store, tell=notices(screen, quiet=command.quiet), show=screen.show) as local,
+            wiring.executor_of(
+                settings,
+                store,
+                tell=(tell := notices(screen, quiet=command.quiet)),
+                show=screen.show,
+                runtime=lambda: wiring.runtime_of(settings, answers, tell=tell, offline=offline),
+            ) as local,
         ):
 
             def begin() -> Run:
@@ -102,14 +131,14 @@ def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
             def go_on(earlier: Run) -> Run:
                 if earlier.ended:
                     return earlier
-                resume(store, earlier, local.executor, settings.lease_seconds, budget=None)
+                resume(store, earlier, local.executor, settings.lease_seconds, budget=budget())
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished)
         return command.deliver(StoredRun(settings, store, blobs_of(settings), run), screen)
 
 
-def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
+def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand, budget: NewBudget) -> int:
     from jarvis_workers.executors.dispatch.sender import EXECUTOR  # noqa: PLC0415
     from jarvis_workers.runs import remote  # noqa: PLC0415
 
@@ -121,7 +150,7 @@ def _on_cluster(settings: Settings, command: RunCommand | FollowUpCommand) -> in
                 return command.submit(settings, store, EXECUTOR, screen)
 
             def go_on(earlier: Run) -> str:
-                return resume_on_cluster(store, earlier, settings, None)
+                return resume_on_cluster(store, earlier, settings, budget())
 
             run_id = begin_or_go_on(
                 store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished

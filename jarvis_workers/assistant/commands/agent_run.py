@@ -3,16 +3,16 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jarvis_cli.kit import answer_output
 from jarvis_cli.kit.answer_output import check_format
-from jarvis_cli.kit.progress import display
+from jarvis_cli.kit.project_run import RunCommand, execute_run
 from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.report_target import delivery as delivery_of
-from jarvis_cli.kit.status_output import Display, no_line, notices, run_locally, write_line
-from jarvis_cli.kit.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
+from jarvis_cli.kit.status_output import Display, no_line, write_line
 from jarvis_workers.assistant.chat.learned_methodologies import keep_methodologies
 from jarvis_workers.assistant.chat.methodology_files import methodologies_for
 from jarvis_workers.assistant.chat.team_file import read_team
@@ -20,8 +20,7 @@ from jarvis_workers.assistant.code.team_options import TeamOptions
 from jarvis_workers.assistant.commands.task_text import read_task
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.errors import UsageError
-from jarvis_workers.models.ratelimit.budget import RunBudget
-from jarvis_workers.runs import conversations, wiring
+from jarvis_workers.runs import conversations
 from jarvis_workers.runs.budgets import budget_of
 from jarvis_workers.runs.configured_tools import check_search_key
 from jarvis_workers.runs.conversation_limits import agent_limits_of
@@ -30,12 +29,9 @@ from jarvis_workers.runs.models import model_name
 from jarvis_workers.runs.named_runs import RunName, request_hash
 from jarvis_workers.runs.request import RunInput, RunRequest
 from jarvis_workers.runs.run_kinds import StoredRun
-from jarvis_workers.runs.runs import find_run, resume
-from jarvis_workers.runs.scan_request import blobs_of, options_of, request_for
-from jarvis_workers.runs.sources import SourceTree, is_address, open_source, project_name
-from jarvis_workers.runs.submit import submit
+from jarvis_workers.runs.scan_request import options_of, request_for
+from jarvis_workers.runs.sources import SourceTree, is_address, project_name
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.store.values import Run
 
 # Output of `jarvis agent` and `jarvis team`: the answer, and what the agent has learned.
 
@@ -117,9 +113,19 @@ def give_task(options: AgentOptions) -> int:
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
     task = replace(_task_options(settings, options), **where_to.run_options)
-    if settings.place == "cluster":
-        return _on_cluster(settings, options, task, None if options.detach else where_to)
-    return _here(settings, options, task, where_to, answers)
+    if answers:
+        _check_folder(answers, offline=options.replay is not None)
+    command = RunCommand(
+        path=options.path,
+        request=partial(_request, settings, options, task),
+        deliver=lambda stored, screen: deliver(stored, where_to, screen),
+        detach=options.detach,
+        quiet=options.quiet,
+        name=_run_name(settings, options, task),
+        labels=options.labels,
+    )
+    budget = partial(budget_of, settings, task.model_group)
+    return execute_run(settings, command, budget=budget, answers=answers, offline=options.replay is not None)
 
 
 def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
@@ -147,38 +153,6 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     )
 
 
-def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery, answers: Path | None) -> int:
-    offline = options.replay is not None
-    if answers:
-        _check_folder(answers, offline=offline)
-    with wiring.store_of(settings, tell=write_line) as store:
-        with (
-            display(options.quiet) as screen,
-            wiring.executor_of(
-                settings,
-                store,
-                tell=(tell := notices(screen, quiet=options.quiet)),
-                show=screen.show,
-                runtime=lambda: wiring.runtime_of(settings, answers, tell=tell, offline=offline),
-            ) as local,
-        ):
-
-            def begin() -> Run:
-                with open_source(options.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                    request = _request(settings, source, task, local.executor, options)
-                    run_id = submit(store, local.world.blobs, request, screen.packing)
-                return run_locally(local, run_id, screen)
-
-            def go_on(earlier: Run) -> Run:
-                if earlier.ended:
-                    return earlier
-                resume(store, earlier, local.executor, settings.lease_seconds, budget=_budget(settings, task))
-                return run_locally(local, earlier.id, screen)
-
-            run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
-        return deliver(StoredRun(settings, store, blobs_of(settings), run), delivery, screen)
-
-
 def _check_folder(answers: Path, *, offline: bool) -> None:
     """Check the directory of recorded answers before any money is spent. Raises UsageError."""
     if offline and not answers.is_dir():
@@ -191,44 +165,12 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
         raise UsageError(f"--record {answers}: no permission to write there")
 
 
-def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery | None) -> int:
-    from jarvis_workers.executors.dispatch.sender import EXECUTOR  # noqa: PLC0415
-    from jarvis_workers.runs import remote  # noqa: PLC0415
-
-    with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
-        blobs = wiring.shared_blobs_of(settings)
-        with display(options.quiet) as screen:
-
-            def begin() -> str:
-                with open_source(options.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                    request = _request(settings, source, task, EXECUTOR, options)
-                    return remote.submit_to_workers(store, blobs, request, screen.packing)
-
-            def go_on(earlier: Run) -> str:
-                return resume_on_cluster(store, earlier, settings, _budget(settings, task))
-
-            run_id = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
-            if delivery is None:
-                return detach_run(settings, store, notifier, find_run(store, run_id), screen)
-            run = wait_for_workers(settings, store, run_id, screen, screen.show)
-        return deliver(StoredRun(settings, store, blobs, run), delivery, screen)
-
-
 def _request(
-    settings: Settings, source: SourceTree, task: AgentTask, executor: str, options: AgentOptions
+    settings: Settings, options: AgentOptions, task: AgentTask, source: SourceTree, executor: str, _: Display
 ) -> RunRequest[RunInput]:
-    request = request_for(settings, source, options.kind, executor, RunInput(task), labels=options.labels)
-    return replace(
-        request,
-        selection=replace(request.selection, suffixes=None),
-        may_be_empty=True,
-        budget=_budget(settings, task),
-        name=_run_name(settings, options, task),
-    )
-
-
-def _budget(settings: Settings, task: AgentTask) -> RunBudget | None:
-    return budget_of(settings, task.model_group)
+    request = request_for(settings, source, options.kind, executor, RunInput(task))
+    selection = replace(request.selection, suffixes=None)
+    return replace(request, selection=selection, may_be_empty=True, budget=budget_of(settings, task.model_group))
 
 
 def _run_name(settings: Settings, options: AgentOptions, task: AgentTask) -> RunName | None:
