@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -30,31 +29,20 @@ from jarvis_cli.kit.project_run import RunCommand, deliver_as, execute_run
 from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.report_target import delivery as delivery_of
 from jarvis_cli.kit.status_output import Display, no_line, notices, write_line
-from jarvis_workers.assistant.chat.code_acceptance import accept_change
-from jarvis_workers.assistant.chat.code_branches import code_runs, decision_of, publish_change, read_change
-from jarvis_workers.assistant.chat.code_request import (
-    CodeInput,
-    code_request,
-    create_code_repository,
-    find_code_repository,
-)
-from jarvis_workers.assistant.chat.code_tools import check_tools, tool_names
+from jarvis_workers.assistant.chat.code_request import create_code_repository, find_code_repository
+from jarvis_workers.assistant.chat.code_session import CodeSession, check_request
 from jarvis_workers.assistant.chat.repository_lock import lock_repository
 from jarvis_workers.assistant.code.code_options import CHANGE, CodeRequest
 from jarvis_workers.assistant.commands.code_output import deliver
 from jarvis_workers.assistant.commands.task_text import check_task, not_text, read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.runs import wiring
 from jarvis_workers.runs.labels import parse_labels
-from jarvis_workers.runs.models import model_name
-from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.request import RunInput, RunRequest
 from jarvis_workers.runs.run_kinds import StoredRun
-from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.sources import SourceTree
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
-from jarvis_workers.toolchain.local_repository import LocalRepository
 
 # The options of `jarvis code`.
 
@@ -105,10 +93,10 @@ def change_code(options: CodeCommand) -> int:
     settings = load_settings(options.flags, directory=Path.cwd(), file=options.config)
     target = _checked(settings, options)
     task = "" if options.requirement is None else read_task(options.requirement, "-r")
-    repository, is_new = _repository(options)
+    session, is_new = _open_session(settings, options)
     request = replace(options.request, with_changes=options.request.with_changes or is_new)
-    with lock_repository(repository.top, settings.data_dir):
-        if options.restore_session and (run := _unfinished(settings, repository, quiet=options.quiet)):
+    with lock_repository(session.repository.top, settings.data_dir):
+        if options.restore_session and (run := _unfinished(session, quiet=options.quiet)):
             if options.requirement is not None:
                 raise UsageError(
                     f"--restore-session would continue run {run.id}, which has its own task: leave -r out, or leave "
@@ -116,10 +104,10 @@ def change_code(options: CodeCommand) -> int:
                 )
             return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
         if options.requirement is not None:
-            return _Session(settings, repository, options, target).change(_with_task(request, task))
+            return _change(session, options, target, _with_task(request, task))
         if not _is_interactive(options):
             raise UsageError("there is nothing to restore; give a task with -r")
-        return _Session(settings, repository, options, target).loop(request)
+        return _loop(session, options, target, request)
 
 
 def _with_task(request: CodeRequest, task: str) -> CodeRequest:
@@ -139,94 +127,61 @@ def _checked(settings: Settings, options: CodeCommand) -> Delivery:
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
-    names = tool_names(settings, options.request.tool_group, tuple(options.request.append_tools))
-    check_tools(settings, names, no_line if options.quiet else write_line)
-    model_name(settings, options.request.options.model_group)
+    check_request(settings, options.request, no_line if options.quiet else write_line)
     parse_labels(options.label or ())
     return target
 
 
-def _repository(options: CodeCommand) -> tuple[LocalRepository, bool]:
-    """Return the repository around the current directory, and whether it is new: then a person agreed to that."""
+def _open_session(settings: Settings, options: CodeCommand) -> tuple[CodeSession, bool]:
+    """Open the repository around the current directory; return whether it is new: then a person agreed to that."""
     here = Path.cwd()
     if found := find_code_repository(here):
-        return found, False
+        return CodeSession(settings, found, write_line), False
     if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
-        return create_code_repository(here), True
+        return CodeSession(settings, create_code_repository(here), write_line), True
     raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
 
 
-def _unfinished(settings: Settings, repository: LocalRepository, *, quiet: bool) -> Run | None:
+def _unfinished(session: CodeSession, *, quiet: bool) -> Run | None:
     """Return the newest run of the repository if it has not ended; else say that there is none."""
-    with wiring.store_of(settings, tell=write_line) as store:
-        run = next((run for run in code_runs(store, repository.top) if not run.ended), None)
+    run = session.unfinished()
     if run is None and not quiet:
         write_line("--restore-session: there is no unfinished run of this repository")
     return run
 
 
-class _Session:
-    """The changes of one command; each one starts where the one before ended."""
+def _loop(session: CodeSession, options: CodeCommand, target: Delivery, request: CodeRequest) -> int:
+    """Read tasks from the terminal until there are no more; return the exit code of the last one."""
+    code = exits.DONE
+    while task := _read_lines():
+        code = _change(session, options, target, _with_task(request, task))
+        request = session.continued(request)
+    return code
 
-    def __init__(self, settings: Settings, repository: LocalRepository, options: CodeCommand, target: Delivery) -> None:
-        self._settings, self._repository, self._options, self._target = settings, repository, options, target
-        self._last: Run | None = None
 
-    def loop(self, request: CodeRequest) -> int:
-        """Read tasks from the terminal until there are no more; return the exit code of the last one."""
-        code = exits.DONE
-        while task := _read_lines():
-            code = self.change(_with_task(request, task))
-            request = self._continued(request)
-        return code
+def _change(session: CodeSession, options: CodeCommand, target: Delivery, request: CodeRequest) -> int:
+    """Execute one run; return its exit code."""
 
-    def change(self, request: CodeRequest) -> int:
-        """Execute one run; return its exit code."""
-        command = RunCommand(
-            path=str(self._repository.top),
-            request=partial(self._request, request),
-            deliver=self._deliver,
-            labels=parse_labels(self._options.label or ()),
-            detach=self._options.detach,
-            quiet=self._options.quiet,
-        )
-        code = execute_run(self._settings, command)
-        if code == exits.DONE and self._settings.code.confirm and _is_interactive(self._options):
-            self._confirm()
-        return code
+    def make(_: SourceTree, executor: str, screen: Display) -> RunRequest[RunInput]:
+        tell = notices(screen, quiet=options.quiet)
+        return deliver_as(session.request(request, executor, tell), target)
 
-    def _confirm(self) -> None:
-        """Ask a person whether to accept the last change, if it changed anything."""
-        with wiring.store_of(self._settings, tell=write_line) as store:
-            blobs, run = blobs_of(self._settings), self._last
-            change = read_change(store, blobs, run) if run else None
-            if run and change and change.files and typer.confirm("accept this change?", err=True):
-                write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
+    def finish(stored: StoredRun, screen: Display) -> int:
+        session.last = stored.run
+        return deliver(stored, target, screen)
 
-    def _request(self, request: CodeRequest, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
-        tell = notices(screen, quiet=self._options.quiet)
-        return deliver_as(code_request(self._settings, self._repository, request, executor, tell), self._target)
-
-    def _deliver(self, stored: StoredRun, screen: Display) -> int:
-        self._last = stored.run
-        return deliver(stored, self._target, screen)
-
-    def _continued(self, request: CodeRequest) -> CodeRequest:
-        """Return the request for the next task: it starts at the branch of the last run, if that changed anything."""
-        if self._last is None:
-            return request
-        with wiring.store_of(self._settings, tell=write_line) as store:
-            change = read_change(store, blobs_of(self._settings), self._last)
-            if change is None or decision_of(store, change.run):
-                return replace(request, start=None, copied="")
-            published = publish_change(change, self._settings.data_dir)
-        if published is None:
-            return request
-        earlier = "\n\n".join(
-            (request.options.earlier, change.options.task, change.answer["text"], change.answer["preview"])
-        )
-        options = replace(request.options, earlier=earlier.strip())
-        return replace(request, options=options, start=published.commit, copied=change.options.copied)
+    command = RunCommand(
+        path=str(session.repository.top),
+        request=make,
+        deliver=finish,
+        labels=parse_labels(options.label or ()),
+        detach=options.detach,
+        quiet=options.quiet,
+    )
+    code = execute_run(session.settings, command)
+    if code == exits.DONE and session.settings.code.confirm and _is_interactive(options):
+        session.accept_last(lambda: typer.confirm("accept this change?", err=True))
+    return code
 
 
 def _read_lines() -> str:
