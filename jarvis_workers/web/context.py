@@ -11,7 +11,6 @@ from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageE
 from jarvis_workers.runs import runs
 from jarvis_workers.runs.labels import BRANCH, COMMIT, DIRTY, PROJECT, project_of
 from jarvis_workers.runs.runs import get_run, newest_runs
-from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.run_reports.body_cache import BodyCache
 from jarvis_workers.sec.run_reports.totals import ReportTotals, TotalsCache
@@ -22,6 +21,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.access.identity import Identity
 from jarvis_workers.web.access.sign_in import ApiTokens, SignIn
+from jarvis_workers.web.background_runs import BackgroundRuns
 
 EXTENSION = "jarvis"
 LAST = "last"

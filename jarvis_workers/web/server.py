@@ -18,12 +18,12 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.store_keys import store_key
-from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.sec.triage.queue import current_user
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.web.access.sign_in import TokenSignIn, sign_in_of
 from jarvis_workers.web.app import create_app
+from jarvis_workers.web.background_runs import BackgroundRuns
 from jarvis_workers.web.context import WebContext
 
 THREADS = 8

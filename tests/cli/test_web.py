@@ -18,13 +18,13 @@ from flask.testing import FlaskClient
 
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.scan_request import blobs_of
-from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.sec.triage.queue import current_user
 from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.settings import load_settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.web.access.sign_in import sign_in_of
 from jarvis_workers.web.app import create_app
+from jarvis_workers.web.background_runs import BackgroundRuns
 from jarvis_workers.web.context import WebContext
 from tests.agents.loop.server import ModelServer, calls, says
 from tests.cli.commands import COPY, Jarvis

@@ -12,7 +12,6 @@ from jinja2.bccache import Bucket, BytecodeCache
 
 from jarvis_workers.runs.runs import find_run
 from jarvis_workers.runs.submit import submit
-from jarvis_workers.runs.wiring import BackgroundRuns
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -21,6 +20,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.sign_in import sign_in_of
 from jarvis_workers.web.app import create_app
+from jarvis_workers.web.background_runs import BackgroundRuns
 from jarvis_workers.web.context import WebContext
 from tests.runs.test_submit import asking
 from tests.support.issues import FACTS
