@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.assistant.chat.repository_lock import lock_path
-from jarvis_workers.assistant.code.change_code import BUILT_IN, OPTIONAL
+from jarvis_workers.assistant.code.code_agent import BUILT_IN, OPTIONAL
 from tests.agents.loop.server import FAULTS, ModelServer, Step, calls, says
 from tests.cli.code_repository import MAIN, MAKEFILE, NAMED, Repository, git, patch, repository_of, snapshot
 from tests.cli.commands import Jarvis

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.loop.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agents.loop.report import SUBMIT
-from jarvis_workers.assistant.code.change_code import BUILT_IN
+from jarvis_workers.assistant.code.code_agent import BUILT_IN
 from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY
 from jarvis_workers.assistant.person_tools import ASK_USER, SUB_AGENT
 from jarvis_workers.errors import UsageError

@@ -5,36 +5,30 @@ The copy is new in every attempt. When a conversation resumes, its recorded edit
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agents.conversations.runtime import ANSWER, TASK, AgentRuntime, JobConversation, run_facts
+from jarvis_workers.agents.conversations.runtime import ANSWER, TASK, AgentRuntime, run_facts
 from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.agents.conversations.working_copy import (
     CommandLimits,
     encode_changes,
     run_in_copy,
     unpack_sources,
-    without_places,
 )
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Definition
-from jarvis_workers.agents.loop.limits import AgentLimits, is_caused_by_answers
+from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace, edit_tools, watched_reading
-from jarvis_workers.agents.tools.searching import search_code
-from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
+from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace
+from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
+from jarvis_workers.assistant.code.code_agent import make_child, open_agent
 from jarvis_workers.assistant.code.code_options import CodeOptions
 from jarvis_workers.assistant.code_task import GATE_TOOL, CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
-from jarvis_workers.assistant.memory.saving import add_guidance
-from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tags, memory_tools
-from jarvis_workers.assistant.planning import MakeChild
-from jarvis_workers.assistant.store.stored_memory import StoredMemory
-from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_tool, with_children
-from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
+from jarvis_workers.assistant.sub_code_agent import with_children
+from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.transcripts import lines
@@ -47,10 +41,6 @@ if TYPE_CHECKING:
 STEP = "code"
 CHANGES = "changes"
 SCRATCH = "jarvis-code"
-# All tools but those of the user, which is checked by a test.
-BUILT_IN = ("read_code", "search_code", "execute_script", PATCH, REWRITE, SUB_CODE_AGENT, "search_web", *MEMORY_TOOLS)
-# Tools that may be missing: without a sandbox, a search endpoint, or memories.
-OPTIONAL = frozenset({"execute_script", "search_web", *MEMORY_TOOLS})
 
 
 @dataclass(frozen=True)
@@ -83,13 +73,13 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         await in_thread(unpack_sources, archive, root)
         workspace = EditWorkspace(root, tuple(work.options.closed))
         with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
-            book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
-            agent = await _agent(work, talk, workspace, book)
+            task = _task(work.options)
+            agent, hidden = await open_agent(work.options, task.definition, talk, workspace, runtime.store)
             outcome, stopped = None, None
             try:
-                hidden = [_gate_tool(runtime, root, work.options), *([memory_tags(book)] if book else [])]
+                hidden = [_gate_tool(runtime, root, work.options), *hidden]
                 make = make_child(agent)
-                changing = change_code(agent, _task(work.options), make if work.options.plan else None)
+                changing = change_code(agent, task, make if work.options.plan else None)
                 outcome = await talk.lead(with_children(agent, changing, make), agent, {"about": work.about}, hidden)
             except AgentStopped as stop:
                 stopped = stop
@@ -114,48 +104,6 @@ def _gate_tool(runtime: AgentRuntime, root: Path, options: CodeOptions) -> Tool:
     """Return the tool that runs the gate."""
     limits = CommandLimits(options.gate_seconds, options.gate_memory_mb, options.gate_disk_mb)
     return Tool(GATE_TOOL, "", {}, lambda _: None, lambda _: run_in_copy(runtime, root, options.gate, limits))
-
-
-async def _agent(work: CodeWork, talk: JobConversation, workspace: EditWorkspace, book: StoredMemory | None) -> Agent:
-    """Return the agent with the tools that the options name. Raises StepFailed for a tool that is not there."""
-    agents: list[Agent] = []
-    root = workspace.root
-    scripts = [_local(tool, root) for tool in talk.scripts(root)]
-    reading = [watched_reading(workspace), search_code(workspace.tree)]
-    tools = [*reading, *scripts, *edit_tools(workspace), sub_code_tool(), *talk.web_search()]
-    tools += memory_tools(book) if book else []
-    names = list(work.options.tools) or [tool.name for tool in tools]
-    users = await talk.own_tools(lambda: agents[0])
-    present = Toolbox([*tools, *(tool for tool in users if tool.name not in {one.name for one in tools})])
-    try:
-        box = present.only(name for name in names if name in present.names or name not in OPTIONAL)
-    except UsageError as problem:
-        raise StepFailed(f"--append-tools or the tool group: {problem}") from problem
-    limits, definition = work.options.agent_limits, _task(work.options).definition
-    agents.append(Agent(definition, box, profile=talk.platform.profile, marks=talk.marks, limits=limits))
-    if book:
-        add_guidance(agents[0], book.types)
-    return agents[0]
-
-
-def make_child(parent: Agent) -> MakeChild:
-    """Return the function that creates a child with the tools of its parent, but those that create children."""
-    names = [name for name in parent.tools.names if name != SUB_CODE_AGENT]
-
-    def make(about: Definition, limits: AgentLimits) -> Agent:
-        tools = parent.tools.only(names)
-        return Agent(about, tools, profile=parent.profile, marks=parent.marks, limits=limits)
-
-    return make
-
-
-def _local(tool: Tool, root: Path) -> Tool:
-    """Return a tool whose outcomes do not contain the path of the scratch copy."""
-
-    def run(arguments: Any) -> ToolOutcome:
-        return without_places(tool.run(arguments), {root: "."})
-
-    return replace(tool, run=run)
 
 
 def _answer(
