@@ -24,6 +24,7 @@ from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.drivers import AgentWorld, drive_async
 from jarvis_workers.agents.loop.effects import Conversation
 from jarvis_workers.agents.loop.events import AFTER_TOOL_CALL, EventBus
+from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.nonces import Marks, make_marks
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.tools.tool import Tool
@@ -79,6 +80,20 @@ class JobConversation(ConversationTools):
         start = {"model": self.platform.model, **about, "tools": list(agent.tools.names)}
         transcript = resume_transcript(self._log, start)
         return await drive_async(talk, AgentWorld(self.platform, tools, transcript, bus, pause_deadline=pause_deadline))
+
+    async def attempt(
+        self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any], hidden: Sequence[Tool] = ()
+    ) -> tuple[T | None, AgentStopped | None]:
+        """Drive a conversation as `lead` does; return its result, or what stopped it.
+
+        If unusable answers stopped it, they are removed from the cache.
+        """
+        try:
+            return await self.lead(talk, agent, about, hidden), None
+        except AgentStopped as stop:
+            if is_caused_by_answers(stop.reason):
+                await self.forget()
+            return None, stop
 
     async def forget(self) -> None:
         """Remove the answers of a failed conversation from the cache; they remain in the transcript."""

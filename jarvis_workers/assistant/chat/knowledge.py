@@ -12,8 +12,7 @@ from jarvis_workers.assistant.chat.memory_files import MemoryFiles, memory_files
 from jarvis_workers.assistant.chat.methodology_files import MethodologyFiles, methodologies_for, open_methodologies
 from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.memory.entry import MemoryDraft
-from jarvis_workers.assistant.memory.saving import add_guidance, add_saving
-from jarvis_workers.assistant.memory.tools import memory_tags
+from jarvis_workers.assistant.memory.saving import use_memory
 from jarvis_workers.assistant.methodology import with_methodologies
 from jarvis_workers.settings import Settings
 
@@ -38,10 +37,8 @@ class Knowledge:
             add_analysis(agent)
         if self.memories is None:
             return []
-        add_guidance(agent, self.memories.types)
-        if self.definition.force_save_memory or self.settings.agent.force_save_memory:
-            add_saving(agent)
-        return [memory_tags(self.memories)]
+        force = self.definition.force_save_memory or self.settings.agent.force_save_memory
+        return use_memory(agent, self.memories, force_save=force)
 
     def add_methodologies(self, agent: Agent, task: str, text: str) -> Conversation[str]:
         """Return a task with the methodologies that fit what the person wrote."""

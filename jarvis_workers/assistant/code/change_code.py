@@ -5,12 +5,12 @@ The copy is new in every attempt. When a conversation resumes, its recorded edit
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agents.conversations.runtime import ANSWER, TASK, AgentRuntime, run_facts
-from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
+from jarvis_workers.agents.conversations.task_job import TaskWork, load_task, task_job
 from jarvis_workers.agents.conversations.working_copy import (
     CommandLimits,
     encode_changes,
@@ -18,7 +18,6 @@ from jarvis_workers.agents.conversations.working_copy import (
     unpack_sources,
 )
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace
 from jarvis_workers.agents.tools.tool import Tool
@@ -31,7 +30,6 @@ from jarvis_workers.assistant.sub_code_agent import with_children
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from jarvis_workers.toolchain.temporary import temporary_directory
 
@@ -43,16 +41,6 @@ CHANGES = "changes"
 SCRATCH = "jarvis-code"
 
 
-@dataclass(frozen=True)
-class CodeWork:
-    """The options of the run, and the transcript of the conversation so far."""
-
-    job: Claimed
-    options: CodeOptions
-    about: str
-    lines: list[bytes]
-
-
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the single job; equal tasks over equal sources have the same input, and send equal requests."""
     options = CodeOptions.of(run)
@@ -60,12 +48,12 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     yield task_job(STEP, options.task, *parts)
 
 
-def load(session: "Session", run: Run, job: Claimed) -> CodeWork:
+def load(session: "Session", run: Run, job: Claimed) -> TaskWork[CodeOptions]:
     """Return the options of the run."""
-    return CodeWork(job, CodeOptions.of(run), TaskPayload.from_json(job.payload).about, lines(session, job.id))
+    return load_task(session, run, job, CodeOptions.of(run))
 
 
-async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+async def converse(work: TaskWork[CodeOptions], blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Change the code; commit the answer and the changed files, also if the gate or a limit ended the task."""
     archive = await in_thread(blobs.read, work.options.archive)
     with temporary_directory(SCRATCH) as place:
@@ -75,16 +63,10 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
             task = _task(work.options)
             agent, hidden = await open_agent(work.options, task.definition, talk, workspace, runtime.store)
-            outcome, stopped = None, None
-            try:
-                hidden = [_gate_tool(runtime, root, work.options), *hidden]
-                make = make_child(agent)
-                changing = change_code(agent, task, make if work.options.plan else None)
-                outcome = await talk.lead(with_children(agent, changing, make), agent, {"about": work.about}, hidden)
-            except AgentStopped as stop:
-                stopped = stop
-                if is_caused_by_answers(stop.reason):
-                    await talk.forget()
+            hidden = [_gate_tool(runtime, root, work.options), *hidden]
+            make = make_child(agent)
+            changing = with_children(agent, change_code(agent, task, make if work.options.plan else None), make)
+            outcome, stopped = await talk.attempt(changing, agent, {"about": work.about}, hidden)
             answer = _answer(work.options, agent, workspace, outcome, stopped)
             answer["run"] = run_facts(talk, agent, runtime.tier)
         changes = encode_changes(workspace.changes(), root)

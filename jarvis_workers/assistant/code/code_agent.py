@@ -13,8 +13,8 @@ from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace, e
 from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
 from jarvis_workers.assistant.code.code_options import CodeOptions
-from jarvis_workers.assistant.memory.saving import add_guidance
-from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tags, memory_tools
+from jarvis_workers.assistant.memory.saving import use_memory
+from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tools
 from jarvis_workers.assistant.planning import MakeChild
 from jarvis_workers.assistant.store.stored_memory import StoredMemory
 from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_tool
@@ -50,9 +50,7 @@ async def open_agent(
         raise StepFailed(f"--append-tools or the tool group: {problem}") from problem
     profile, limits = talk.platform.profile, options.agent_limits
     agents.append(Agent(definition, box, profile=profile, marks=talk.marks, limits=limits))
-    if book:
-        add_guidance(agents[0], book.types)
-    return agents[0], [memory_tags(book)] if book else []
+    return agents[0], use_memory(agents[0], book) if book else []
 
 
 def make_child(parent: Agent) -> MakeChild:

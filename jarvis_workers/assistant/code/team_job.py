@@ -5,14 +5,12 @@ not a failure of its job: the run ends as incomplete, with the reason.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime, JobConversation, commit_answer
-from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
+from jarvis_workers.agents.conversations.task_job import TaskWork, load_task, task_job
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
-from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.output_handler import OutputHandler
 from jarvis_workers.agents.tools.listing import DirectoryTree
 from jarvis_workers.agents.tools.reading import read_code
@@ -20,9 +18,8 @@ from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.code.team_options import TeamOptions
 from jarvis_workers.assistant.team import Team
-from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
+from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
@@ -33,30 +30,18 @@ STEP = "team"
 TEAM_TOOLS = ("read_code", "search_code", "execute_script")
 
 
-@dataclass(frozen=True)
-class TeamWork:
-    """The task and the team, and the transcript of the conversation so far."""
-
-    job: Claimed
-    options: TeamOptions
-    about: str
-    snapshot_id: str
-    lines: list[bytes]
-
-
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the single job; its input is the task, the team and the sources."""
     options = TeamOptions.of(run)
     yield task_job(STEP, options.task, run.snapshot_id, options.task, options.team.model_dump_json())
 
 
-def load(session: "Session", run: Run, job: Claimed) -> TeamWork:
+def load(session: "Session", run: Run, job: Claimed) -> TaskWork[TeamOptions]:
     """Return the task and the team of the run."""
-    about = TaskPayload.from_json(job.payload).about
-    return TeamWork(job, TeamOptions.of(run), about, run.snapshot_id, lines(session, job.id))
+    return load_task(session, run, job, TeamOptions.of(run))
 
 
-async def converse(work: TeamWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+async def converse(work: TaskWork[TeamOptions], blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Let the team work; commit its answer, or the reason why there is none. Raises StepFailed for an unknown tool."""
     root = await runtime.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
@@ -68,14 +53,8 @@ async def converse(work: TeamWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         team = _assemble(work.options, talk, box)
         teams.append(team)
         hidden = [tool for tool in box.tools if tool.name not in team.main.tools.names]
-        stopped, text, answered_by = None, "", None
-        try:
-            result = await talk.lead(team.run(), team.main, {"about": work.about}, hidden)
-            text, answered_by = result.text, result.answered_by
-        except AgentStopped as stop:
-            stopped = stop
-            if is_caused_by_answers(stop.reason):
-                await talk.forget()
+        result, stopped = await talk.attempt(team.run(), team.main, {"about": work.about}, hidden)
+        text, answered_by = (result.text, result.answered_by) if result else ("", None)
         hops = [{"from": hop.sender, "to": hop.receiver} for hop in team.hops]
         return commit_answer(talk, team.members, runtime.tier, text, stopped, answered_by=answered_by, hops=hops)
 

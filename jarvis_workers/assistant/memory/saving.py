@@ -19,9 +19,9 @@ from jarvis_workers.agents.loop.loop import BadReply, read_calls, run_call, run_
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.loop.report import ReportForm, Way
 from jarvis_workers.agents.loop.untrusted_text import Guard
-from jarvis_workers.agents.tools.tool import BadCall, ToolOutcome
-from jarvis_workers.assistant.memory.entry import Content, MemoryGroup, MemoryType, Tags
-from jarvis_workers.assistant.memory.tools import LIST_TAGS, RETRIEVE, SAVE
+from jarvis_workers.agents.tools.tool import BadCall, Tool, ToolOutcome
+from jarvis_workers.assistant.memory.entry import Content, MemoryBook, MemoryGroup, MemoryType, Tags
+from jarvis_workers.assistant.memory.tools import LIST_TAGS, RETRIEVE, SAVE, memory_tags
 from jarvis_workers.errors import AgentStopped, UsageError
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.models.platforms.protocol import Message, Reply
@@ -34,6 +34,14 @@ FOLDER = Path(__file__).parent / "prompts"
 def add_guidance(agent: Agent, types: Collection[MemoryType]) -> None:
     """Add the guidance to the prompt of each task; `memory_tags` must be among the hidden tools of the conversation."""
     agent.add_hook(BEFORE_ADDON_PROMPT, partial(guidance, types=types))
+
+
+def use_memory(agent: Agent, book: MemoryBook, *, force_save: bool = False) -> list[Tool]:
+    """Let the agent use memories, and with `force_save` save some; return the hidden tools of its conversation."""
+    add_guidance(agent, book.types)
+    if force_save:
+        add_saving(agent)
+    return [memory_tags(book)]
 
 
 def guidance(agent: Agent, types: Collection[MemoryType]) -> Conversation[str]:

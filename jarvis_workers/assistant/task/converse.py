@@ -4,14 +4,13 @@ A conversation that ends at a limit is not a failure of its job: the run ends as
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime, commit_answer
-from jarvis_workers.agents.conversations.task_job import TaskPayload, task_job
+from jarvis_workers.agents.conversations.task_job import TaskWork, load_task, task_job
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskResult
-from jarvis_workers.agents.loop.limits import AgentLimits, is_caused_by_answers
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.prompts import fill
 from jarvis_workers.agents.loop.transcript import read_line
@@ -20,15 +19,13 @@ from jarvis_workers.agents.tools.reading import read_code
 from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.assistant.analysis import add_analysis
-from jarvis_workers.assistant.memory.saving import add_guidance, add_saving
-from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
+from jarvis_workers.assistant.memory.saving import use_memory
+from jarvis_workers.assistant.memory.tools import memory_tools
 from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY, Methodology, save_methodology, with_methodologies
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.assistant.store.stored_memory import StoredMemory
 from jarvis_workers.assistant.task.task_options import TaskOptions
-from jarvis_workers.errors import AgentStopped
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
@@ -61,30 +58,18 @@ class LearnedMethodologies:
 STEP = "converse"
 
 
-@dataclass(frozen=True)
-class ConverseWork:
-    """The task, and the transcript of the conversation so far."""
-
-    job: Claimed
-    options: TaskOptions
-    about: str
-    snapshot_id: str
-    lines: list[bytes]
-
-
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the single job; its input is the task and the sources, so that equal tasks send equal requests."""
     task = TaskOptions.of(run).task
     yield task_job(STEP, task, run.snapshot_id, task)
 
 
-def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
+def load(session: "Session", run: Run, job: Claimed) -> TaskWork[TaskOptions]:
     """Return the task of the run."""
-    about = TaskPayload.from_json(job.payload).about
-    return ConverseWork(job, TaskOptions.of(run), about, run.snapshot_id, lines(session, job.id))
+    return load_task(session, run, job, TaskOptions.of(run))
 
 
-async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+async def converse(work: TaskWork[TaskOptions], blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversation; commit its answer, or the reason why there is none."""
     root = await runtime.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
@@ -104,15 +89,9 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
 
         agent = make(Definition(system_prompt=fill("task", agent="Jarvis")), work.options.agent_limits)
         agents.append(agent)
-        hidden = _add_memory(agent, book, work.options) if book else []
-        stopped, text = None, ""
-        try:
-            result = await talk.lead(_work(agent, work.options, make), agent, {"about": work.about}, hidden)
-            text = result.text
-        except AgentStopped as stop:
-            stopped = stop
-            if is_caused_by_answers(stop.reason):
-                await talk.forget()
+        hidden = use_memory(agent, book, force_save=work.options.force_save_memory) if book else []
+        result, stopped = await talk.attempt(_work(agent, work.options, make), agent, {"about": work.about}, hidden)
+        text = result.text if result else ""
         return commit_answer(talk, [agent], runtime.tier, text, stopped, methodologies=learned.encode())
 
 
@@ -123,11 +102,3 @@ def _work(agent: Agent, options: TaskOptions, make_child: MakeChild) -> Conversa
     if options.plan:
         return (yield from plan_and_run(agent, task, make_child=make_child))
     return (yield from run_task(agent, task))
-
-
-def _add_memory(agent: Agent, book: StoredMemory, options: TaskOptions) -> list[Tool]:
-    """Let the agent use and save memories; return its hidden tools."""
-    add_guidance(agent, book.types)
-    if options.force_save_memory:
-        add_saving(agent)
-    return [memory_tags(book)]

@@ -12,7 +12,8 @@ import pytest
 from jarvis_workers.agents.conversations.budget import BudgetLedger
 from jarvis_workers.agents.conversations.resources import AgentSetup
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.assistant.task.converse import ConverseWork, converse
+from jarvis_workers.agents.conversations.task_job import TaskWork
+from jarvis_workers.assistant.task.converse import converse
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.errors import BudgetSpent, StepFailed
 from jarvis_workers.models.platforms.groups import ModelGroup
@@ -69,11 +70,11 @@ class Place:
     def claim(self, process: str = "p", many: int = TALKS) -> list[Claimed]:
         return claim(self.store, self.run, queue=AGENT_QUEUE, limit=many, process=process)
 
-    def work(self, job: Claimed) -> ConverseWork:
+    def work(self, job: Claimed) -> TaskWork[TaskOptions]:
         with self.store.read() as session:
             told = transcripts.lines(session, job.id)
         options = TaskOptions(task=f"Look for {job.label}.", model_group="local")
-        return ConverseWork(job, options, job.label, self.snapshot, told)
+        return TaskWork(job, options, job.label, self.snapshot, told)
 
     async def lead(self, shared: AgentRuntime, claimed: Sequence[Claimed]) -> list[Commit | BaseException]:
         """Lead conversations at once; commit what came of them, and put back the others."""

@@ -17,9 +17,10 @@ from jarvis_workers.agents.conversations.observer import (
 )
 from jarvis_workers.agents.conversations.resources import AgentSetup
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.agents.conversations.task_job import TaskWork
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.tools.tool import Toolbox
-from jarvis_workers.assistant.task.converse import ConverseWork, converse
+from jarvis_workers.assistant.task.converse import converse
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.registry import Providers
@@ -90,7 +91,7 @@ def talk(
     job = talking(store)
     options = TaskOptions(task=task, model_group="local", agent_limits=AgentLimits())
     try:
-        asyncio.run(converse(ConverseWork(job, options, "about", snapshot, []), blobs, shared))
+        asyncio.run(converse(TaskWork(job, options, "about", snapshot, []), blobs, shared))
     finally:
         shared.close()
     return job

@@ -14,9 +14,10 @@ import pytest
 
 from jarvis_workers.agents.conversations.resources import AgentSetup
 from jarvis_workers.agents.conversations.runtime import ANSWER, AgentRuntime
+from jarvis_workers.agents.conversations.task_job import TaskWork
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.transcript import read_line
-from jarvis_workers.assistant.task.converse import ConverseWork, converse
+from jarvis_workers.assistant.task.converse import converse
 from jarvis_workers.assistant.task.task_options import TaskOptions
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.models.platforms.groups import ModelGroup
@@ -74,12 +75,12 @@ def open_talks(tmp_path: Path, store_url: str, open_stores: Callable[..., Store]
         shared.close()
 
 
-def work(store: Store, job: Claimed, snapshot: str, *, task: str = "Look.", **limits: int) -> ConverseWork:
+def work(store: Store, job: Claimed, snapshot: str, *, task: str = "Look.", **limits: int) -> TaskWork[TaskOptions]:
     """What a conversation is to do, from where it is."""
     with store.read() as session:
         told = transcripts.lines(session, job.id)
     options = TaskOptions(task=task, model_group="local", agent_limits=replace(AgentLimits(), **limits))
-    return ConverseWork(job, options, "about", snapshot, told)
+    return TaskWork(job, options, "about", snapshot, told)
 
 
 def said(commit: Commit) -> dict[str, object]:
