@@ -14,6 +14,7 @@ from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Conversation, Upload
 from jarvis_workers.agents.loop.loop import join_prompts
 from jarvis_workers.agents.loop.prompts import fill, fill_from
+from jarvis_workers.agents.loop.transcript import read_line
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.assistant.send_message import PROMPTS
 from jarvis_workers.errors import JarvisError
@@ -46,6 +47,26 @@ class MethodologyBook(Protocol):
 
     def add(self, methodology: Methodology) -> None:
         """Save a methodology; it replaces an earlier one with the same problem type. Raises JarvisError."""
+
+
+class LearnedMethodologies:
+    """A book in memory, which a conversation commits; it begins with what an interrupted one has saved."""
+
+    def __init__(self, transcript: Iterable[bytes]) -> None:
+        self._saved: dict[str, Methodology] = {}
+        for record in filter(None, map(read_line, transcript)):
+            if record["kind"] == "result" and record["of"] == SAVE_METHODOLOGY and record["outcome"]["state"] == "done":
+                self.add(Methodology.model_validate(record["arguments"]))
+
+    def read(self) -> Sequence[Methodology]:
+        return tuple(self._saved.values())
+
+    def add(self, methodology: Methodology) -> None:
+        self._saved[methodology.problem_type] = methodology
+
+    def encode(self) -> list[dict[str, str]]:
+        """Return the methodologies for JSON."""
+        return [methodology.model_dump() for methodology in self._saved.values()]
 
 
 def save_methodology(book: MethodologyBook) -> Tool:

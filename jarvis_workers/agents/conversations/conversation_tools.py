@@ -12,6 +12,9 @@ from jarvis_workers.agents.loop.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agents.loop.plugins import LeftOutFiles
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.mcp_client.servers import McpServers
+from jarvis_workers.agents.tools.listing import DirectoryTree
+from jarvis_workers.agents.tools.reading import read_code
+from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Tool, execute_script
 from jarvis_workers.agents.tools.web_search import search_web
 
@@ -22,6 +25,11 @@ class ConversationTools:
     def __init__(self, setup: AgentSetup, sandboxes: ScriptSandboxes, resources: ExitStack) -> None:
         self._setup, self._sandboxes, self._resources = setup, sandboxes, resources
         self.left_out = LeftOutFiles(setup.left_out)
+
+    def reading(self, root: Path) -> list[Tool]:
+        """Return the tools that read and search the files of a directory."""
+        tree = DirectoryTree(root)
+        return [read_code(tree), search_code(tree)]
 
     def scripts(self, root: Path) -> list[Tool]:
         """Return the tool that runs scripts on the directory `root`; an empty list if there is no sandbox."""

@@ -12,9 +12,6 @@ from jarvis_workers.agents.conversations.task_job import TaskWork, load_task, ta
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
 from jarvis_workers.agents.loop.output_handler import OutputHandler
-from jarvis_workers.agents.tools.listing import DirectoryTree
-from jarvis_workers.agents.tools.reading import read_code
-from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.assistant.code.team_options import TeamOptions
 from jarvis_workers.assistant.team import Team
@@ -44,10 +41,9 @@ def load(session: "Session", run: Run, job: Claimed) -> TaskWork[TeamOptions]:
 async def converse(work: TaskWork[TeamOptions], blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Let the team work; commit its answer, or the reason why there is none. Raises StepFailed for an unknown tool."""
     root = await runtime.unpack(blobs, work.snapshot_id)
-    tree = DirectoryTree(root)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         teams: list[Team] = []
-        tools = [read_code(tree), search_code(tree), *talk.scripts(root)]
+        tools = [*talk.reading(root), *talk.scripts(root)]
         tools += await talk.own_tools(lambda: teams[0].main)
         box = Toolbox(tools)
         team = _assemble(work.options, talk, box)

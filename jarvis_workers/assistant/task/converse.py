@@ -3,7 +3,7 @@
 A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime, commit_answer
@@ -13,15 +13,12 @@ from jarvis_workers.agents.loop.effects import Conversation, Definition, TaskRes
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.prompts import fill
-from jarvis_workers.agents.loop.transcript import read_line
 from jarvis_workers.agents.tools.listing import DirectoryTree, list_files
-from jarvis_workers.agents.tools.reading import read_code
-from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.assistant.analysis import add_analysis
 from jarvis_workers.assistant.memory.saving import use_memory
 from jarvis_workers.assistant.memory.tools import memory_tools
-from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY, Methodology, save_methodology, with_methodologies
+from jarvis_workers.assistant.methodology import LearnedMethodologies, save_methodology, with_methodologies
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.assistant.store.stored_memory import StoredMemory
 from jarvis_workers.assistant.task.task_options import TaskOptions
@@ -30,30 +27,6 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
-
-
-# The methodologies that a conversation saves: its commit has them, and the command of the run stores them.
-
-
-class LearnedMethodologies:
-    """A book (`assistant.methodology`) in memory; it begins with what an interrupted conversation has saved."""
-
-    def __init__(self, transcript: Iterable[bytes]) -> None:
-        self._saved: dict[str, Methodology] = {}
-        for record in filter(None, map(read_line, transcript)):
-            if record["kind"] == "result" and record["of"] == SAVE_METHODOLOGY and record["outcome"]["state"] == "done":
-                self.add(Methodology.model_validate(record["arguments"]))
-
-    def read(self) -> Sequence[Methodology]:
-        return tuple(self._saved.values())
-
-    def add(self, methodology: Methodology) -> None:
-        self._saved[methodology.problem_type] = methodology
-
-    def encode(self) -> list[dict[str, str]]:
-        """Return the methodologies for JSON."""
-        return [methodology.model_dump() for methodology in self._saved.values()]
-
 
 STEP = "converse"
 
@@ -72,12 +45,11 @@ def load(session: "Session", run: Run, job: Claimed) -> TaskWork[TaskOptions]:
 async def converse(work: TaskWork[TaskOptions], blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversation; commit its answer, or the reason why there is none."""
     root = await runtime.unpack(blobs, work.snapshot_id)
-    tree = DirectoryTree(root)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
         learned = LearnedMethodologies(work.lines)
         book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
-        tools: list[Tool] = [read_code(tree), search_code(tree), list_files(tree), *talk.scripts(root)]
+        tools: list[Tool] = [*talk.reading(root), list_files(DirectoryTree(root)), *talk.scripts(root)]
         tools += memory_tools(book) if book else []
         tools += [*talk.web_search(), *await talk.server_tools()]
         tools += [save_methodology(learned)] if work.options.use_analysis else []
