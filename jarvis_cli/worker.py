@@ -57,6 +57,7 @@ def start(
     """Start a worker; runs until SIGTERM, one subprocess per queue."""
     from jarvis_cli.kit.program_trust import OF_WORKERS, approve_programs  # noqa: PLC0415
     from jarvis_workers.operate import worker as service  # noqa: PLC0415
+    from jarvis_workers.operate.pool_plans import plan_pools  # noqa: PLC0415
     from jarvis_workers.runs import remote, wiring  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
@@ -65,7 +66,7 @@ def start(
     with ExitStack() as resources:
         directory = resources.enter_context(_metrics(metrics_host, metrics_port)) if metrics_port is not None else None
         names = () if queues is None else ",".join(queues).split(",")
-        plans = service.plan_pools(settings, names, concurrency, directory)
+        plans = plan_pools(settings, names, concurrency, directory)
         store = resources.enter_context(wiring.store_of(settings, service.PARENT_CONNECTIONS))
         service.work(settings, store, resources.enter_context(remote.notifier_of(settings)), plans)
     return 0

@@ -42,6 +42,7 @@ NAMES = {
         "jarvis_workers/c2rust/runs",
         "jarvis_workers/c2rust/stages/unit_cache.py",
         "jarvis_workers/executors/dispatch",
+        "jarvis_workers/operate/pool_plans.py",
         "jarvis_workers/operate/worker.py",
         "jarvis_workers/runs",
         "jarvis_workers/sandbox",

@@ -46,11 +46,12 @@ def decide(seconds: float, __: Resources) -> Commit:
 def work() -> None:
     """Run a worker for this pipeline."""
     from jarvis_workers.operate import worker
+    from jarvis_workers.operate.pool_plans import plan_pools
     from jarvis_workers.runs import remote, wiring
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
-    plans = worker.plan_pools(settings, ("scan", "control"), SLOTS)
+    plans = plan_pools(settings, ("scan", "control"), SLOTS)
     with wiring.store_of(settings) as store, remote.notifier_of(settings) as bell:
         worker.work(settings, store, bell, plans)
 

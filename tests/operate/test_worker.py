@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.executors.dispatch.pool_config import PoolConfig
-from jarvis_workers.operate.worker import plan_pools
+from jarvis_workers.operate.pool_plans import plan_pools
 from jarvis_workers.runs.central_repository import central_checkout
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.mcp_servers import McpServer

@@ -132,11 +132,12 @@ async def _close(server: asyncio.Server) -> None:
 def work() -> None:
     """Run a worker for this pipeline."""
     from jarvis_workers.operate import worker
+    from jarvis_workers.operate.pool_plans import plan_pools
     from jarvis_workers.runs import remote, wiring
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
-    plans = worker.plan_pools(settings, ("agent", "control"), None)
+    plans = plan_pools(settings, ("agent", "control"), None)
     with wiring.store_of(settings) as store, remote.notifier_of(settings) as notifier:
         worker.work(settings, store, notifier, plans)
 
