@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         PrunedProject,
         TranslatedCrate,
         apply_library_replacement,
-        optimize_project,
         run_transpile,
     )
     from jarvis_workers.api.findings import Finding, Status, Suppression, TraceStep
+    from jarvis_workers.api.optimization_run import optimize_project
     from jarvis_workers.api.options import ScanOptions
     from jarvis_workers.api.progress import CancelToken, ScanProgress, Stage
     from jarvis_workers.api.project_run import SymbolScan, run_scan
@@ -125,6 +125,7 @@ MODULES = (
     "jarvis_workers.api.c_project",
     "jarvis_workers.api.project_run",
     "jarvis_workers.api.conversion_run",
+    "jarvis_workers.api.optimization_run",
     "jarvis_workers.api.compat",
 )
 

@@ -3,6 +3,7 @@
 The settings are those of the command line; runs are recorded in the same store, and `jarvis runs` lists them.
 """
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from jarvis_workers.runs.budgets import budget_of
 from jarvis_workers.runs.conversation_limits import agent_limits_of
 from jarvis_workers.runs.models import model_name
 from jarvis_workers.runs.request import RunRequest
+from jarvis_workers.runs.run_kinds import StoredRun
 from jarvis_workers.runs.run_part import run_part
 from jarvis_workers.runs.scan_request import blobs_of, request_for
 from jarvis_workers.runs.sources import SourceTree
@@ -25,20 +27,19 @@ from jarvis_workers.sec.rulesets.rulebook import choose, open_rulebook
 from jarvis_workers.sec.run_reports import reports
 from jarvis_workers.sec.runs.reading import with_intro, with_reader
 from jarvis_workers.sec.runs.scan_input import ScanInput
-from jarvis_workers.sec.runs.scan_runs import ScanRun, find_scan, scan_of
+from jarvis_workers.sec.runs.scan_runs import find_scan, scan_of
 from jarvis_workers.sec.runs.scan_settings import scan_options_of
 from jarvis_workers.sec.runs.security_notes import read_notes
 from jarvis_workers.sec.stages.judge_options import CLUSTER_LIMIT, JudgeOptions
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.engine import Store
 
 
 def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
     """Scan locally with rules only; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
     settings = settings or local_settings()
-    with wiring.store_of(settings) as store:
-        return _document(settings, store, _carry_out(settings, store, path, scan_options_of(settings, SecOptions)))
+    with _executed(settings, path, scan_options_of(settings, SecOptions)) as (_, store, blobs, run):
+        return {"run": run_part(store, run), **body_to_json(reports.read_body(store, blobs, scan_of(run)))}
 
 
 def run_security_analysis_fast(
@@ -91,15 +92,15 @@ def _reported(settings: Settings, path: str | Path, options: SecOptions, report_
     form = "markdown" if file is None else format_of(file, "markdown")
     if form is None:
         raise UsageError(f"{file}: unknown suffix")
-    with wiring.store_of(settings) as store:
-        run = _carry_out(settings, store, path, options)
-        text = reports.render(store, blobs_of(settings), run, form)
+    with _executed(settings, path, options) as (_, store, blobs, run):
+        text = reports.render(store, blobs, scan_of(run), form)
     if file is not None:
         write_whole(file, [text])
     return text
 
 
-def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecOptions) -> ScanRun:
+def _executed(settings: Settings, path: str | Path, options: SecOptions) -> AbstractContextManager[StoredRun]:
+    """Execute a scan."""
     rules = choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules)
     kind, agents = ("sec.agent", options) if isinstance(options, JudgeOptions) else ("sec.fast", None)
 
@@ -111,9 +112,4 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
         budget = budget_of(settings, *agents.model_groups)
         return replace(given, budget=budget, skipped_stages=agents.skipped_stages)
 
-    return scan_of(run_silently(settings, store, path, request))
-
-
-def _document(settings: Settings, store: Store, run: ScanRun) -> dict[str, Any]:
-    body = reports.read_body(store, blobs_of(settings), run)
-    return {"run": run_part(store, run), **body_to_json(body)}
+    return run_silently(settings, path, request)

@@ -1,35 +1,27 @@
-"""Move a C project to Rust from Python, on this machine: `apply_library_replacement`, `run_transpile`,
-`optimize_project`.
-"""
+"""Move a C project to Rust from Python, on this machine: `apply_library_replacement`, `run_transpile`."""
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers.api.c_project import symbol_place
 from jarvis_workers.api.silent_run import run_silently, say_nothing
 from jarvis_workers.api.user_settings import local_settings
-from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
 from jarvis_workers.c2rust.runs.conversion_files import SYMBOL_MAP, export_conversion, write_crate
 from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest, require_model, require_tools
 from jarvis_workers.c2rust.runs.conversion_results import outcome
 from jarvis_workers.c2rust.runs.crate_directory import check_target, crate_name
 from jarvis_workers.c2rust.runs.fast_run import FastInput, compiled_request
-from jarvis_workers.c2rust.runs.optimize_results import OptimizeResult, reset_progress, write_empty_report
-from jarvis_workers.c2rust.runs.optimize_run import OptimizeInput, chosen_files, find_rust_crate, optimize_request
 from jarvis_workers.c2rust.runs.project_files import SYMBOLS, directory_of
 from jarvis_workers.c2rust.runs.replacement_results import ReplacementResult
 from jarvis_workers.c2rust.runs.replacement_run import ReplaceInput, replace_request
-from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions, OptimizeRequest
 from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.prune_symbols import REPLACEMENTS
 from jarvis_workers.c2rust.stages.replace_options import ReplaceOptions
 from jarvis_workers.errors import UsageError
-from jarvis_workers.runs import wiring
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.runs.request import RunRequest
-from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.sources import SourceTree
 from jarvis_workers.settings import Settings
 
@@ -87,9 +79,8 @@ def apply_library_replacement(  # noqa: PLR0913, PLR0917 - the names and their o
     def request(source: SourceTree, executor: str) -> RunRequest[ReplaceInput]:
         return replace_request(settings, source, executor, options, say_nothing, resume=resume)
 
-    with wiring.store_of(settings) as store:
-        run = run_silently(settings, store, root, request)
-        result = ReplacementResult(store, blobs_of(settings), run)
+    with run_silently(settings, root, request) as (_, store, blobs, run):
+        result = ReplacementResult(store, blobs, run)
         result.export()
         counts, gaps = result.counts, tuple(result.not_checked)
     symbols, mapping = (directory_of(root) / name for name in (SYMBOLS, REPLACEMENTS))
@@ -138,60 +129,8 @@ def _translated(settings: Settings, root: Path, crate: Path, options: TranslateO
     def request(source: SourceTree, executor: str) -> RunRequest[FastInput]:
         return compiled_request(ConversionRequest(options=options), settings, source, executor)
 
-    with wiring.store_of(settings) as store:
-        run, blobs = run_silently(settings, store, root, request), blobs_of(settings)
+    with run_silently(settings, root, request) as (_, store, blobs, run):
         write_crate(store, blobs, run, crate)
         export_conversion(store, blobs, run)
         line = outcome(store, blobs, run)
     return TranslatedCrate(crate, directory_of(root) / SYMBOL_MAP, run.id, line, run.state == "done")
-
-
-def optimize_project(  # noqa: PLR0913 - the options of the command
-    crate_dir: StrPath | None = None,
-    *,
-    passes: Iterable[str] = tuple(PASSES),
-    max_checks: int = 0,
-    include: Iterable[str] = (),
-    exclude: Iterable[str] = (),
-    max_files: int | None = None,
-    resume: bool = True,
-    reset: bool = False,
-    dry_run: bool = False,
-    llm_group: str | None = None,
-    build_fix_retries: int = 2,
-) -> OptimizeReport:
-    """Optimize a Rust crate as `jarvis c2rust optimize` does without a branch; write its files unless `dry_run`.
-
-    Raises UsageError, also for a file that is edited meanwhile: then no file is written.
-    """
-    settings, chosen = local_settings(), list(passes)
-    if unknown := [name for name in chosen if name not in PASSES]:
-        raise UsageError(f"there is no pass {unknown[0]}; passes: {', '.join(PASSES)}")
-    crate = find_rust_crate(Path(crate_dir) if crate_dir is not None else None, Path())
-    if reset and not dry_run:
-        reset_progress(crate)
-    options = OptimizeOptions(
-        passes=chosen, max_checks=max_checks, model_group=llm_group, fix_retries=build_fix_retries
-    )
-    request = OptimizeRequest(options=options, include=tuple(include), exclude=tuple(exclude), max_files=max_files)
-    files = chosen_files(crate, replace(request, resume=resume and not reset), say_nothing)
-    if not files:
-        if not dry_run:
-            write_empty_report(crate)
-        return OptimizeReport()
-    require_tools(settings)
-    return _optimized(settings, crate, options, files, dry_run=dry_run)
-
-
-def _optimized(
-    settings: Settings, crate: Path, options: OptimizeOptions, files: Sequence[str], *, dry_run: bool
-) -> OptimizeReport:
-    def request(source: SourceTree, executor: str) -> RunRequest[OptimizeInput]:
-        return optimize_request(settings, source, executor, options, files)
-
-    with wiring.store_of(settings) as store:
-        run = run_silently(settings, store, crate, request)
-        result = OptimizeResult(store, blobs_of(settings), run)
-        if not dry_run:
-            result.deliver(crate)
-        return result.report or OptimizeReport()

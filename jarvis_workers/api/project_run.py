@@ -12,9 +12,7 @@ from jarvis_workers.c2rust.runs.scan_graphs import GraphRequest, default_dot, de
 from jarvis_workers.c2rust.runs.scan_results import export_symbols, read_body
 from jarvis_workers.c2rust.runs.symbol_scan import ParseInput, plan_of, scan_request
 from jarvis_workers.c2rust.stages.options import ParseOptions
-from jarvis_workers.runs import wiring
 from jarvis_workers.runs.request import RunRequest
-from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.sources import SourceTree
 from jarvis_workers.settings import Settings
 
@@ -68,8 +66,7 @@ def _scan(settings: Settings, root: Path, options: CompileOptions, *, allow_erro
         plan = plan_of(settings, source.path, options)
         return scan_request(ParseOptions(allow_errors=allow_errors), settings, source, plan, executor)
 
-    with wiring.store_of(settings) as store:
-        run, blobs = run_silently(settings, store, root, request), blobs_of(settings)
+    with run_silently(settings, root, request) as (_, store, blobs, run):
         export_symbols(store, blobs, run)
         gaps = read_body(store, blobs, run).not_checked
     return SymbolScan(directory_of(root) / SYMBOLS, run.id, tuple((gap.file, gap.reason) for gap in gaps))
