@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jarvis_workers.api.c_project import (
         collect_function_names,
-        compute_translation_order_jsonl,
-        export_root_subgraphs_to_dir,
         find_compile_commands,
-        find_root_function_ids,
-        generate_dot_from_db,
         iter_source_files,
         load_compile_commands,
         scan_directory,
@@ -44,6 +40,12 @@ if TYPE_CHECKING:
         scan_sources,
         scan_text,
         scan_text_async,
+    )
+    from jarvis_workers.api.symbol_files import (
+        compute_translation_order_jsonl,
+        export_root_subgraphs_to_dir,
+        find_root_function_ids,
+        generate_dot_from_db,
     )
     from jarvis_workers.errors import (
         JarvisError,
@@ -123,6 +125,7 @@ MODULES = (
     "jarvis_workers.api.scanning",
     "jarvis_workers.api.comparison",
     "jarvis_workers.api.c_project",
+    "jarvis_workers.api.symbol_files",
     "jarvis_workers.api.project_run",
     "jarvis_workers.api.conversion_run",
     "jarvis_workers.api.optimization_run",

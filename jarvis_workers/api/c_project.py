@@ -1,8 +1,7 @@
-"""Functions for C projects, with the names of the original scanner: read units, and work with the files of a scan.
+"""Functions that read the units of C projects, with the names of the original scanner.
 
-The argument `db_path` is the file of the symbols, its directory, or the root of a project.  The settings of the command
-line apply, such as c2rust.args.  Units are read in forked processes: call these functions only from single-threaded
-processes.
+The settings of the command line apply, such as c2rust.args.  Units are read in forked processes: call these functions
+only from single-threaded processes.
 """
 
 import os
@@ -14,25 +13,11 @@ from jarvis_workers.builds.compile_arguments import C_SUFFIXES, CPP_SUFFIXES
 from jarvis_workers.builds.compile_sources import DATABASE, CompileOptions, compile_commands_of
 from jarvis_workers.builds.local_tree import local_tree, project_files
 from jarvis_workers.builds.unit_forks import UnitLimits, UnitNotRead, read_units
-from jarvis_workers.c2rust.dot import dot_lines
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
-from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.runs.collect import collect_names, compile_options, write_names
-from jarvis_workers.c2rust.runs.graph_files import write_subgraphs
-from jarvis_workers.c2rust.runs.project_files import (
-    ORDER,
-    SYMBOLS,
-    delayed_entries,
-    directory_of,
-    read_symbol_file,
-    symbol_file_in,
-    write_project,
-)
-from jarvis_workers.c2rust.symbol_lines import order_lines
-from jarvis_workers.c2rust.symbol_reader import SymbolFile, compute_order
+from jarvis_workers.c2rust.runs.project_files import SYMBOLS, delayed_entries, directory_of, write_project
 from jarvis_workers.errors import UsageError
-from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.settings import Settings
 from jarvis_workers.source.clang.unit import CompileCommand, Unit
 from jarvis_workers.source.clang.unit_json import decode_unit
@@ -111,28 +96,6 @@ def collect_function_names(
     return write_names(collected, Path(), Path(out_path))
 
 
-def find_root_function_ids(db_path: StrPath) -> list[int]:
-    """Return the ids of the functions that no other function calls, or of all functions if there are none."""
-    return list(find_roots(_symbols(db_path)[1].graph))
-
-
-def compute_translation_order_jsonl(db_path: StrPath, out_path: StrPath | None = None) -> Path:
-    """Write the translation order, by default next to the symbols; entry points named by the environment come last."""
-    path, symbols = _symbols(db_path)
-    steps = compute_order(symbols, delayed_entries())
-    return _written(Path(out_path) if out_path else path.parent / ORDER, order_lines(symbols.graph, steps))
-
-
-def generate_dot_from_db(db_path: StrPath, out_path: StrPath) -> Path:
-    """Write the graph of calls and of addresses taken as DOT."""
-    return _written(Path(out_path), dot_lines(_symbols(db_path)[1].graph))
-
-
-def export_root_subgraphs_to_dir(db_path: StrPath, out_dir: StrPath) -> list[Path]:
-    """Write the functions that each root reaches as DOT, one file per root."""
-    return write_subgraphs(_symbols(db_path)[1].graph, Path(out_dir))
-
-
 def _read(settings: Settings, root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool) -> Iterator[Unit]:
     listed = list(commands)
     answers = read_units(root.resolve(), listed, builtin_headers(settings.c2rust.clang_headers), UnitLimits())
@@ -145,27 +108,3 @@ def _read(settings: Settings, root: Path, commands: Iterable[CompileCommand], *,
             first = unit.errors[0]
             raise UsageError(f"{name}: {os.fsdecode(first.file)}:{first.line}: {first.message}")
         yield unit
-
-
-def symbol_place(db_path: StrPath) -> tuple[Path, Path]:
-    """Return the file of the symbols, and the root of its project. Raises UsageError."""
-    path = Path(db_path)
-    if path.is_dir():
-        file = symbol_file_in(path) or symbol_file_in(directory_of(path))
-        if file is None:
-            raise UsageError(f"no symbols in {path}; scan the project first")
-        path = file
-    is_ours = path.absolute().parent.parts[-2:] == directory_of(Path("/")).parts[-2:]
-    return path, path.absolute().parents[2] if is_ours else path.parent
-
-
-def _symbols(db_path: StrPath) -> tuple[Path, SymbolFile]:
-    path, root = symbol_place(db_path)
-    return path, read_symbol_file(path, root)
-
-
-def _written(path: Path, lines: Iterable[str]) -> Path:
-    try:
-        return write_whole(path, lines)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jarvis_workers.api.c_project import symbol_place
 from jarvis_workers.api.silent_run import run_silently, say_nothing
+from jarvis_workers.api.symbol_files import symbol_place
 from jarvis_workers.api.user_settings import local_settings
 from jarvis_workers.c2rust.runs.conversion_files import SYMBOL_MAP, export_conversion, write_crate
 from jarvis_workers.c2rust.runs.conversion_request import ConversionRequest, require_model, require_tools
