@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from jarvis_workers.agents.loop.agent import Agent
-from jarvis_workers.agents.loop.effects import Conversation, RunTool, Want, intercept
+from jarvis_workers.agents.loop.effects import Conversation, Definition, RunTool, Want, intercept
+from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.assistant.children import count_child, limits_left
@@ -37,6 +38,17 @@ def sub_code_tool() -> Tool:
         raise ToolFailed(f"{SUB_CODE_AGENT} runs only within a conversation")
 
     return typed(SubTask, run, name=SUB_CODE_AGENT, description=DESCRIPTION, brings_foreign=True)
+
+
+def make_child(parent: Agent) -> MakeChild:
+    """Return the function that creates a child with the tools of its parent, but those that create children."""
+    names = [name for name in parent.tools.names if name != SUB_CODE_AGENT]
+
+    def make(about: Definition, limits: AgentLimits) -> Agent:
+        tools = parent.tools.only(names)
+        return Agent(about, tools, profile=parent.profile, marks=parent.marks, limits=limits)
+
+    return make
 
 
 def with_children(agent: Agent, talk: Conversation[T], make_child: MakeChild) -> Conversation[T]:

@@ -81,8 +81,7 @@ class ChatAgentBuilder:
             configured=configured_tools(settings, self.tell),
             servers=servers,
             own=tool_directories(settings, self.tell),
-            memories=knowledge.memories,
-            methodologies=knowledge.methodologies,
+            knowledge=knowledge.tools(),
         )
         tools = tools_of(sources)
         group = options.tool_group or settings.tool_group

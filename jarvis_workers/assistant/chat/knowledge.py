@@ -13,7 +13,8 @@ from jarvis_workers.assistant.chat.methodology_files import MethodologyFiles, me
 from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.memory.entry import MemoryDraft
 from jarvis_workers.assistant.memory.saving import use_memory
-from jarvis_workers.assistant.methodology import with_methodologies
+from jarvis_workers.assistant.memory.tools import memory_tools
+from jarvis_workers.assistant.methodology import save_methodology, with_methodologies
 from jarvis_workers.settings import Settings
 
 # What is kept of a turn.
@@ -30,6 +31,11 @@ class Knowledge:
     tell: Callable[[str], None]
     memories: MemoryFiles | None
     methodologies: MethodologyFiles | None
+
+    def tools(self) -> list[Tool]:
+        """Return the tools for memories and methodologies."""
+        tools = memory_tools(self.memories) if self.memories else []
+        return [*tools, *([save_methodology(self.methodologies)] if self.methodologies else [])]
 
     def equip(self, agent: Agent) -> list[Tool]:
         """Let the agent use its memories and analyze its tasks; return the hidden tools of its conversation."""

@@ -15,11 +15,7 @@ from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import ScriptRunner, Tool, execute_script
 from jarvis_workers.agents.tools.web_search import search_web
 from jarvis_workers.assistant.autonomy import SCRIPT, WRITE_NOTHING
-from jarvis_workers.assistant.chat.memory_files import MemoryFiles
-from jarvis_workers.assistant.chat.methodology_files import MethodologyFiles
 from jarvis_workers.assistant.definition_file import DefinitionFile
-from jarvis_workers.assistant.memory.tools import memory_tools
-from jarvis_workers.assistant.methodology import save_methodology
 from jarvis_workers.assistant.person_tools import ASK_USER, ask_user, sub_agent
 from jarvis_workers.errors import UsageError
 
@@ -30,9 +26,8 @@ SEARCH_WEB = "search_web"
 class ToolSources:
     """What tools work on: the directory, the runner of scripts (None without a sandbox), the agent that calls them.
 
-    `servers` are the tools of MCP servers, `own` the directories of users' tools beside OWN_TOOLS,
-    of whose files `left_out` gets those that cannot be used. Without a book there are no tools for
-    memories, or for methodologies.
+    `servers` are the tools of MCP servers, `knowledge` those for memories and methodologies, `own` the directories of
+    users' tools beside OWN_TOOLS, of whose files `left_out` gets those that cannot be used.
     """
 
     root: Path
@@ -43,8 +38,7 @@ class ToolSources:
     servers: Sequence[Tool] = ()
     own: Sequence[str] = ()
     left_out: LeftOutFiles = field(default_factory=LeftOutFiles)
-    memories: MemoryFiles | None = None
-    methodologies: MethodologyFiles | None = None
+    knowledge: Sequence[Tool] = ()
 
 
 def tools_of(sources: ToolSources) -> list[Tool]:
@@ -53,8 +47,7 @@ def tools_of(sources: ToolSources) -> list[Tool]:
     tools = [read_code(tree), search_code(tree)]
     tools += [execute_script(sources.scripts)] if sources.scripts else []
     tools += [ask_user()] if sources.has_person else []
-    tools += memory_tools(sources.memories) if sources.memories else []
-    tools += [save_methodology(sources.methodologies)] if sources.methodologies else []
+    tools += sources.knowledge
     if url := sources.configured.search_url:
         tools.append(search_web(url, partial(fetch_document, key=sources.configured.search_key)))
     own = own_tools((OWN_TOOLS, *map(Path, sources.own)), sources.agent, sources.left_out)

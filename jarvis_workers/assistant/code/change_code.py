@@ -22,11 +22,11 @@ from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace
 from jarvis_workers.agents.tools.tool import Tool
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
-from jarvis_workers.assistant.code.code_agent import make_child, open_agent
+from jarvis_workers.assistant.code.code_agent import open_agent
 from jarvis_workers.assistant.code.code_options import CodeOptions
 from jarvis_workers.assistant.code_task import GATE_TOOL, CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
-from jarvis_workers.assistant.sub_code_agent import with_children
+from jarvis_workers.assistant.sub_code_agent import make_child, with_children
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs

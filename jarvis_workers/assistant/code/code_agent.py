@@ -8,14 +8,12 @@ from jarvis_workers.agents.conversations.runtime import JobConversation
 from jarvis_workers.agents.conversations.working_copy import without_places
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Definition
-from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.tools.editing import PATCH, REWRITE, EditWorkspace, edit_tools, watched_reading
 from jarvis_workers.agents.tools.searching import search_code
 from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolOutcome
 from jarvis_workers.assistant.code.code_options import CodeOptions
 from jarvis_workers.assistant.memory.saving import use_memory
 from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tools
-from jarvis_workers.assistant.planning import MakeChild
 from jarvis_workers.assistant.store.stored_memory import StoredMemory
 from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_tool
 from jarvis_workers.errors import StepFailed, UsageError
@@ -51,17 +49,6 @@ async def open_agent(
     profile, limits = talk.platform.profile, options.agent_limits
     agents.append(Agent(definition, box, profile=profile, marks=talk.marks, limits=limits))
     return agents[0], use_memory(agents[0], book) if book else []
-
-
-def make_child(parent: Agent) -> MakeChild:
-    """Return the function that creates a child with the tools of its parent, but those that create children."""
-    names = [name for name in parent.tools.names if name != SUB_CODE_AGENT]
-
-    def make(about: Definition, limits: AgentLimits) -> Agent:
-        tools = parent.tools.only(names)
-        return Agent(about, tools, profile=parent.profile, marks=parent.marks, limits=limits)
-
-    return make
 
 
 def _local(tool: Tool, root: Path) -> Tool:
