@@ -1,12 +1,20 @@
 """The changes of one command in one repository; each one starts where the one before ended."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from jarvis_workers.assistant.chat.code_acceptance import accept_change
 from jarvis_workers.assistant.chat.code_branches import code_runs, decision_of, publish_change, read_change
-from jarvis_workers.assistant.chat.code_request import CodeInput, code_request
+from jarvis_workers.assistant.chat.code_request import (
+    CodeInput,
+    code_request,
+    create_code_repository,
+    find_code_repository,
+)
 from jarvis_workers.assistant.chat.code_tools import check_tools, tool_names
+from jarvis_workers.assistant.chat.repository_lock import lock_repository
 from jarvis_workers.assistant.code.code_options import CodeRequest
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.models import model_name
@@ -33,6 +41,10 @@ class CodeSession:
     repository: LocalRepository
     tell: Tell
     last: Run | None = None
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Keep other commands from changing the repository. Raises UsageError."""
+        return lock_repository(self.repository.top, self.settings.data_dir)
 
     def unfinished(self) -> Run | None:
         """Return the newest run of the repository if it has not ended."""
@@ -67,3 +79,14 @@ class CodeSession:
         )
         options = replace(request.options, earlier=earlier.strip())
         return replace(request, options=options, start=published.commit, copied=change.options.copied)
+
+
+def find_session(settings: Settings, place: Path, tell: Tell) -> CodeSession | None:
+    """Return a session in the repository around a directory, or None."""
+    found = find_code_repository(place)
+    return CodeSession(settings, found, tell) if found else None
+
+
+def create_session(settings: Settings, place: Path, tell: Tell) -> CodeSession:
+    """Make a directory a repository, and return a session in it."""
+    return CodeSession(settings, create_code_repository(place), tell)

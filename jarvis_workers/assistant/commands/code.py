@@ -29,9 +29,7 @@ from jarvis_cli.kit.project_run import RunCommand, deliver_as, execute_run
 from jarvis_cli.kit.report_target import Delivery
 from jarvis_cli.kit.report_target import delivery as delivery_of
 from jarvis_cli.kit.status_output import Display, no_line, notices, write_line
-from jarvis_workers.assistant.chat.code_request import create_code_repository, find_code_repository
-from jarvis_workers.assistant.chat.code_session import CodeSession, check_request
-from jarvis_workers.assistant.chat.repository_lock import lock_repository
+from jarvis_workers.assistant.chat.code_session import CodeSession, check_request, create_session, find_session
 from jarvis_workers.assistant.code.code_options import CHANGE, CodeRequest
 from jarvis_workers.assistant.commands.code_output import deliver
 from jarvis_workers.assistant.commands.task_text import check_task, not_text, read_task
@@ -95,7 +93,7 @@ def change_code(options: CodeCommand) -> int:
     task = "" if options.requirement is None else read_task(options.requirement, "-r")
     session, is_new = _open_session(settings, options)
     request = replace(options.request, with_changes=options.request.with_changes or is_new)
-    with lock_repository(session.repository.top, settings.data_dir):
+    with session.lock():
         if options.restore_session and (run := _unfinished(session, quiet=options.quiet)):
             if options.requirement is not None:
                 raise UsageError(
@@ -135,10 +133,10 @@ def _checked(settings: Settings, options: CodeCommand) -> Delivery:
 def _open_session(settings: Settings, options: CodeCommand) -> tuple[CodeSession, bool]:
     """Open the repository around the current directory; return whether it is new: then a person agreed to that."""
     here = Path.cwd()
-    if found := find_code_repository(here):
-        return CodeSession(settings, found, write_line), False
+    if found := find_session(settings, here, write_line):
+        return found, False
     if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
-        return CodeSession(settings, create_code_repository(here), write_line), True
+        return create_session(settings, here, write_line), True
     raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
 
 
