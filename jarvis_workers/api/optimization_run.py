@@ -8,7 +8,7 @@ from jarvis_workers.api.choices import StrPath
 from jarvis_workers.api.silent_run import run_silently, say_nothing
 from jarvis_workers.api.user_settings import local_settings
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
-from jarvis_workers.c2rust.runs.fast_run import require_tools
+from jarvis_workers.c2rust.runs.conversion_request import require_tools
 from jarvis_workers.c2rust.runs.optimize_results import OptimizeResult, reset_progress, write_empty_report
 from jarvis_workers.c2rust.runs.optimize_run import OptimizeInput, chosen_files, find_rust_crate, optimize_request
 from jarvis_workers.c2rust.stages.optimize_options import OptimizeOptions, OptimizeRequest
