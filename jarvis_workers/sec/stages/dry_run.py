@@ -13,7 +13,7 @@ from jarvis_workers.agents.conversations.counting_runtime import FirstRequest
 from jarvis_workers.agents.loop.effects import Ask, Conversation, RunTool, Want
 from jarvis_workers.agents.loop.nonces import make_marks
 from jarvis_workers.agents.tools.listing import DirectoryTree
-from jarvis_workers.agents.tools.tool import Toolbox, ToolFailed, ToolOutcome, execute_script
+from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome, execute_script
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, estimate_request, reply_from
 from jarvis_workers.models.platforms.request import RequestWriter
@@ -28,12 +28,10 @@ from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.judge.verification import Verification, votes_of
-from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
-from jarvis_workers.sec.proof.run_tool import AttemptResult
 from jarvis_workers.sec.reading.group_reading import GroupReading
 from jarvis_workers.sec.stages.cluster_file import divide, look
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
-from jarvis_workers.sec.stages.prove import investigation_of
+from jarvis_workers.sec.stages.proof_questions import NoBench, investigation_of
 from jarvis_workers.sec.stages.read_files import question_of as reader_question
 from jarvis_workers.sec.stages.reading_plan import ReadingPlan
 
@@ -127,7 +125,7 @@ class DryRun:
             profiles=profiles,
             marks=marks,
             limits=options.agent_limits,
-            investigation=investigation_of(prepared, judging, _NoBench()) if runs else None,
+            investigation=investigation_of(prepared, judging, NoBench()) if runs else None,
         )
         return self._first(verification.run(), votes_of(question_text) + options.second_look)
 
@@ -153,32 +151,6 @@ class DryRun:
 def _opened(want: Want) -> ToolOutcome | None:
     """Return the result of opening the bench, which a dry run does not do."""
     return ToolOutcome(stdout=BenchState({}).to_text()) if isinstance(want, RunTool) else None
-
-
-class _NoBench:
-    """Takes the place of the bench."""
-
-    def runner_for(self, target: ProofTarget) -> "_NoRunner":
-        return _NoRunner(target)
-
-    def problem_of(self, target: ProofTarget) -> str:
-        return f"a dry run builds nothing ({target.sink.file})"
-
-    def targets(self) -> list[str] | None:
-        return None
-
-
-class _NoRunner:
-    """Takes the place of the runner of proofs, since none is attempted before a model has been called."""
-
-    def __init__(self, target: ProofTarget) -> None:
-        self._file = target.sink.file
-
-    def content(self, script: str) -> bytes:
-        raise ToolFailed(f"no script runs in a dry run ({len(script)} characters)")
-
-    def attempt(self, attempt: Attempt) -> AttemptResult:
-        return AttemptResult(problem=f"a dry run makes no attempt ({attempt.way}, {self._file})")
 
 
 def _never(interpreter: str, script: str) -> ToolOutcome:

@@ -36,10 +36,8 @@ from jarvis_workers.sec.stages.fuzz_record import NO_TARGETS, FuzzRecord, commit
 from jarvis_workers.sec.stages.fuzz_runs import KnownFindings, TargetFuzzing
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.payloads import FuzzPayload
-from jarvis_workers.sec.stages.proof_runner import open_bench
 from jarvis_workers.sec.stages.proof_targets import target_of
-from jarvis_workers.sec.stages.prove import proof_tree
-from jarvis_workers.sec.stages.tree_index import index_of
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree
 from jarvis_workers.sec.store import proofs, verdicts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.languages import is_test
@@ -164,16 +162,15 @@ async def converse(work: FuzzWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     """Look for targets and commit a job for each, or fuzz one and commit what was found. Raises HostExhausted."""
     if runtime.tier == Tier.C:
         return _not_fuzzed(work, NO_SANDBOX, blobs)
-    root = await runtime.unpack(blobs, work.snapshot_id)
+    tree = await ScannedTree.unpack(runtime, blobs, work.snapshot_id, work.options)
     with ExitStack() as resources:
-        tree = await in_thread(proof_tree, root, work.snapshot_id, work.options, blobs)
         try:
-            bench = await in_thread(open_bench, runtime, tree, resources)
+            bench = await in_thread(tree.open_bench, resources)
         except StepFailed as error:
             return _not_fuzzed(work, str(error), blobs)
         if not work.payload.target:
             return await in_thread(_planned, work, bench, blobs)
-        return await in_thread(_fuzzed, work, bench, runtime, blobs, index_of(root))
+        return await in_thread(_fuzzed, work, bench, runtime, blobs, tree.index)
 
 
 def _fuzzed(work: FuzzWork, bench: ProofBench, runtime: AgentRuntime, blobs: Blobs, index: CodeIndex) -> Commit:

@@ -1,7 +1,7 @@
 """What jobs have found by fuzzing or beside their findings, and what a report says of each target."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.proof.crashes import Crash
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.stages.payloads import FuzzPayload
-from jarvis_workers.sec.stages.results import SeenResult, proof_blobs, stored_proof
+from jarvis_workers.sec.stages.results import SeenResult, commit_of_proofs, proof_blobs, stored_proof
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import Commit, StageJob
 
@@ -72,11 +72,15 @@ def commit_of(record: FuzzRecord, blobs: Blobs) -> Commit:
     )
 
 
-def commit_of_crashes(crashes: Sequence[Crash], sandbox: str, blobs: Blobs) -> Commit:
-    """Return the commit of the errors that a conversation has proved beside its findings; empty without any."""
+def commit_of_attempts(
+    proofs: Iterable[tuple[int, Proof]], crashes: Iterable[Crash], sandbox: str, blobs: Blobs
+) -> Commit:
+    """Return the commit of the proofs of a conversation, by gid, and of the errors that it has proved beside them."""
+    proved = commit_of_proofs(proofs, sandbox, blobs)
     rows = ((one, stored_proof(one.proof._replace(attempts=1), sandbox, blobs)) for one in crashes)
     found = tuple(CrashRecord(one.candidate, row, one.severity) for one, row in rows)
-    return commit_of(FuzzRecord(crashes=found), blobs) if found else Commit()
+    beside = commit_of(FuzzRecord(crashes=found), blobs) if found else Commit()
+    return Commit(results=(*proved.results, *beside.results), blobs=(*proved.blobs, *beside.blobs))
 
 
 def _row(crash: CrashRecord) -> dict[str, object]:

@@ -3,18 +3,24 @@
 A question costs a conversation, so nothing is asked that no run on the bench can show: there, no allocation fails.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, defect_of
 from jarvis_workers.sec.judge.batching import needs_oom
 from jarvis_workers.sec.proof.weaknesses import is_provable
-from jarvis_workers.sec.severity import is_at_least, severity_of
+from jarvis_workers.sec.severity import is_at_least, score_of, severity_of
+from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.store import proofs, verdicts
 from jarvis_workers.source.languages import is_test
+from jarvis_workers.store.values import Run
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.session import Session
 
 NOT_ASKED = "no proof asked, because {}"
 # What a risk needs according to its verdict, and no run on the bench has.
@@ -24,6 +30,15 @@ UNSHOWN_EXPOSURES = MappingProxyType(
         "platform": "it does not occur on Linux with default options",
     }
 )
+
+
+class ProofPlace(NamedTuple):
+    """Where confirmed findings are proved together: their gids, and the highest of their scores."""
+
+    file: str
+    line: int
+    gids: tuple[int, ...]
+    score: float
 
 
 class VerdictRating(NamedTuple):
@@ -52,6 +67,16 @@ def places_to_prove(
     for place, found in places.items():
         found.sort(key=lambda one, place=place: (one[1].file, one[1].line) != place)  # type: ignore[misc]
     return places
+
+
+def untried_places(session: "Session", run: Run, options: JudgeOptions) -> Iterator[ProofPlace]:
+    """Yield the places of confirmed findings that a sanitizer can show, and that were not tried before."""
+    tried, statuses = proofs.tried(session, run.id), verdicts.statuses(session, run.id)
+    confirmed = [gid for gid, status in statuses.items() if status == "confirmed" and gid not in tried]
+    ratings = {gid: VerdictRating(*one) for gid, one in verdicts.ratings(session, run.id).items()}
+    for (file, line), found in places_to_prove(some_of(session, run, confirmed), options, ratings).items():
+        score = max(score_of(one.confidence, options.rules.severity.get(one.pattern)) for _, one in found)
+        yield ProofPlace(file, line, tuple(gid for gid, _ in found), score)
 
 
 def may_be_asked(candidate: Candidate, options: JudgeOptions) -> bool:

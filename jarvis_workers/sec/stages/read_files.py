@@ -23,7 +23,6 @@ from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import DISCOVERED, Candidate
-from jarvis_workers.sec.judge.investigation import bench_tool
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.grouping import choose, group
@@ -36,11 +35,10 @@ from jarvis_workers.sec.stages import given_attempts
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.map_files import mapped_files
 from jarvis_workers.sec.stages.payloads import ReadPayload
-from jarvis_workers.sec.stages.proof_runner import LazyBench
-from jarvis_workers.sec.stages.prove import bench_state, proof_tree
+from jarvis_workers.sec.stages.proof_questions import opening_of
 from jarvis_workers.sec.stages.reading_plan import LABEL_LENGTH, NOT_LOOKED_AT, NOT_READ, SPENT, Piece, ReadingPlan
 from jarvis_workers.sec.stages.results import CandidateResult
-from jarvis_workers.sec.stages.tree_index import index_of
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -130,13 +128,12 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     plan = await asyncio.to_thread(ReadingPlan.of, blobs, work.payload)
     if work.unpaid:
         return _commit(work, plan, ReadingResult(reason=work.unpaid))
-    root = await runtime.unpack(blobs, work.snapshot_id)
-    index, options = index_of(root), work.options
+    tree = await ScannedTree.unpack(runtime, blobs, work.snapshot_id, work.options)
+    index, options = tree.index, work.options
     ask = partial(question_of, index, plan, plan.pieces(work.payload), work.findings, options)
     question = await asyncio.to_thread(ask, runs=runtime.tier != Tier.C)
     with ExitStack() as resources, runtime.open(work.job, options.group, question.about, work.lines) as talk:
-        bench = LazyBench(runtime, partial(proof_tree, root, work.snapshot_id, options, blobs), resources)
-        opening = bench_tool(partial(bench_state, bench, index, work.payload.files[0]))
+        opening = opening_of(tree.lazy_bench(resources), index, work.payload.files[0])
         limits = options.agent_limits
         reading = GroupReading(question, profile=talk.platform.profile, marks=talk.marks, limits=limits)
         hidden = [opening] if question.shows else []

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
@@ -29,15 +28,14 @@ from jarvis_workers.sec.judge.verdict import SeenDefect
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.stages.candidates import reasons_for, some_of
-from jarvis_workers.sec.stages.fuzz_record import commit_of_crashes
+from jarvis_workers.sec.stages.fuzz_record import commit_of_attempts
 from jarvis_workers.sec.stages.given_attempts import given_for
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.not_checked import UNASKED
 from jarvis_workers.sec.stages.payloads import VerifyPayload
-from jarvis_workers.sec.stages.proof_runner import LazyBench
-from jarvis_workers.sec.stages.prove import investigation_of, proof_tree
-from jarvis_workers.sec.stages.results import SeenResult, VerdictResult, commit_of_proofs
-from jarvis_workers.sec.stages.tree_index import index_of
+from jarvis_workers.sec.stages.proof_questions import investigation_of
+from jarvis_workers.sec.stages.results import SeenResult, VerdictResult
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.sec.store.candidates import NamedBy
 from jarvis_workers.snapshots.blobs import Blobs
@@ -108,15 +106,15 @@ def _reports(session: "Session", run: Run, gids: Collection[int]) -> Mapping[int
 
 async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversations of a cluster; commit a verdict on each of its candidates."""
-    root = await runtime.unpack(blobs, work.snapshot_id)
-    index = CodeIndex(work.canary) if work.canary else index_of(root)
+    tree = await ScannedTree.unpack(runtime, blobs, work.snapshot_id, work.options)
+    index = CodeIndex(work.canary) if work.canary else tree.index
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
     groups = options.second_group, options.escalate
     with ExitStack() as resources, runtime.open(work.job, options.group, about, work.lines, *groups) as talk:
-        scripts = [] if work.canary else talk.scripts(root)
+        scripts = [] if work.canary else talk.scripts(tree.root)
         tools = Toolbox([*reading_tools(index), *scripts])
-        bench = LazyBench(runtime, partial(proof_tree, root, work.snapshot_id, options, blobs), resources)
+        bench = tree.lazy_bench(resources)
         runs = options.prove and not work.canary and runtime.tier != Tier.C
         given = await in_thread(given_for, work.named, blobs) if runs else {}
         investigation = await in_thread(investigation_of, prepared, options, bench, given) if runs else None
@@ -137,12 +135,10 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
             return Commit(results=(result,))
         gaps = [*undecided(work.cluster, verdicts), *_unasked(work, verification)]
         proofs = list(_proofs(work.cluster, verdicts, investigation)) if investigation else []
-        proved = await in_thread(commit_of_proofs, proofs, runtime.tier, blobs)
         beside = list(investigation.ledger.crashes.values()) if investigation else []
-        found = await in_thread(commit_of_crashes, beside, runtime.tier, blobs)
-        seen = _seen(work, verification.others)
-        results: tuple[DomainResult, ...] = (result, *seen, *proved.results, *found.results)
-        return Commit(not_checked=tuple(gaps), results=results, blobs=(*proved.blobs, *found.blobs))
+        shown = await in_thread(commit_of_attempts, proofs, beside, runtime.tier, blobs)
+        results: tuple[DomainResult, ...] = (result, *_seen(work, verification.others), *shown.results)
+        return Commit(not_checked=tuple(gaps), results=results, blobs=shown.blobs)
 
 
 def _proofs(

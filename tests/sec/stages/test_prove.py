@@ -18,9 +18,10 @@ from jarvis_workers.sec.bench import proof_bench
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.proof_questions import question_of
 from jarvis_workers.sec.stages.proof_selection import UNRATED, VerdictRating, why_not_asked
 from jarvis_workers.sec.stages.proof_targets import target_of
-from jarvis_workers.sec.stages.prove import STEP, question_of
+from jarvis_workers.sec.stages.prove import STEP
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
