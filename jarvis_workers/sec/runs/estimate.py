@@ -39,7 +39,7 @@ from jarvis_workers.sec.stages.dry_run import DryRun, Plan, PlannedClusters
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.proof_selection import places_to_prove
-from jarvis_workers.sec.stages.read_files import plan_reading
+from jarvis_workers.sec.stages.reader_questions import plan_reading
 from jarvis_workers.sec.stages.ruleset import conditions_of
 from jarvis_workers.sec.store import candidates, clusters
 from jarvis_workers.snapshots.blobs import Blobs

@@ -32,7 +32,7 @@ from jarvis_workers.sec.reading.group_reading import GroupReading
 from jarvis_workers.sec.stages.cluster_file import divide, look
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.proof_questions import NoBench, investigation_of
-from jarvis_workers.sec.stages.read_files import question_of as reader_question
+from jarvis_workers.sec.stages.reader_questions import question_of as reader_question
 from jarvis_workers.sec.stages.reading_plan import ReadingPlan
 
 SAMPLE = 400
