@@ -7,7 +7,7 @@ whatever the report says; a failed attempt decides nothing, and dismisses nothin
 """
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -21,6 +21,7 @@ from jarvis_workers.agents.loop.report import ReportForm
 from jarvis_workers.agents.tools.tool import NoArguments, Tool, ToolOutcome, typed
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.assessment import Exposure, RatedSeverity, Verdict
+from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.sec.judge.report_fields import Text
 from jarvis_workers.sec.judge.tool_calls import ToolCalls
 from jarvis_workers.sec.judge.verdict import ReportItem, VerdictCollector
@@ -202,6 +203,16 @@ class Investigation:
         if verdict.status == "confirmed" and number in self._withdrawn:
             return verdict.for_review(WITHDRAWN.format(self._withdrawn[number]))
         return verdict
+
+    def proofs(self, defects: Iterable[Sequence[Numbered]], verdicts: Iterable[Verdict]) -> Iterator[tuple[int, Proof]]:
+        """Yield the proofs of confirmed candidates by gid, and why the others that were to be shown have none."""
+        by_gid = {verdict.gid: verdict for verdict in verdicts}
+        for number, members in enumerate(defects, 1):
+            for (gid, _), proof in zip(members, self.ledger.proofs_of(number), strict=True):
+                verdict = by_gid[gid]
+                is_over = self.needs_proof(number, verdict) and self.ledger.is_over(number)
+                if verdict.status == "confirmed" and (proof.attempt or is_over):
+                    yield gid, proof
 
     def _is_open(self, number: int, verdict: Verdict) -> bool:
         is_risk = verdict.status == "confirmed" and self.needs_proof(number, verdict)

@@ -4,7 +4,7 @@ A candidate that stays undecided is not a failure of its job: it is reported as 
 """
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,43 +14,32 @@ from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
-from jarvis_workers.sec.assessment import Verdict
-from jarvis_workers.sec.cwe import category_of
-from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate, is_same_defect
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
-from jarvis_workers.sec.judge.investigation import Investigation
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verdict import SeenDefect
-from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
-from jarvis_workers.sec.proof.proof import Proof
+from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.stages.candidates import reasons_for, some_of
 from jarvis_workers.sec.stages.fuzz_record import commit_of_attempts
 from jarvis_workers.sec.stages.given_attempts import given_for
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
-from jarvis_workers.sec.stages.not_checked import UNASKED
 from jarvis_workers.sec.stages.payloads import VerifyPayload
 from jarvis_workers.sec.stages.proof_questions import investigation_of
-from jarvis_workers.sec.stages.results import SeenResult, VerdictResult
+from jarvis_workers.sec.stages.results import VerdictResult
 from jarvis_workers.sec.stages.scanned_tree import ScannedTree
+from jarvis_workers.sec.stages.unverified import seen_results, unasked, undecided
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.sec.store.candidates import NamedBy
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.source.languages import language_of
 from jarvis_workers.store import transcripts
-from jarvis_workers.store.values import Claimed, Commit, DomainResult, Run
+from jarvis_workers.store.values import Claimed, Commit, Run
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
 VERIFY = "verify"
-EVIDENCE_MAX, CONFIDENCE = 200, 0.6
-SEEN = "A model saw this while it verified another finding: {}"
-TOO_MANY = "a job takes at most {} defects beside its candidates"
-LATE = "it was seen when such a defect was verified, which is not followed up"
 
 
 @dataclass(frozen=True)
@@ -133,61 +122,10 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         result = VerdictResult(tuple(verdict._replace(sandbox=runtime.tier) for verdict in verdicts))
         if work.canary:
             return Commit(results=(result,))
-        gaps = [*undecided(work.cluster, verdicts), *_unasked(work, verification)]
-        proofs = list(_proofs(work.cluster, verdicts, investigation)) if investigation else []
+        others = unasked(verification, work.reported, follows_up=work.follows_up)
+        gaps = (*undecided(work.cluster, verdicts), *others)
+        proofs = list(investigation.proofs(work.cluster.defects, verdicts)) if investigation else []
         beside = list(investigation.ledger.crashes.values()) if investigation else []
         shown = await in_thread(commit_of_attempts, proofs, beside, runtime.tier, blobs)
-        results: tuple[DomainResult, ...] = (result, *_seen(work, verification.others), *shown.results)
-        return Commit(not_checked=tuple(gaps), results=results, blobs=shown.blobs)
-
-
-def _proofs(
-    cluster: ClusterQuestion, verdicts: Sequence[Verdict], investigation: Investigation
-) -> Iterator[tuple[int, Proof]]:
-    """Yield the proofs of confirmed candidates by gid, and why the others that were to be shown have none."""
-    by_gid, ledger = {verdict.gid: verdict for verdict in verdicts}, investigation.ledger
-    for number, members in enumerate(cluster.defects, 1):
-        for (gid, _), proof in zip(members, ledger.proofs_of(number), strict=True):
-            verdict = by_gid[gid]
-            is_over = investigation.needs_proof(number, verdict) and ledger.is_over(number)
-            if verdict.status == "confirmed" and (proof.attempt or is_over):
-                yield gid, proof
-
-
-def _seen(work: VerifyWork, others: Sequence[SeenDefect]) -> Iterator[SeenResult]:
-    if others and work.follows_up:
-        yield SeenResult(tuple(map(_candidate, others)))
-
-
-def _unasked(work: VerifyWork, verification: Verification) -> Iterator[tuple[bytes, str]]:
-    """Yield the defects beside the candidates that no model will be asked about, with the reason."""
-    late = [] if work.follows_up else verification.others
-    for reason, some in ((TOO_MANY.format(OTHERS_MAX), verification.surplus), (LATE, late)):
-        for seen in some:
-            candidate = _candidate(seen)
-            if not any(is_same_defect(candidate, finding) for finding in work.reported):
-                text = " ".join(seen.description.split())
-                yield from_shown(seen.file), UNASKED.format(line=seen.line, text=text, reason=reason)
-
-
-def _candidate(seen: SeenDefect) -> Candidate:
-    is_rust = language_of(seen.file.encode("utf-8", "backslashreplace")) == "rust"
-    return Candidate(
-        language="rust" if is_rust else "c/cpp",
-        category=category_of(seen.cwe),
-        pattern=SEEN_BY_MODEL,
-        file=seen.file,
-        line=seen.line,
-        evidence=seen.quote.split("\n")[0].strip()[:EVIDENCE_MAX],
-        description=seen.description,
-        suggestion="See the verdict.",
-        confidence=CONFIDENCE,
-        cwe=seen.cwe,
-    )
-
-
-def undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
-    """Yield the candidates without a decision, with the reason."""
-    for (gid, candidate), verdict in zip(cluster.candidates, verdicts, strict=True):
-        if verdict.status == "undecided":
-            yield from_shown(candidate.file), f"candidate {gid} on line {candidate.line} is undecided: {verdict.reason}"
+        seen = seen_results(verification) if work.follows_up else ()
+        return Commit(not_checked=gaps, results=(result, *seen, *shown.results), blobs=shown.blobs)

@@ -20,7 +20,8 @@ from jarvis_workers.sec.stages import verify_cluster
 from jarvis_workers.sec.stages.candidates import counted_of, merge_reports
 from jarvis_workers.sec.stages.payloads import SeenPayload
 from jarvis_workers.sec.stages.results import VerdictResult
-from jarvis_workers.sec.stages.verify_cluster import VerifyWork, undecided
+from jarvis_workers.sec.stages.unverified import undecided
+from jarvis_workers.sec.stages.verify_cluster import VerifyWork
 from jarvis_workers.sec.store import candidates, verdicts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Run
