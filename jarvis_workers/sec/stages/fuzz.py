@@ -29,14 +29,12 @@ from jarvis_workers.sec.bench.proof_objects import FUZZ_TARGET, MAIN
 from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.proof.crashes import ErrorRoot
 from jarvis_workers.sec.proof.proof import Attempt, Proof
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.fuzz_record import NO_TARGETS, FuzzRecord, commit_of
 from jarvis_workers.sec.stages.fuzz_runs import KnownFindings, TargetFuzzing
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.payloads import FuzzPayload
-from jarvis_workers.sec.stages.proof_targets import target_of
 from jarvis_workers.sec.stages.scanned_tree import ScannedTree
 from jarvis_workers.sec.store import proofs, verdicts
 from jarvis_workers.snapshots.blobs import Blobs
@@ -175,9 +173,7 @@ async def converse(work: FuzzWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
 
 def _fuzzed(work: FuzzWork, bench: ProofBench, runtime: AgentRuntime, blobs: Blobs, index: CodeIndex) -> Commit:
     archive = blobs.read(work.options.proof_archive) if work.options.proof_archive else b""
-    unproved = {gid: target_of(candidate, index) for gid, candidate in work.unproved}
-    stacks = (proof.stack for proof in work.proofs if proof.state == "proved")
-    findings = KnownFindings(unproved, frozenset(map(ErrorRoot.of, stacks)))
+    findings = KnownFindings.of(work.unproved, work.proofs, index)
     return commit_of(
         TargetFuzzing(bench, runtime, blobs, work.payload, seeds_of(archive), index, findings).run(), blobs
     )

@@ -5,16 +5,18 @@ minimised, and proves the confirmed findings that the error fits; otherwise it i
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from typing import Self
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.bench.fuzz_bench import FuzzedInputs, FuzzPlan, build_fuzzer, fuzz, has_libfuzzer
 from jarvis_workers.sec.bench.proof_bench import ProofBench
+from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.proof.crashes import ErrorRoot
@@ -60,6 +62,13 @@ class KnownFindings:
 
     unproved: Mapping[int, ProofTarget]
     proved: frozenset[ErrorRoot]
+
+    @classmethod
+    def of(cls, unproved: Iterable[Numbered], found: Iterable[Proof], index: CodeIndex) -> Self:
+        """Return those of a run; reads files."""
+        targets = {gid: target_of(candidate, index) for gid, candidate in unproved}
+        stacks = (proof.stack for proof in found if proof.state == "proved")
+        return cls(targets, frozenset(map(ErrorRoot.of, stacks)))
 
 
 @dataclass
