@@ -3,14 +3,16 @@
 The code is compared without comments, literals and `#if 0` parts, so that what is commented out counts as removed.
 """
 
+import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from jarvis_workers.agents.tools.reading import blank_comments
 from jarvis_workers.sec.fix.gates import FUNCTION, Changes, PatchGateResult, failed, passed
+from jarvis_workers.sec.fix.result import FixResult
 from jarvis_workers.sec.suppressions import MARKS
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.grammar_files import c_text
@@ -76,6 +78,16 @@ def code_difference(before: bytes, after: bytes, language: str) -> CodeDifferenc
     return CodeDifference(
         tuple((added - removed).elements()), tuple((removed - added).elements()), tuple(raw), old != new
     )
+
+
+def protected_lines(earlier: Iterable[FixResult]) -> Mapping[str, Sequence[bytes]]:
+    """Return the lines of code that earlier patches added, by file."""
+    lines = defaultdict[str, list[bytes]](list)
+    for result in earlier:
+        for path, file in result.files.items():
+            language = language_of(os.fsencode(path)) or result.finding.language
+            lines[path] += code_difference(file.before, file.after, language).added
+    return lines
 
 
 def _code_lines(content: bytes, language: str) -> list[bytes]:

@@ -5,11 +5,16 @@ If the reason is an edit that was refused, such as one of lines behind the end o
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from jarvis_workers.agents.tools.editing import EditWorkspace
-from jarvis_workers.agents.tools.tool import Tool, ToolFailed, ToolOutcome
-from jarvis_workers.sec.fix.fixing import GATES_TOOL
+from jarvis_workers.agents.conversations.runtime import JobConversation
+from jarvis_workers.agents.conversations.working_copy import without_places
+from jarvis_workers.agents.loop.agent import Agent
+from jarvis_workers.agents.tools.editing import EditWorkspace, edit_tools, watched_reading
+from jarvis_workers.agents.tools.searching import search_code
+from jarvis_workers.agents.tools.tool import Tool, Toolbox, ToolFailed, ToolOutcome
+from jarvis_workers.sec.fix.fixing import GATES_TOOL, fix_definition
 from jarvis_workers.sec.fix.gates import APPLIES, RESULTS, PatchGateResult, edit_refused, failed, failure_of
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.stages.patch_gates import PatchGates
@@ -31,7 +36,16 @@ class AttemptedPatches:
         """The tool that runs the gates; its output is their results as JSON."""
         return Tool(GATES_TOOL, "", {}, lambda _: None, lambda _: self._check())
 
-    def watched(self, tool: Tool) -> Tool:
+    def agent(self, talk: JobConversation) -> Agent:
+        """Return the agent that edits the workspace."""
+        options, workspace = self._gates.options, self._workspace
+        scripts = [_local(tool, workspace.root) for tool in talk.scripts(workspace.root)]
+        edits = map(self._watched, edit_tools(workspace))
+        tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edits])
+        definition = fix_definition(options.build, options.tests, scripts=bool(scripts))
+        return Agent(definition, tools, profile=talk.platform.profile, marks=talk.marks, limits=options.agent_limits)
+
+    def _watched(self, tool: Tool) -> Tool:
         """Return an edit tool whose refusals are noted."""
 
         def run(arguments: Any) -> ToolOutcome:
@@ -60,3 +74,8 @@ class AttemptedPatches:
         if (failure := failure_of(results)) and failure.fault == "patch":
             self._refusals[patch] = failure
         return results
+
+
+def _local(tool: Tool, root: Path) -> Tool:
+    """Return a tool whose outcomes do not contain the path of the scratch copy."""
+    return replace(tool, run=lambda arguments: without_places(tool.run(arguments), {root: "."}))

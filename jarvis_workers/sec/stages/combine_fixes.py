@@ -4,7 +4,6 @@ The patches of different files were made side by side. They are applied in the o
 with those before it, or fails a gate beside them, is refused. The result depends on the patches alone.
 """
 
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
-from jarvis_workers.agents.conversations.working_copy import unpack_sources
 from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.sec.fix.fixable import FixPlan
 from jarvis_workers.sec.fix.gates import APPLIES, PROOF, failed
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FIXED, FixResult, FixResults, PatchedFile, reason_of
-from jarvis_workers.sec.stages.fix_finding import SCRATCH, scope_of
 from jarvis_workers.sec.stages.fix_options import FixOptions
 from jarvis_workers.sec.stages.fix_outcomes import FIXES, STEP, results_so_far
+from jarvis_workers.sec.stages.fix_trees import SCRATCH, FixTrees
 from jarvis_workers.sec.stages.patch_gates import PatchGates
 from jarvis_workers.sec.stages.patch_proofs import PatchProofs
 from jarvis_workers.sec.stages.unpatched_results import UnpatchedResults
@@ -106,14 +104,10 @@ class _Combination:
     def _check(self, result: FixResult, files: Mapping[str, PatchedFile]) -> FixResult | None:
         """Run the gates of a patch over the sources with the patches before it; None if it passes."""
         with temporary_directory("combined", self._place) as directory:
-            base, root = directory / "base", directory / "tree"
-            unpack_sources(self._archive, base)
-            for path, content in self._tree.items():
-                (base / path).write_bytes(content)
-            shutil.copytree(base, root, symlinks=True)
+            trees = FixTrees.unpack(directory, self._archive, self._tree, self._options.below)
             for path, file in files.items():
-                (root / path).write_bytes(file.after)
-            files_to_scan = scope_of(self._plan, result.finding, self._options.below, base)
+                (trees.root / path).write_bytes(file.after)
+            files_to_scan = trees.scope(self._plan, result.finding)
             is_checked = any(gate.gate == PROOF and gate.state == "passed" for gate in result.gates)
             proved = result.finding.proved if is_checked else ()
             older = tuple(one for gate in result.gates for one in gate.older)
@@ -125,8 +119,8 @@ class _Combination:
                 self._blobs,
                 self._options,
                 result.finding,
-                base,
-                root,
+                trees.base,
+                trees.root,
                 files_to_scan,
                 NOTHING,
                 proofs,

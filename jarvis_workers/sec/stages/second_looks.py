@@ -8,15 +8,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from jarvis_workers.agents.conversations.runtime import JobConversation
+from jarvis_workers.agents.conversations.working_copy import mode_of
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.effects import Conversation, RunTool
 from jarvis_workers.agents.tools.editing import EditWorkspace
 from jarvis_workers.agents.tools.tool import Tool, ToolOutcome
+from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.fixing import FixOutcome, FixTask, fix
 from jarvis_workers.sec.fix.function_search import FunctionSearch, prepare
 from jarvis_workers.sec.fix.gates import Changes, FileContents
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.result import SecondLook, look_values, reason_of, second_look
+from jarvis_workers.sec.fix.result import (
+    FIXED,
+    NOT_DONE,
+    REFUSED,
+    FixResult,
+    PatchedFile,
+    SecondLook,
+    commit_message,
+    look_values,
+    reason_of,
+    second_look,
+)
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.stages.fix_options import FixOptions
 
@@ -57,6 +70,30 @@ class PatchedFunction:
     def stop(self, reason: str) -> None:
         """Note why the second look ended early."""
         self.look = SecondLook(function=self._task.function, reason=reason)
+
+    def result(self, finding: FixFinding, stopped: str) -> FixResult:
+        """Return the result of the conversation about a finding; `stopped` is why it ended before its gates."""
+        outcome, changes = self.outcome, changes_in(self._workspace)
+        files = {
+            path: PatchedFile(before=file.before, after=file.after, mode=mode_of(self._workspace.root / path))
+            for path, file in changes.items()
+            if file.before is not None and file.after is not None
+        }
+        gates = outcome.results if outcome else ()
+        reason = stopped or (reason_of(gates, outcome.attempts) if outcome else "")
+        text = outcome.text if outcome else ""
+        return FixResult(
+            finding=finding,
+            state=NOT_DONE if stopped or outcome is None else REFUSED if reason else FIXED,
+            reason=reason,
+            gates=gates,
+            attempts=outcome.attempts if outcome else 0,
+            message=commit_message(finding, text),
+            text=text,
+            patch=patch_text(changes) if len(files) == len(changes) else b"",
+            files=files,
+            second_look=self.look,
+        )
 
     def _prepare(self) -> ToolOutcome:
         finding, name = self._task.finding, self._task.function
