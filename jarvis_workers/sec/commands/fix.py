@@ -15,7 +15,8 @@ from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.sources import SourceTree
 from jarvis_workers.sec.commands.fix_options import FixCommandOptions
 from jarvis_workers.sec.commands.fix_output import deliver
-from jarvis_workers.sec.fix_runs.fix_request import FixInput, find_judged_run, fix_request, root_of
+from jarvis_workers.sec.fix_runs.fix_plans import find_judged_run
+from jarvis_workers.sec.fix_runs.fix_request import FixInput, fix_request, root_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 

@@ -6,7 +6,7 @@ import os
 import tarfile
 from pathlib import Path
 
-from jarvis_workers.sec.fix_runs.fix_request import pack_directory
+from jarvis_workers.sec.fix_runs.fix_sources import pack_directory
 from jarvis_workers.toolchain.gittree import TreeBounds
 
 

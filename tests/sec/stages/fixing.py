@@ -13,7 +13,7 @@ from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.sec.fix.fixable import FixFinding, FixLine, FixPlan
 from jarvis_workers.sec.fix.result import FixResult
-from jarvis_workers.sec.fix_runs.fix_request import pack_directory
+from jarvis_workers.sec.fix_runs.fix_sources import pack_directory
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.stages.fix_finding import FixWork, converse
 from jarvis_workers.sec.stages.fix_options import FixOptions, FixPayload
