@@ -4,63 +4,29 @@ The baseline of a scan is an existing report, or another revision, which is scan
 the same name is continued.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import typer
 
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.status_output import Display, run_locally, write_line
 from jarvis_cli.kit.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
-from jarvis_workers.errors import UsageError
 from jarvis_workers.executors.local.executor import LocalExecutor
-from jarvis_workers.paths import plain
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.health.needed_extras import require_extras
-from jarvis_workers.runs.labels import baseline_labels
-from jarvis_workers.runs.request import RunRequest
 from jarvis_workers.runs.run_kinds import StoredRun
 from jarvis_workers.runs.runs import discard_run, find_run, resume
 from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.scratchdata import with_data_directory
-from jarvis_workers.runs.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.runs.submit import submit
-from jarvis_workers.runs.targets import older_selection, prefix_of
 from jarvis_workers.sec.commands.output import deliver, follow
+from jarvis_workers.sec.commands.scan_parts import Part, part_of
 from jarvis_workers.sec.commands.scan_request import ScanRequest
-from jarvis_workers.sec.run_reports.baselines import is_report, read_report
-from jarvis_workers.sec.run_reports.run_baselines import of_run
-from jarvis_workers.sec.runs.scan_input import Baseline, ScanInput
-from jarvis_workers.sec.runs.scan_runs import scan_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
-from jarvis_workers.toolchain.gittree import TreeBounds
-
-WHOLE = ("done", "incomplete")
-
-
-@dataclass(frozen=True)
-class Part:
-    """One of the two scans of a comparison: its tree, which is opened once, and the changes to the request."""
-
-    opened: AbstractContextManager[SourceTree]
-    baseline: Baseline | None = None
-    unchanged: Unchanged | None = None
-    may_be_empty: bool = False
-    renamed: Mapping[bytes, bytes] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    def of(self, request: RunRequest[ScanInput]) -> RunRequest[ScanInput]:
-        """Return the request for this scan; named paths are mapped to their names in an older revision."""
-        selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
-        scan_input = replace(request.run_input, baseline=self.baseline)
-        labels = {**request.labels, **self.labels}
-        return replace(
-            request, selection=selection, run_input=scan_input, may_be_empty=self.may_be_empty, labels=labels
-        )
 
 
 def scan_tree(request: ScanRequest) -> int:
@@ -102,7 +68,7 @@ def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable:
             return run_locally(local, submitted[-1], screen, resumable=resumable)
 
     def begin() -> Run:
-        return scan(_part_of(store, request, scan), request)
+        return scan(part_of(store, request, scan), request)
 
     def go_on(earlier: Run) -> Run:
         if earlier.ended:
@@ -154,7 +120,7 @@ def _scan_on_cluster(request: ScanRequest) -> int:
                 return wait(begin(part, request.without_agents))
 
             def begin_anew() -> str:
-                return begin(_part_of(store, request, scan), request)
+                return begin(part_of(store, request, scan), request)
 
             def go_on(earlier: Run) -> str:
                 return resume_on_cluster(store, earlier, settings, request.budget)
@@ -164,42 +130,3 @@ def _scan_on_cluster(request: ScanRequest) -> int:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait(run_id)
         return deliver(StoredRun(settings, store, blobs, run), request.delivery, screen)
-
-
-def _part_of(store: Store, request: ScanRequest, scan: Callable[[Part], Run]) -> Part:
-    """Return the part to scan, after `scan` has scanned the baseline if that is a revision. Raises UsageError."""
-    bounds = wiring.tree_bounds_of(request.settings)
-    unchanged = _unchanged_of(request, bounds)
-    baseline = _baseline_of(store, request, scan, bounds)
-    return Part(open_source(request.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
-
-
-def _unchanged_of(request: ScanRequest, bounds: TreeBounds) -> Unchanged | None:
-    """Return the files that are unchanged since a revision, or None without --since."""
-    if request.since is None:
-        return None
-    try:
-        return unchanged_since(request.target.root, request.since, bounds=bounds)
-    except UsageError as problem:
-        raise UsageError(f"--since: {problem}") from problem
-
-
-def _baseline_of(
-    store: Store, request: ScanRequest, scan: Callable[[Part], Run], bounds: TreeBounds
-) -> Baseline | None:
-    baseline, target = request.baseline, request.target
-    if baseline is None:
-        return None
-    if is_report(baseline):
-        return read_report(baseline, prefix_of(target))
-    try:
-        with open_revision(target.root, baseline, bounds=bounds) as revision:
-            labels = baseline_labels(revision.says)
-            run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed, labels=labels))
-    except UsageError as problem:
-        raise UsageError(
-            f"--baseline {plain(baseline)} is not a report file, and cannot be used as a revision: {problem}"
-        ) from problem
-    if run.state not in WHOLE:
-        raise UsageError(f"--baseline {plain(baseline)}: its run {run.id} ended as {run.state}: {run.reason}")
-    return of_run(store, scan_of(run), revision.says, revision.renamed)
