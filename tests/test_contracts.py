@@ -47,7 +47,7 @@ NAMES = {
         "jarvis_workers/runs",
         "jarvis_workers/sandbox",
         "jarvis_workers/sec/bench",
-        "jarvis_workers/sec/commands/triage_actions.py",
+        "jarvis_workers/sec/commands/triage_terminal.py",
         "jarvis_workers/sec/fix_runs",
         "jarvis_workers/sec/stages/patch_gates.py",
         "jarvis_workers/settings",

@@ -76,7 +76,7 @@ Exit 1: a patch was refused by a check. Exit 3: a finding was not decided.
 @taking_scan_options
 def fast(ctx: typer.Context, options: ScanCommandOptions) -> int:
     """Scan with rules and data-flow analysis. No model is asked; nothing leaves this machine."""
-    from jarvis_workers.sec.commands.scan_request import resolve, with_rules  # noqa: PLC0415  (the settings and formats are slow to import)
+    from jarvis_workers.sec.commands.scan_resolution import resolve, with_rules  # noqa: PLC0415  (the settings and formats are slow to import)
 
     request = resolve(options, _default_output(ctx))
     if options.is_plain and not request.notice:
@@ -91,7 +91,7 @@ def fast(ctx: typer.Context, options: ScanCommandOptions) -> int:
 
 def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
-    from jarvis_workers.sec.commands.scan_request import resolve, with_rules  # noqa: PLC0415
+    from jarvis_workers.sec.commands.scan_resolution import resolve, with_rules  # noqa: PLC0415
 
     options = with_current_names(options)
     request = with_rules(resolve(options, _default_output(ctx), reading_flags(options)), options)
