@@ -18,31 +18,23 @@ from secrets import token_hex
 from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
-from jarvis_workers.pipeline.history import result_of
 from jarvis_workers.runs.checkouts import committed_files
 from jarvis_workers.runs.health.process_identity import this_worker
 from jarvis_workers.runs.labels import marked_labels
 from jarvis_workers.runs.request import RunRequest, check_snapshot, run_of
 from jarvis_workers.runs.run_facts import RunCosts, run_facts
 from jarvis_workers.runs.scan_request import resources_of
-from jarvis_workers.sec.finding import RULE_FIELDS
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
-from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.sec.runs.recorded_scan import recorded
 from jarvis_workers.sec.runs.scan_input import Chosen, ScanInput
-from jarvis_workers.sec.stages.direct import DirectJob, DirectScan, is_one_batch, scan_directly
-from jarvis_workers.sec.stages.numbering import place_spots
-from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.sec.stages.report_body import encode_body
-from jarvis_workers.sec.stages.results import spots_of
+from jarvis_workers.sec.stages.direct import is_one_batch, scan_directly
 from jarvis_workers.sec.stages.ruleset import installed
-from jarvis_workers.sec.store.sqlite_recorder import RecordedCandidate, RecordedJob, RecordedRun, record_run, run_events
+from jarvis_workers.sec.store.sqlite_recorder import record_run, run_events
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.pack import Snapshot, pack
+from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.store.sqlite_reader import open_direct
-from jarvis_workers.store.values import Claimed, Run, SnapshotFacts
+from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 
 # One process scans this much in about a second; larger runs benefit from several processes.
@@ -50,8 +42,6 @@ BYTES_MAX = 1_000_000
 # A longer scan needs progress display and resumption.
 CPU_SECONDS = 3.0
 WALL_SECONDS = 10.0
-ROW_BYTES = 4096
-REPORT = "report"
 SCAN = "sec.fast"
 
 
@@ -140,7 +130,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
         if connection is None:
             return None
         try:
-            record_run(connection, replace(_recorded(done, snapshot, blobs), labels=marked_labels(request.labels, run)))
+            record_run(connection, replace(recorded(done, snapshot, blobs), labels=marked_labels(request.labels, run)))
         except sqlite3.Error:
             return None
     return {
@@ -149,60 +139,3 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
         "body": body_to_json(done.body),
         "events": run_events(done.run, done.stages),
     }
-
-
-def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun:
-    """Return the rows of a run; large parts of its jobs and the report are written to the blob store."""
-    run, jobs = done.run, [_job(done.run, number, one, blobs) for number, one in enumerate(done.jobs, 1)]
-    content = encode_body(done.body)
-    report = blobs.put(content)
-    last = done.stages[-1]
-    claimed = Claimed(len(jobs) + 1, run.id, REPORT, REPORT, "control", 1, "write the report", "{}", 0, 0)
-    written = RecordedJob(claimed, REPORT, 0, last.opened_at or 0.0, last.closed_at or 0.0)
-    blob_names = {snapshot.id, snapshot.manifest, *snapshot.shards, report, *done.shared}
-    blob_names |= {blob for one in done.jobs for _, blob in one.commit.blobs}
-    return RecordedRun(
-        run=run,
-        snapshot=SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked)),
-        stages=done.stages,
-        jobs=[*(job for job, _ in jobs), written],
-        candidates=_candidates(done),
-        artifacts=[(REPORT, report, len(content))],
-        blobs=blob_names | {blob for _, blob in jobs if blob},
-    )
-
-
-def _job(run: Run, number: int, done: DirectJob, blobs: Blobs) -> tuple[RecordedJob, str | None]:
-    """Return the row of a job, and the blob of its result if that is too long for a row."""
-    job, commit = done.job, done.commit
-    result, blob = result_of(commit), None
-    if len(result) > ROW_BYTES:
-        blob = blobs.put(result)
-        result = b'{"blob": "%b"}' % blob.encode()
-    claimed = Claimed(number, run.id, done.stage, job.step, job.queue, 1, job.label, job.payload, 0, 0)
-    row = RecordedJob(
-        claimed,
-        job.input_hash,
-        job.weight,
-        done.began,
-        done.ended,
-        files=commit.files,
-        bytes=commit.size,
-        not_checked=len(commit.not_checked),
-        cached=commit.cached,
-        cpu_seconds=commit.cpu_seconds,
-        result=result.decode() or None,
-    )
-    return row, blob
-
-
-def _candidates(done: DirectScan) -> list[RecordedCandidate]:
-    found_by = {spot: number for number, one in enumerate(done.jobs, 1) for spot in spots_of(one.commit)}
-    placed = place_spots(list(found_by), SecOptions.of(done.run).min_confidence)
-    return [RecordedCandidate(found_by[one.spot], *one, _rule_facts(one.spot.pattern)) for one in placed]
-
-
-def _rule_facts(pattern: str) -> dict[str, Any]:
-    """Return the fields of a rule; a pattern for harmless sites has those of the first rule that it supersedes."""
-    rule = RULES_BY_PATTERN[HARMLESS[pattern][0] if pattern in HARMLESS else pattern]
-    return {name: getattr(rule, name) for name in RULE_FIELDS}
