@@ -18,7 +18,7 @@ from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.sources import open_source, unchanged_since
 from jarvis_workers.runs.targets import ScanTarget
 from jarvis_workers.sec.run_reports import reports
-from jarvis_workers.sec.run_reports.reports import export
+from jarvis_workers.sec.run_reports.run_export import export
 from jarvis_workers.sec.run_reports.run_files import export_directory
 from jarvis_workers.sec.runs.scan_runs import ScanRun
 from jarvis_workers.settings import Cache, Settings
@@ -78,5 +78,5 @@ def _answer(settings: Settings, store: Store, run: ScanRun, options: ScanOptions
     body = reports.read_body(store, blobs, run)
     rules = choose_rules(options).rules
     if options.write_artifacts and (directory := export_directory(run)):
-        export(store, blobs, run, directory, body=body)
+        export(store, run, body, directory)
     return answer_of(run, run_part(store, run), body, rules, blobs)

@@ -24,8 +24,8 @@ from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.run_reports import reports
 from jarvis_workers.sec.run_reports.live import Follower, Updates
-from jarvis_workers.sec.run_reports.reports import Growing
-from jarvis_workers.sec.run_reports.reports import export as export_files
+from jarvis_workers.sec.run_reports.run_export import Growing
+from jarvis_workers.sec.run_reports.run_export import export as export_files
 from jarvis_workers.sec.run_reports.run_files import directory_for, export_directory
 from jarvis_workers.sec.runs.scan_runs import scan_of
 from jarvis_workers.sec.stages.verdicts import has_verdicts
@@ -131,7 +131,8 @@ def conclude(stored: StoredRun, screen: Display) -> int:
 def export(stored: StoredRun, directory: Path | None) -> int:
     """Write the files of a scan; return the exit code. Raises UsageError."""
     _, store, blobs, run = stored
-    return print_paths(export_files(store, blobs, scan_of(run), directory_for(run, directory)))
+    scan, place = scan_of(run), directory_for(run, directory)
+    return print_paths(export_files(store, scan, reports.read_body(store, blobs, scan), place))
 
 
 def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
@@ -149,7 +150,7 @@ def deliver(stored: StoredRun, delivery: Delivery, screen: Display) -> int:
     directory = export_directory(run)
     if directory:
         try:
-            retry_with_notice(lambda: export_files(store, blobs, run, directory, body=body), screen)
+            retry_with_notice(lambda: export_files(store, run, body, directory), screen)
         except UsageError as problem:
             screen.tell(str(problem))
     if reports.has_profile(run):

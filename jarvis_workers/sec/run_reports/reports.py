@@ -1,30 +1,24 @@
 """Reports of a run: the body from the store, the `run` part from the rows, rendered in a format."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, TextIO
+from collections.abc import Iterator
+from typing import Any
 
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
-from jarvis_workers.runs.jarvis_directory import make_directory
 from jarvis_workers.runs.run_part import run_part
-from jarvis_workers.sec.report import FORMATS, PATCHED, json_line
-from jarvis_workers.sec.report.body import AT_RISK
-from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
-from jarvis_workers.sec.report_json import body_from_json, issue_to_json
+from jarvis_workers.sec.report import FORMATS, PATCHED
+from jarvis_workers.sec.report_document import ReportBody, ReportGap
+from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.run_reports.enrichment import enrich_body, language_facts
-from jarvis_workers.sec.run_reports.live import Follower, Updates, cluster_row
-from jarvis_workers.sec.run_reports.run_files import HEURISTIC, PROGRESS, progress_row, refuse_unwritable, write_files
 from jarvis_workers.sec.runs.scan_runs import REPORTED, ScanRun
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.report_body import report_body
 from jarvis_workers.sec.stages.scan_files import merge
 from jarvis_workers.sec.stages.verdicts import has_verdicts
-from jarvis_workers.sec.stages.write_report import REPORT, list_issues, load
-from jarvis_workers.sec.store import clusters
+from jarvis_workers.sec.stages.write_report import REPORT, load
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store import artifacts, events, jobs, model_usage
+from jarvis_workers.store import artifacts, jobs, model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
@@ -92,76 +86,3 @@ def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
     with store.read() as session:
         usage = {"by_stage": model_usage.by_stage(session, run.id), "latency": model_usage.latency(session, run.id)}
     return part | {"model": part["model"] | usage}
-
-
-# Write the files of a run to `<root>/.jarvis/sec/`, each atomically.
-
-CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
-
-
-def export(store: Store, blobs: Blobs, run: ScanRun, directory: Path, *, body: ReportBody | None = None) -> list[Path]:
-    """Write the files of a run, with all candidates ordered by gid; return the paths. Raises UsageError.
-
-    The files are heuristic_issues.jsonl and progress.jsonl, for runs with agents also cluster_report.jsonl and
-    agent_issues.jsonl. `body` is the result of `read_body`, if the caller has it.
-    """
-    body = read_body(store, blobs, run) if body is None else body
-    with refuse_unwritable(directory, run):
-        files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _rows(_issues(store, run, body))}
-        if has_verdicts(run):
-            files |= {CLUSTERS: _clusters(store, run), AGENT: _rows(filter(_is_risk, _issues(store, run, body)))}
-            progress: Iterable[Mapping[str, Any]] = Follower(store).look(run, issues=False).progress
-        else:
-            with store.read() as session:
-                progress = [progress_row(event, run) for event in events.read(session, run.id)]
-        files[PROGRESS] = progress
-        return write_files(run, directory, files)
-
-
-class Growing:
-    """The files of a run with agents, extended while it is running; `export` rewrites them at the end."""
-
-    def __init__(self, directory: Path) -> None:
-        """Raises UsageError or OSError if the files cannot be written."""
-        make_directory(directory, own=True)
-        self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
-
-    def add(self, updates: Updates) -> None:
-        """Append new results."""
-        rows = {CLUSTERS: updates.clusters, AGENT: _rows(filter(_is_risk, updates.issues)), PROGRESS: updates.progress}
-        for name, stream in self._files.items():
-            stream.writelines(map(json_line, rows[name]))
-            stream.flush()
-
-    def close(self) -> None:
-        for stream in self._files.values():
-            stream.close()
-
-
-def _begin(path: Path) -> TextIO:
-    """Create a new file; an existing file or link is replaced rather than written to."""
-    path.unlink(missing_ok=True)
-    return path.open("x", encoding="utf-8", errors="backslashreplace")
-
-
-def _issues(store: Store, run: Run, body: ReportBody) -> Iterator[Issue]:
-    """Yield the issues of a report, or all from the store if the report does not list all."""
-    if not body.summary.not_listed and not body.summary.dismissed_not_listed:
-        listed = [*body.issues, *body.dismissed]
-        yield from sorted(listed, key=lambda issue: issue.gid) if body.dismissed else listed
-        return
-    with store.read() as session:
-        yield from list_issues(session, run)
-
-
-def _rows(issues: Iterable[Issue]) -> Iterator[Mapping[str, Any]]:
-    return map(issue_to_json, issues)
-
-
-def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
-    with store.read() as session:
-        return [cluster_row(cluster) for cluster in clusters.read(session, run.id)]
-
-
-def _is_risk(issue: Issue) -> bool:
-    return issue.status in AT_RISK

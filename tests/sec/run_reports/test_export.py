@@ -10,7 +10,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.runs.runs import find_run
 from jarvis_workers.runs.submit import submit
-from jarvis_workers.sec.run_reports.reports import export
+from jarvis_workers.sec.run_reports.reports import read_body
+from jarvis_workers.sec.run_reports.run_export import export as write_files_of
 from jarvis_workers.sec.run_reports.run_files import export_directory
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.store import artifacts, events, runs
@@ -35,6 +36,10 @@ def run(store, blobs, tmp_path):
         artifacts.save(session, run_id, [("report", blobs.put(body), len(body))])
         runs.finish(session, run_id, "done")
     return find_run(store, run_id)
+
+
+def export(store, blobs, run, directory):
+    return write_files_of(store, run, read_body(store, blobs, run), directory)
 
 
 def rows(path):
@@ -66,7 +71,7 @@ def test_what_a_report_does_not_list_is_exported_from_the_store(store, blobs, tm
         candidates.insert(session, run.id, job, spots)
     short = body_of({"not_listed": 1})
 
-    issues, _ = export(store, blobs, run, tmp_path / "out", body=short)
+    issues, _ = write_files_of(store, run, short, tmp_path / "out")
 
     assert [(row["gid"], row["line"], row["file"]) for row in rows(issues)] == [(1, 1, "a\x9b.c"), (3, 3, "a\x9b.c")]
     assert "\x9b" not in issues.read_text("utf-8")
