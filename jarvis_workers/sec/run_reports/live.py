@@ -10,12 +10,10 @@ from jarvis_workers.sec.report import every_issue
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.run_reports.run_files import Row, progress_row
 from jarvis_workers.sec.stages.candidates import some_of
-from jarvis_workers.sec.stages.cluster_file import STEP as CLUSTER
-from jarvis_workers.sec.stages.cluster_file import VERIFY
+from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, SEEN_STAGE, VERIFY_STAGE
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
 from jarvis_workers.sec.stages.verdicts import no_verdict, verdicts_by_gid
-from jarvis_workers.sec.stages.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.sec.store import clusters, verdicts
 from jarvis_workers.store import events, jobs
 from jarvis_workers.store.engine import Store
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 
 # A commit may become visible later than its timestamp.
-VERIFYING = (VERIFY, VERIFY_SEEN)
+VERIFYING = (VERIFY_STAGE, SEEN_STAGE)
 LATE_SECONDS = 60.0
 
 
@@ -54,11 +52,11 @@ class Follower:
         updates = Updates()
         with self._store.read() as session:
             happened = events.read(session, run.id)[self._events :]
-            over = jobs.over_since(session, run.id, (CLUSTER, *VERIFYING), self._since - LATE_SECONDS)
+            over = jobs.over_since(session, run.id, (CLUSTER_STAGE, *VERIFYING), self._since - LATE_SECONDS)
             # Not the newest end: the clock may be set back.
             self._since = present(session)
             new = [job for job in over if job.id not in self._finished_jobs]
-            result = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
+            result = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER_STAGE}
             about = {
                 gid: job
                 for job in new
@@ -110,10 +108,10 @@ def _rows(job: Over, run: Run, statuses: Mapping[int, str], clustered: int) -> I
     gids = CandidatesPayload.from_json(job.payload).gids
     about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": list(gids)}
     ending = {"status": "done", **({"failed": job.reason} if job.state == "failed" else {}), "at": job.finished_at}
-    begins: Sequence[str] = ("batch_selection", "cluster_status") if job.stage == CLUSTER else ("batch_status",)
+    begins: Sequence[str] = ("batch_selection", "cluster_status") if job.stage == CLUSTER_STAGE else ("batch_status",)
     for name in begins:
         yield {"event": name, "status": "running", **about, "at": job.started_at or job.finished_at}
-    if job.stage == CLUSTER:
+    if job.stage == CLUSTER_STAGE:
         payload = ClusterPayload.from_json(job.payload)
         about |= {"file": payload.file, "batch_index": payload.batch_index, "clusters": clustered}
         yield {"event": "cluster_status", **ending, **about}

@@ -39,7 +39,7 @@ from jarvis_workers.sec.judge.clustering import (
 from jarvis_workers.sec.judge.function_groups import by_function
 from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.stages.candidates import counted_of, some_of
-from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import ClusterPayload, VerifyPayload
 from jarvis_workers.sec.stages.results import ClusterResult
 from jarvis_workers.sec.stages.ruleset import conditions_of
@@ -51,7 +51,6 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
-STEP, VERIFY = "cluster", "verify"
 LABEL_LENGTH = 160
 WEIGHT = 100
 AT_ONCE = 100
@@ -83,7 +82,15 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     options = JudgeOptions.of(run)
     if options.canary:
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
-        yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
+        yield NewJob(
+            VERIFY_STAGE,
+            AGENT_QUEUE,
+            "a known bug",
+            "canary",
+            payload=payload,
+            weight=CANARY_WEIGHT,
+            stage=VERIFY_STAGE,
+        )
     with earlier.read() as session:
         reported = merged_texts(session, run.id)
         places = [
@@ -200,13 +207,13 @@ def _verify(work: ClusterWork, one: Cluster) -> NewJob:
     )
     label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
     return NewJob(
-        VERIFY,
+        VERIFY_STAGE,
         AGENT_QUEUE,
         label if len(members) == 1 else f"{label} and {len(members) - 1} more",
         sha256(json.dumps(one.gids).encode()).hexdigest(),
         payload=VerifyPayload(one.gids, one.verification).to_json(),
         weight=round(WEIGHT * score),
-        stage=VERIFY,
+        stage=VERIFY_STAGE,
     )
 
 
@@ -231,7 +238,7 @@ def _job_of_many(snapshot_id: str, alone: Sequence[CandidateBatch]) -> NewJob:
 def _planned(snapshot_id: str, label: str, payload: ClusterPayload, score: float) -> NewJob:
     content = payload.to_json()
     return NewJob(
-        STEP,
+        CLUSTER_STAGE,
         AGENT_QUEUE,
         label,
         sha256(f"{snapshot_id}:{content}".encode()).hexdigest(),

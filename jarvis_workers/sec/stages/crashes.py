@@ -17,13 +17,16 @@ from jarvis_workers.sec.finding import FUZZ_CRASH, Candidate
 from jarvis_workers.sec.proof.crashes import repeats_error, repeats_finding
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.stages.candidates import merge_reports
-from jarvis_workers.sec.stages.fuzz import STEP as FUZZ
 from jarvis_workers.sec.stages.fuzz_record import CrashRecord, records
-from jarvis_workers.sec.stages.judge_options import JudgeOptions
-from jarvis_workers.sec.stages.prove import STEP as PROVE
+from jarvis_workers.sec.stages.judge_options import (
+    CRASHES_STAGE,
+    FUZZ_STAGE,
+    PROVE_STAGE,
+    SEEN_STAGE,
+    VERIFY_STAGE,
+    JudgeOptions,
+)
 from jarvis_workers.sec.stages.results import ProofResult, VerdictResult, proof_blobs
-from jarvis_workers.sec.stages.verify_cluster import VERIFY
-from jarvis_workers.sec.stages.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.sec.store import candidates, proofs, verdicts
 from jarvis_workers.sec.store.candidates import StoredCandidate
 from jarvis_workers.snapshots.blobs import Blobs
@@ -34,8 +37,7 @@ from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
-STEP = "crashes"
-FINDING_STAGES = (VERIFY, VERIFY_SEEN, PROVE, FUZZ)
+FINDING_STAGES = (VERIFY_STAGE, SEEN_STAGE, PROVE_STAGE, FUZZ_STAGE)
 PRECONDITIONS = "Whoever can give the program an input can give it that of the proof: {command}"
 CONSEQUENCES = "A sanitizer stops the program: {error}"
 
@@ -71,7 +73,8 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield the job, if the run fuzzes, or an attempt has shown another error than those of the findings."""
     with earlier.read() as session:
         is_needed = JudgeOptions.of(run).fuzz_seconds or candidates.of_rule(session, run.id, FUZZ_CRASH)
-    return single_job(STEP, CONTROL_QUEUE, "save the errors that were found")(run, blobs) if is_needed else iter(())
+    plan = single_job(CRASHES_STAGE, CONTROL_QUEUE, "save the errors that were found")
+    return plan(run, blobs) if is_needed else iter(())
 
 
 def number_crashes(session: "Session", run: Run) -> None:

@@ -33,7 +33,7 @@ from jarvis_workers.sec.proof.proof import Attempt, Proof
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.fuzz_record import NO_TARGETS, FuzzRecord, commit_of
 from jarvis_workers.sec.stages.fuzz_runs import KnownFindings, TargetFuzzing
-from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.judge_options import FUZZ_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import FuzzPayload
 from jarvis_workers.sec.stages.scanned_tree import ScannedTree
 from jarvis_workers.sec.store import proofs, verdicts
@@ -105,7 +105,6 @@ def _inputs(archive: tarfile.TarFile) -> Iterator[_Input]:
             yield _Input(place, entry.size, entry.name, entry)
 
 
-STEP = "fuzz"
 TARGETS_MAX, ATTEMPTS_MAX = 6, 8
 # Less says nothing of a target: the others wait for a run with more time.
 LEAST_SECONDS = 5
@@ -233,4 +232,4 @@ def _not_fuzzed(work: FuzzWork, reason: str, blobs: Blobs) -> Commit:
 
 def _job(snapshot: str, payload: FuzzPayload, label: str) -> NewJob:
     content = payload.to_json()
-    return NewJob(STEP, AGENT_QUEUE, label, sha256(f"{snapshot}:{content}".encode()).hexdigest(), payload=content)
+    return NewJob(FUZZ_STAGE, AGENT_QUEUE, label, sha256(f"{snapshot}:{content}".encode()).hexdigest(), payload=content)

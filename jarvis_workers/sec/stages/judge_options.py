@@ -15,6 +15,7 @@ ATTEMPTS = 3
 READ_ROOM = 30_000
 # The shares of the room for code, and for the map of the project and for hints; definitions get what code leaves.
 CODE_SHARE, SIDE_SHARE = 0.85, 0.06
+CLUSTER_STAGE, VERIFY_STAGE, SEEN_STAGE = "cluster", "verify", "verify_seen"
 READING_STAGES, PROVE_STAGE = ("map", "read"), "prove"
 FUZZ_STAGE, CRASHES_STAGE = "fuzz", "crashes"
 

@@ -28,7 +28,7 @@ from jarvis_workers.sec.proof.proving import prover
 from jarvis_workers.sec.proof.run_tool import run_proof
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.fuzz_record import commit_of_attempts
-from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.judge_options import PROVE_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload
 from jarvis_workers.sec.stages.proof_questions import question_of
 from jarvis_workers.sec.stages.proof_selection import untried_places
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
 
-STEP = "prove"
 WEIGHT = 100
 LABEL_LENGTH = 160
 TEXTS = ("preconditions", "trigger_path", "consequences")
@@ -75,7 +74,7 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         places = list(untried_places(session, run, options))
     for place in places:
         yield NewJob(
-            STEP,
+            PROVE_STAGE,
             AGENT_QUEUE,
             f"{place.file[-LABEL_LENGTH:]}:{place.line}",
             sha256(json.dumps(place.gids).encode()).hexdigest(),

@@ -16,12 +16,9 @@ from jarvis_workers.sec.report.body import CONFIRMED, PROVED
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue
 from jarvis_workers.sec.stages.candidates import some_of
-from jarvis_workers.sec.stages.cluster_file import STEP as CLUSTERING
-from jarvis_workers.sec.stages.cluster_file import VERIFY
-from jarvis_workers.sec.stages.judge_options import PROVE_STAGE, JudgeOptions
+from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, PROVE_STAGE, SEEN_STAGE, VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload
 from jarvis_workers.sec.stages.proof_selection import VerdictRating, why_not_asked
-from jarvis_workers.sec.stages.verify_seen import STEP as SEEN
 from jarvis_workers.sec.store import clusters, proofs, verdicts
 from jarvis_workers.sec.store.candidates import merged_texts
 from jarvis_workers.store import jobs
@@ -38,7 +35,7 @@ NOT_CHOSEN = "not asked about: it is not among the {:,} highest-scoring candidat
 
 def has_verdicts(run: Run) -> bool:
     """Return whether a run includes verification by agents."""
-    return any(stage.name == VERIFY for stage in stages_of(run.kind))
+    return any(stage.name == VERIFY_STAGE for stage in stages_of(run.kind))
 
 
 def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
@@ -73,7 +70,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
         return
     about = _clusters(session, run)
     planned = _planned(session, run)
-    reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
+    reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY_STAGE)))
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
     unproved = {gid: Proof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))}
     reports, waiting = merged_texts(session, run.id), iter(issues)
@@ -124,7 +121,7 @@ def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
 
 def _planned(session: "Session", run: Run) -> list[StageJob]:
     """Return the jobs that were planned for candidates, those for what models have seen last."""
-    return [*jobs.outcomes(session, run.id, CLUSTERING), *jobs.outcomes(session, run.id, SEEN)]
+    return [*jobs.outcomes(session, run.id, CLUSTER_STAGE), *jobs.outcomes(session, run.id, SEEN_STAGE)]
 
 
 def _candidates_of(run: Run, planned: Sequence[StageJob]) -> frozenset[int] | None:

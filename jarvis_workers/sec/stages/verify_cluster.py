@@ -24,7 +24,7 @@ from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.stages.candidates import reasons_for, some_of
 from jarvis_workers.sec.stages.fuzz_record import commit_of_attempts
 from jarvis_workers.sec.stages.given_attempts import given_for
-from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.judge_options import VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import VerifyPayload
 from jarvis_workers.sec.stages.proof_questions import investigation_of
 from jarvis_workers.sec.stages.results import VerdictResult
@@ -38,8 +38,6 @@ from jarvis_workers.store.values import Claimed, Commit, Run
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
-
-VERIFY = "verify"
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class VerifyWork:
     @property
     def follows_up(self) -> bool:
         """Whether what is seen beside the candidates becomes a candidate; else it is listed, if not `reported`."""
-        return self.job.stage == VERIFY
+        return self.job.stage == VERIFY_STAGE
 
 
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:

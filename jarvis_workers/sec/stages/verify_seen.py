@@ -18,6 +18,7 @@ from jarvis_workers.sec.judge.clustering import CLAIM
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.stages import verify_cluster
 from jarvis_workers.sec.stages.candidates import counted_of, merge_reports
+from jarvis_workers.sec.stages.judge_options import SEEN_STAGE
 from jarvis_workers.sec.stages.payloads import SeenPayload
 from jarvis_workers.sec.stages.results import VerdictResult
 from jarvis_workers.sec.stages.unverified import undecided
@@ -29,7 +30,6 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob, Ru
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
-STEP = "verify_seen"
 # Of one run: enough for what is seen by chance, and no second scan by models.
 MOST = 100
 LABEL_LENGTH = 160
@@ -84,4 +84,4 @@ def _is_asked(work: VerifyWork) -> bool:
 
 def _job(label: str, payload: SeenPayload) -> NewJob:
     content = payload.to_json()
-    return NewJob(STEP, AGENT_QUEUE, label, sha256(content.encode()).hexdigest(), payload=content)
+    return NewJob(SEEN_STAGE, AGENT_QUEUE, label, sha256(content.encode()).hexdigest(), payload=content)

@@ -17,11 +17,10 @@ from jarvis_workers.sandbox.sandbox import refusal
 from jarvis_workers.sec.bench import proof_bench
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.stages.judge_options import JudgeOptions
+from jarvis_workers.sec.stages.judge_options import PROVE_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.proof_questions import question_of
 from jarvis_workers.sec.stages.proof_selection import UNRATED, VerdictRating, why_not_asked
 from jarvis_workers.sec.stages.proof_targets import target_of
-from jarvis_workers.sec.stages.prove import STEP
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
@@ -100,9 +99,9 @@ class Bench:
             try:
                 run = pipeline.start(tree, kind="sec.agent", model_group="m", prove="low", **options)
                 if crash:
-                    pipeline.go_on(run, until=STEP)
+                    pipeline.go_on(run, until=PROVE_STAGE)
                     with pipeline.store.write() as session:
-                        lost = (JOB.c.run_id == run) & (JOB.c.step == STEP)
+                        lost = (JOB.c.run_id == run) & (JOB.c.step == PROVE_STAGE)
                         session.execute(update(JOB).where(lost).values(state="failed", reason=crash))
                         advance(session, run)
                 pipeline.go_on(run)
