@@ -14,7 +14,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
-    from jarvis_workers.sec.runs.proofs import Reproduction
+    from jarvis_workers.sec.runs.reproduction import Reproduction
 
 EXAMPLES = """\
 \b
@@ -54,7 +54,7 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
     """Run the proof of a finding again: build the tree as it is now, run the input or harness, say whether it fires."""
     from jarvis_workers.runs import wiring  # noqa: PLC0415  (slow to import)
     from jarvis_workers.runs.scan_request import blobs_of  # noqa: PLC0415  (slow to import)
-    from jarvis_workers.sec.runs import proofs  # noqa: PLC0415  (slow to import)
+    from jarvis_workers.sec.runs import reproduction  # noqa: PLC0415  (slow to import)
     from jarvis_workers.sec.triage.discussions import find_issue  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
         root = Path(path) if path is not None else Path(os.fsdecode(found.root_raw))
         if not root.is_dir():
             raise UsageError(f"{plain(str(root))}: not a directory on this machine; name the tree with --path")
-        repeated = proofs.reproduce(settings, store, blobs, found, issue, root)
+        repeated = reproduction.reproduce(settings, store, blobs, found, issue, root)
     typer.echo(json.dumps(_facts(repeated), indent=2) if as_json else "\n".join(_lines(repeated)))
     return CODES[repeated.repetition.outcome]
 
