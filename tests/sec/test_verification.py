@@ -14,14 +14,13 @@ from jarvis_workers.agents.loop.drivers import AgentWorld
 from jarvis_workers.agents.loop.limits import AgentLimits
 from jarvis_workers.agents.loop.nonces import make_marks
 from jarvis_workers.agents.tools.listing import DirectoryTree
-from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.models.platforms.profiles import PROFILES, Profile
 from jarvis_workers.models.platforms.protocol import Reply, estimate
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
 from jarvis_workers.sec.judge.canary import CANARIES
 from jarvis_workers.sec.judge.quotes import find_quote
-from jarvis_workers.sec.judge.reading_tools import READERS, reading_tools
+from jarvis_workers.sec.judge.reading_tools import READERS, reading_toolbox
 from jarvis_workers.sec.judge.slices import SELECTED, CodeIndex
 from jarvis_workers.sec.judge.verdict import (
     FORM,
@@ -540,7 +539,7 @@ def test_a_search_finds_code_by_its_place_and_no_comment_and_no_document() -> No
 @pytest.mark.parametrize("tree", ["directory", "canary"])
 def test_what_is_not_found_may_be_in_files_that_the_scan_does_not_select(tree: str, tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("int f(void);\n")
-    tools = Toolbox(reading_tools(CodeIndex(DirectoryTree(tmp_path) if tree == "directory" else CANARIES[0])))
+    tools = reading_toolbox(CodeIndex(DirectoryTree(tmp_path) if tree == "directory" else CANARIES[0]))
     calls = (("read_code", {"path": "b.c"}), ("search_code", {"pattern": "none"}), ("list_files", {"files": "lib/*"}))
 
     found = [tools.run(name, arguments).text() for name, arguments in calls]

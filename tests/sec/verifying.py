@@ -13,7 +13,7 @@ from jarvis_workers.models.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.finding import Candidate, candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import Hit
@@ -77,7 +77,7 @@ def toolbox(ready: VerificationQuestion) -> Toolbox:
     def run(_: str, script: str) -> ToolOutcome:
         return ToolOutcome(stdout=ready.index.tree.read(script.split()[-1]).decode("utf-8", "backslashreplace"))
 
-    return Toolbox([*reading_tools(ready.index), execute_script(run)])
+    return reading_toolbox(ready.index, execute_script(run))
 
 
 def verify(

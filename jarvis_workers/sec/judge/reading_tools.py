@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from jarvis_workers.agents.tools.listing import list_files
 from jarvis_workers.agents.tools.reading import read_code
 from jarvis_workers.agents.tools.searching import SearchedView, search_code
-from jarvis_workers.agents.tools.tool import Tool
+from jarvis_workers.agents.tools.tool import Tool, Toolbox
 from jarvis_workers.sec.judge.slices import SELECTED, CodeIndex, PlacedTree, SearchTree, is_source, split_name
 from jarvis_workers.sec.proof.run_tool import RUN_PROOF
 
@@ -14,16 +14,18 @@ READERS = (READ, SEARCH, "list_files")
 SEARCHED = " Only source files are searched, without their comments."
 
 
-def reading_tools(index: CodeIndex) -> list[Tool]:
-    """Return the tools for a tree."""
+def reading_toolbox(index: CodeIndex, *more: Tool) -> Toolbox:
+    """Return the tools for a tree, and `more`."""
     sources = SearchTree(index)
-    return [
-        read_code(PlacedTree(index), "blanked"),
-        search_code(
-            sources, SearchedView(sources.decided, sources.name_line, SEARCHED, f"no line matches; {SELECTED}")
-        ),
-        list_files(index.tree, f"no file matches; {SELECTED}"),
-    ]
+    view = SearchedView(sources.decided, sources.name_line, SEARCHED, f"no line matches; {SELECTED}")
+    return Toolbox(
+        [
+            read_code(PlacedTree(index), "blanked"),
+            search_code(sources, view),
+            list_files(index.tree, f"no file matches; {SELECTED}"),
+            *more,
+        ]
+    )
 
 
 def shows_comments(tool: str, arguments: Mapping[str, object]) -> bool:

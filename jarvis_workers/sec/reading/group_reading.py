@@ -20,7 +20,7 @@ from jarvis_workers.agents.loop.limits import AgentLimits, Reason, early_end
 from jarvis_workers.agents.loop.loop import CALLS_MAX, run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
-from jarvis_workers.agents.tools.tool import Language, Toolbox
+from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
@@ -28,7 +28,7 @@ from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.judge.investigation import OPEN_BENCH, BenchState
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice
 from jarvis_workers.sec.judge.slices.keywords import KEYWORD_BYTES
@@ -194,7 +194,7 @@ class GroupReading:
             rules=attempt_rules(built=question.built) if question.shows else "",
         )
         about = Definition(system, name="Jarvis reader", auto_complete=False, language=question.language)
-        tools = Toolbox(reading_tools(question.index))
+        tools = reading_toolbox(question.index)
         form = SHOWN_FORM if question.shows else FORM
         self.agent = Agent(about, tools, profile=profile, marks=marks, form=form, limits=limits)
         self.stopped: str | None = None

@@ -13,7 +13,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.assessment import TEXTS, Verdict
 from jarvis_workers.sec.judge.discussion import FindingQuestion, answer_question, answering_agent
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.stages.discussion_options import DISPUTE, DiscussionOptions
 from jarvis_workers.sec.stages.tree_index import index_of
@@ -64,7 +64,7 @@ async def converse(work: DiscussionWork, blobs: Blobs, runtime: AgentRuntime) ->
     index = index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
-        tools = Toolbox([*reading_tools(index), *talk.scripts(root)])
+        tools = reading_toolbox(index, *talk.scripts(root))
         if work.disputes:
             return await _verify_again(work, prepared, tools, talk, runtime.tier)
         question = FindingQuestion(prepared, work.options.verdict, work.options.text)

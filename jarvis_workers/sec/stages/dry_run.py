@@ -13,7 +13,7 @@ from jarvis_workers.agents.conversations.counting_runtime import FirstRequest
 from jarvis_workers.agents.loop.effects import Ask, Conversation, RunTool, Want
 from jarvis_workers.agents.loop.nonces import make_marks
 from jarvis_workers.agents.tools.listing import DirectoryTree
-from jarvis_workers.agents.tools.tool import Toolbox, ToolOutcome, execute_script
+from jarvis_workers.agents.tools.tool import ToolOutcome, execute_script
 from jarvis_workers.models.platforms.groups import ModelGroup
 from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, estimate_request, reply_from
 from jarvis_workers.models.platforms.request import RequestWriter
@@ -24,7 +24,7 @@ from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
 from jarvis_workers.sec.judge.cost_model import first_request
 from jarvis_workers.sec.judge.investigation import BenchState
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.judge.verification import Verification, votes_of
@@ -73,7 +73,7 @@ class DryRun:
         self._profile = plan.model.quirks
         self._has_sandbox = best_tier() != Tier.C
         scripts = [execute_script(_never)] if self._has_sandbox else []
-        self._tools = Toolbox([*reading_tools(self._index), *scripts])
+        self._tools = reading_toolbox(self._index, *scripts)
 
     def cluster(self, file: str, numbered: Sequence[Numbered], conditions: Conditions) -> list[PlannedClusters]:
         """Return the clusters of a batch, as far as they are known, with the request that each takes."""

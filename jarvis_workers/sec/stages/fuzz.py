@@ -22,7 +22,6 @@ from jarvis_workers.agents.tools.reading import CODE_SUFFIXES
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import StageHistory
-from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.mutations import INPUT_MAX
 from jarvis_workers.sec.bench.proof_bench import ProofBench
 from jarvis_workers.sec.bench.proof_objects import FUZZ_TARGET, MAIN
@@ -35,7 +34,7 @@ from jarvis_workers.sec.stages.fuzz_record import NO_TARGETS, FuzzRecord, commit
 from jarvis_workers.sec.stages.fuzz_runs import KnownFindings, TargetFuzzing
 from jarvis_workers.sec.stages.judge_options import FUZZ_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import FuzzPayload
-from jarvis_workers.sec.stages.scanned_tree import ScannedTree
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree, has_sandbox
 from jarvis_workers.sec.store import proofs, verdicts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.languages import is_test
@@ -157,7 +156,7 @@ def load(session: "Session", run: Run, job: Claimed) -> FuzzWork:
 
 async def converse(work: FuzzWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Look for targets and commit a job for each, or fuzz one and commit what was found. Raises HostExhausted."""
-    if runtime.tier == Tier.C:
+    if not has_sandbox(runtime):
         return _not_fuzzed(work, NO_SANDBOX, blobs)
     tree = await ScannedTree.unpack(runtime, blobs, work.snapshot_id, work.options)
     with ExitStack() as resources:

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import StageHistory
-from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.finding import Candidate, Numbered
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.proof.proving import prover
 from jarvis_workers.sec.proof.run_tool import run_proof
@@ -33,7 +31,7 @@ from jarvis_workers.sec.stages.payloads import CandidatesPayload
 from jarvis_workers.sec.stages.proof_questions import question_of
 from jarvis_workers.sec.stages.proof_selection import untried_places
 from jarvis_workers.sec.stages.proof_targets import recorder, target_of
-from jarvis_workers.sec.stages.scanned_tree import ScannedTree
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree, has_sandbox
 from jarvis_workers.sec.store import verdicts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import transcripts
@@ -96,7 +94,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ProveWork:
 
 async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Prove a finding, or commit the reason why it is not proved."""
-    if runtime.tier == Tier.C:
+    if not has_sandbox(runtime):
         return _unproved(work, NO_SANDBOX, runtime, blobs)
     tree = await ScannedTree.unpack(runtime, blobs, work.snapshot_id, work.options)
     index = tree.index
@@ -109,7 +107,7 @@ async def converse(work: ProveWork, blobs: Blobs, runtime: AgentRuntime) -> Comm
         verdict = {name: getattr(work.verdict, name) for name in TEXTS}
         built = await in_thread(lambda: runner.built_targets)
         question = await asyncio.to_thread(question_of, work.numbered, verdict, work.options, index, built)
-        tools = Toolbox([*reading_tools(index), run_proof(runner, *targets, crashes=recorder(index))])
+        tools = reading_toolbox(index, run_proof(runner, *targets, crashes=recorder(index)))
         with runtime.open(work.job, work.options.group, question.about, work.lines) as talk:
             proving = prover(question, tools, talk.profiles[0], talk.marks, work.options.agent_limits)
             found = await talk.lead(proving.run(), proving.agent, {"about": question.about})

@@ -19,7 +19,6 @@ from jarvis_workers.agents.loop.threads import in_thread
 from jarvis_workers.models.ratelimit.budget import RunBudget
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
-from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.reading.group_reading import GroupQuestion, GroupReading, ReadingResult
 from jarvis_workers.sec.reading.work_list import PLACES_MAX, PlaceToRead, WorkList, work_list
@@ -30,7 +29,7 @@ from jarvis_workers.sec.stages.proof_questions import opening_of
 from jarvis_workers.sec.stages.reader_outcome import ReaderOutcome
 from jarvis_workers.sec.stages.reader_questions import plan_reading, question_of
 from jarvis_workers.sec.stages.reading_plan import LABEL_LENGTH, SPENT, ReadingPlan
-from jarvis_workers.sec.stages.scanned_tree import ScannedTree
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree, has_sandbox
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import budgets
@@ -95,7 +94,7 @@ async def converse(work: ReadWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     tree = await ScannedTree.unpack(runtime, blobs, work.snapshot_id, work.options)
     index, options = tree.index, work.options
     ask = partial(question_of, index, plan, plan.pieces(work.payload), work.findings, options)
-    question = await asyncio.to_thread(ask, runs=runtime.tier != Tier.C)
+    question = await asyncio.to_thread(ask, runs=has_sandbox(runtime))
     with ExitStack() as resources, runtime.open(work.job, options.group, question.about, work.lines) as talk:
         opening = opening_of(tree.lazy_bench(resources), index, work.payload.files[0])
         limits = options.agent_limits

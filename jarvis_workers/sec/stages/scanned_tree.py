@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
+from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.bench.proof_bench import ProofBench, ProofTree
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.proof.proof import ProofTarget
@@ -13,6 +14,11 @@ from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.proof_runner import BenchRunner, LazyBench, open_bench, open_runner
 from jarvis_workers.sec.stages.tree_index import index_of
 from jarvis_workers.snapshots.blobs import Blobs
+
+
+def has_sandbox(runtime: AgentRuntime) -> bool:
+    """Return whether this machine can run what is built from a tree."""
+    return runtime.tier != Tier.C
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.agents.loop.limits import is_caused_by_answers
 from jarvis_workers.agents.loop.threads import in_thread
-from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
-from jarvis_workers.sec.judge.reading_tools import reading_tools
+from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.stages.candidates import reasons_for, some_of
@@ -28,7 +26,7 @@ from jarvis_workers.sec.stages.judge_options import VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import VerifyPayload
 from jarvis_workers.sec.stages.proof_questions import investigation_of
 from jarvis_workers.sec.stages.results import VerdictResult
-from jarvis_workers.sec.stages.scanned_tree import ScannedTree
+from jarvis_workers.sec.stages.scanned_tree import ScannedTree, has_sandbox
 from jarvis_workers.sec.stages.unverified import seen_results, unasked, undecided
 from jarvis_workers.sec.store import candidates
 from jarvis_workers.sec.store.candidates import NamedBy
@@ -100,9 +98,9 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     groups = options.second_group, options.escalate
     with ExitStack() as resources, runtime.open(work.job, options.group, about, work.lines, *groups) as talk:
         scripts = [] if work.canary else talk.scripts(tree.root)
-        tools = Toolbox([*reading_tools(index), *scripts])
+        tools = reading_toolbox(index, *scripts)
         bench = tree.lazy_bench(resources)
-        runs = options.prove and not work.canary and runtime.tier != Tier.C
+        runs = options.prove and not work.canary and has_sandbox(runtime)
         given = await in_thread(given_for, work.named, blobs) if runs else {}
         investigation = await in_thread(investigation_of, prepared, options, bench, given) if runs else None
         verification = Verification(
