@@ -67,7 +67,8 @@ def _discuss(kind: str, named: str, text: str, options: DiscussOptions) -> int:
     from jarvis_cli.kit.status_output import write_line  # noqa: PLC0415
     from jarvis_workers.runs import wiring  # noqa: PLC0415
     from jarvis_workers.runs.scan_request import blobs_of  # noqa: PLC0415
-    from jarvis_workers.sec.triage.discussions import discussion_request, find_issue  # noqa: PLC0415
+    from jarvis_workers.sec.triage.discussions import discussion_request  # noqa: PLC0415
+    from jarvis_workers.sec.triage.queue import find_issue  # noqa: PLC0415
 
     settings = project_settings({"where": options.where, "agent.budget": options.budget}, detach=False)
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)

@@ -55,7 +55,7 @@ def reproduce(identifier: Id, run: RunId = None, path: TreePath = None, as_json:
     from jarvis_workers.runs import wiring  # noqa: PLC0415  (slow to import)
     from jarvis_workers.runs.scan_request import blobs_of  # noqa: PLC0415  (slow to import)
     from jarvis_workers.sec.runs import reproduction  # noqa: PLC0415  (slow to import)
-    from jarvis_workers.sec.triage.discussions import find_issue  # noqa: PLC0415
+    from jarvis_workers.sec.triage.queue import find_issue  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())

@@ -1,11 +1,9 @@
 """Questions about a finding of an earlier run, and objections to it, as runs over the same snapshot."""
 
-from itertools import chain
 from secrets import token_hex
 
 from jarvis_workers.agents.tools.tool import Language
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
 from jarvis_workers.runs.budgets import budget_of
 from jarvis_workers.runs.conversation_limits import agent_limits_of
 from jarvis_workers.runs.models import model_name
@@ -15,42 +13,14 @@ from jarvis_workers.runs.scan_request import options_of
 from jarvis_workers.sec.assessment import TEXTS
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.sec.runs.scan_runs import find_scan, newest_scans
 from jarvis_workers.sec.runs.security_notes import read_notes
 from jarvis_workers.sec.stages.discussion_options import DiscussionOptions
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.sec.triage.queue import find_finding, findings_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 
-RUNS_SEARCHED = 20
 TEXT_MAX = 4_000
 VERDICT_FIELDS = ("status", "reason", *TEXTS)
-
-
-def find_issue(
-    store: Store, blobs: Blobs, named: str, run: str | None, *, with_proof: bool = False
-) -> tuple[Run, Issue]:
-    """Return a finding by its id or fingerprint, with its run: `run`, or the newest scan that has it.
-
-    With `with_proof`, scans in which the finding has a proof take precedence. Raises UsageError.
-    """
-    if run is not None:
-        chosen = find_scan(store, run)
-        return chosen, find_finding(findings_of(store, blobs, chosen).findings, named)
-    scans = newest_scans(store, RUNS_SEARCHED)
-    listed = ((scan, issue) for scan in scans for issue in findings_of(store, blobs, scan).findings)
-    found = ((scan, issue) for scan, issue in listed if named in (issue.id, issue.fingerprint))
-    if newest := next(found, None):
-        every = chain((newest,), found) if with_proof else ()
-        return next((one for one in every if _has_proof(one[1])), newest)
-    raise UsageError(f'no finding "{plain(named)}" in the newest scans ({len(scans)}); name its run with --run')
-
-
-def _has_proof(issue: Issue) -> bool:
-    return issue.proof is not None and issue.proof.state != "failed"
 
 
 def discussion_request(

@@ -5,6 +5,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
@@ -14,7 +15,7 @@ from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.run_reports.excerpts import read_around, read_excerpts
 from jarvis_workers.sec.run_reports.reports import read_body
-from jarvis_workers.sec.runs.scan_runs import ScanRun
+from jarvis_workers.sec.runs.scan_runs import ScanRun, find_scan, newest_scans
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.sec.triage.file import BY_MAX, REASON_MAX
 from jarvis_workers.sec.triage_record import Judgement
@@ -32,6 +33,7 @@ WORDS = {
 }
 # The number of excerpts read ahead: about what a user judges in a few minutes.
 AHEAD = 20
+RUNS_SEARCHED = 20
 
 
 class Sheet(NamedTuple):
@@ -72,6 +74,29 @@ def find_finding(findings: Sequence[Issue], named: str) -> Issue:
         if named in (issue.id, issue.fingerprint):
             return issue
     raise UsageError(f'no finding "{plain(named)}" in the report of this run; see: --list')
+
+
+def find_issue(
+    store: Store, blobs: Blobs, named: str, run: str | None, *, with_proof: bool = False
+) -> tuple[ScanRun, Issue]:
+    """Return a finding by its id or fingerprint, with its run: `run`, or the newest scan that has it.
+
+    With `with_proof`, scans in which the finding has a proof take precedence. Raises UsageError.
+    """
+    if run is not None:
+        chosen = find_scan(store, run)
+        return chosen, find_finding(findings_of(store, blobs, chosen).findings, named)
+    scans = newest_scans(store, RUNS_SEARCHED)
+    listed = ((scan, issue) for scan in scans for issue in findings_of(store, blobs, scan).findings)
+    found = ((scan, issue) for scan, issue in listed if named in (issue.id, issue.fingerprint))
+    if newest := next(found, None):
+        every = chain((newest,), found) if with_proof else ()
+        return next((one for one in every if _has_proof(one[1])), newest)
+    raise UsageError(f'no finding "{plain(named)}" in the newest scans ({len(scans)}); name its run with --run')
+
+
+def _has_proof(issue: Issue) -> bool:
+    return issue.proof is not None and issue.proof.state != "failed"
 
 
 def judgement(issue: Issue, verdict: TriageState, reason: str = "", by: str | None = None) -> Judgement:
