@@ -17,14 +17,12 @@ from jarvis_workers.runs.run_kinds import StoredRun
 from jarvis_workers.runs.run_part import run_part
 from jarvis_workers.sec.commands.output import pieces
 from jarvis_workers.sec.fix_runs.fix_results import (
-    PATCHES,
     FixReport,
     document,
-    publish_branch,
     read_fixes,
     report_lines,
-    write_patches,
 )
+from jarvis_workers.sec.fix_runs.patch_delivery import PATCHES, publish_branch, write_patches
 from jarvis_workers.sec.run_reports import reports
 from jarvis_workers.sec.run_reports.run_files import directory_for, export_directory
 from jarvis_workers.sec.runs.scan_runs import find_scan
