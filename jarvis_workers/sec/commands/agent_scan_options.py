@@ -106,3 +106,13 @@ def reading_flags(options: AgentScanOptions) -> dict[str, object]:
     if budget is not None:
         read = ReadChoice.auto
     return {"agent.read": read and read.value, "agent.read_budget": budget}
+
+
+def check_dry(options: AgentScanOptions) -> None:
+    """Raise UsageError for options of a report or a run, as a dry run produces neither."""
+    flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": options.budget}
+    flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
+    if flag_names:
+        raise UsageError(
+            f"{flag_names[0]} cannot be combined with --dry-run, which writes no report and records no run"
+        )

@@ -7,8 +7,12 @@ import typer
 
 from jarvis_cli.kit.app import App, Frame
 from jarvis_cli.kit.option_records import taking_options
-from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.commands.agent_scan_options import AgentScanOptions, reading_flags, with_current_names
+from jarvis_workers.sec.commands.agent_scan_options import (
+    AgentScanOptions,
+    check_dry,
+    reading_flags,
+    with_current_names,
+)
 from jarvis_workers.sec.commands.discuss import ASK_EXAMPLES, DISPUTE_EXAMPLES, DiscussOptions, ask, dispute
 from jarvis_workers.sec.commands.fix_options import FixCommandOptions
 from jarvis_workers.sec.commands.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
@@ -99,7 +103,7 @@ def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
 
     agents = agent_scan.judge_options_of(request, options)
     if options.dry_run:
-        _check_dry(options)
+        check_dry(options)
         return agent_scan.print_estimate(request, agents, as_json=options.as_json)
     return agent_scan.scan_and_judge(request, agents)
 
@@ -142,16 +146,6 @@ app.command(short_help="Run the proof of a finding again.", epilog=REPRODUCE_EXA
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
 app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")
-
-
-def _check_dry(options: AgentScanOptions) -> None:
-    """Raise UsageError for options of a report or a run, as a dry run produces neither."""
-    flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": options.budget}
-    flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
-    if flag_names:
-        raise UsageError(
-            f"{flag_names[0]} cannot be combined with --dry-run, which writes no report and records no run"
-        )
 
 
 def _default_output(ctx: typer.Context) -> Path | None:
