@@ -59,7 +59,7 @@ def test_every_text_has_a_translation_and_no_other(language: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("language", TABLES)
 def test_stored_lines_have_the_texts_of_the_modules_that_write_them(language: str) -> None:
-    packages = [HERE.parent, *(HERE.parents[1] / one for one in ("steps/c2rust", "service/c2rust"))]
+    packages = [HERE.parent, *(HERE.parent / name for name in ("stages", "runs"))]
     written = [text for package in packages for module in package.glob("*.py") for text in literals(module)]
     written += (one.meaning for one in REFUSALS.values())
     for line in TABLES[language]["lines"]:
