@@ -30,6 +30,8 @@ from jarvis_workers.toolchain.temporary import temporary_directory
 
 # The code that decides what the programs of a build are.
 SLOT_CODE = (
+    "jarvis_workers.builds.command_words",
+    "jarvis_workers.builds.compile_arguments",
     "jarvis_workers.c2rust.assembly",
     "jarvis_workers.c2rust.slot_build",
     "jarvis_workers.c2rust.slots",

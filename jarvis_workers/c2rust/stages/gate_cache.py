@@ -25,11 +25,10 @@ QUEUE = "build"
 SPACE, FOLDER = "c2rust-gates-1", b"conversions"
 CODE = (
     "jarvis_workers.c2rust",
-    "jarvis_workers.c2rust.bench",
+    "jarvis_workers.builds",
     "jarvis_workers.toolchain",
     "jarvis_workers.sandbox",
     "jarvis_workers.source",
-    "jarvis_workers.c2rust.stages",
 )
 BUILD_OPTIONS = "project", "configure", "build", "tests", "only", "forward", "translate", "plan", "tool_chains"
 LIMIT_OPTIONS = "build_seconds", "test_seconds", "memory_mb", "disk_mb"
