@@ -101,6 +101,9 @@ DOMAINS = (
     "jarvis_workers.c2rust.stages.pipelines",
 )
 GROUP = "jarvis_workers.pipelines"
+# What kinds with findings have that name no functions of their own.
+TOTALS_OF_FINDINGS = "jarvis_workers.sec.run_reports.totals:notified_totals"
+SANDBOXES_OF_FINDINGS = "jarvis_workers.sec.store.verdicts:sandboxes"
 _KINDS: dict[str, RunKind] = {}
 
 

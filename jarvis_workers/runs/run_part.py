@@ -3,7 +3,7 @@
 from typing import Any
 
 from jarvis_workers.agents.conversations.options import ConversationOptions
-from jarvis_workers.pipeline.stages import find_kind, function_of
+from jarvis_workers.pipeline.stages import SANDBOXES_OF_FINDINGS, find_kind, function_of
 from jarvis_workers.runs.budgets import budget_part
 from jarvis_workers.runs.run_facts import RunCosts, run_facts
 from jarvis_workers.store import stages, transcripts
@@ -13,11 +13,11 @@ from jarvis_workers.store.values import Run
 
 def run_part(store: Store, run: Run) -> dict[str, Any]:
     """Return the part of a report that differs between two runs over the same input."""
-    kind = find_kind(run.kind)
+    sandboxes = _sandboxes(run)
     with store.read() as session:
         progress = stages.progress(session, run.id)
         usage = transcripts.total(session, run.id)
-        tiers = function_of(kind.sandboxes)(session, run.id) if kind and kind.sandboxes else None
+        tiers = function_of(sandboxes)(session, run.id) if sandboxes else None
     group = ConversationOptions.of(run).model_group
     costs = RunCosts(
         model=_model(group, usage) if group is not None else None,
@@ -26,6 +26,12 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         sandbox=tiers,
     )
     return run_facts(run, progress, costs)
+
+
+def _sandboxes(run: Run) -> str | None:
+    """Return the name of the function that reads in which tiers commands were confined."""
+    kind = find_kind(run.kind)
+    return kind and (kind.sandboxes or (SANDBOXES_OF_FINDINGS if kind.has_findings else None))
 
 
 def _model(group: str, usage: transcripts.Total) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from jarvis_workers.agents.conversations.web_fetch import open_without_redirects
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.executors.dispatch.outages import TOLERATED
 from jarvis_workers.paths import plain, read_regular
-from jarvis_workers.pipeline.stages import find_kind, function_of
+from jarvis_workers.pipeline.stages import TOTALS_OF_FINDINGS, find_kind, function_of
 from jarvis_workers.runs.labels import project_of
 from jarvis_workers.runs.run_facts import rounded_cost
 from jarvis_workers.runs.run_pages import usage_of_runs
@@ -185,9 +185,10 @@ def run_ended(store: Store, blobs: Blobs, run: Run) -> Mapping[str, Any]:
 def _totals(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
     """Return the numbers of a run, empty for a kind without any."""
     kind = find_kind(run.kind)
-    if kind is None or kind.totals is None:
+    name = kind and (kind.totals or (TOTALS_OF_FINDINGS if kind.has_findings else None))
+    if name is None:
         return {}
     with suppress(SnapshotError):
-        totals: dict[str, Any] = function_of(kind.totals)(store, blobs, run)
+        totals: dict[str, Any] = function_of(name)(store, blobs, run)
         return totals
     return {}
