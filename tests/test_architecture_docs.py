@@ -19,6 +19,7 @@ WORKERS = ROOT / "jarvis_workers"
 OVERVIEW = ROOT / "ARCHITECTURE.md"
 PAGES = (OVERVIEW, *sorted((ROOT / "docs" / "architecture").glob("*.md")))
 DOCS = (*PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md")))
+MOVES = ROOT / "docs" / "architecture" / "moves.tsv"
 LINES_MAX, WIDTH_MAX = 190, 200
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
@@ -77,7 +78,7 @@ def is_broken(link: Link) -> bool:
 
 def is_misnamed(link: Link) -> bool:
     """Whether the text of a link is a path to another place than the link."""
-    is_path = "/" in link.text and " " not in link.text
+    is_path = ("/" in link.text or link.text.endswith(".py")) and " " not in link.text
     target = (link.page.parent / link.file).resolve()
     return is_path and f"/{link.text.rstrip('/')}" not in target.as_posix()
 
@@ -213,6 +214,13 @@ def test_a_missing_file_or_heading_is_a_broken_link() -> None:
 def test_a_link_with_the_path_of_another_file_is_misnamed() -> None:
     assert is_misnamed(Link(OVERVIEW, "steps/scanner.py", "jarvis_workers/sec/scanner.py", ""))
     assert not is_misnamed(Link(OVERVIEW, "sec/scanner.py", "jarvis_workers/sec/scanner.py", ""))
+
+
+def test_every_moved_file_is_where_the_table_of_moves_says() -> None:
+    rows = [line.split("\t") for line in MOVES.read_text().splitlines() if not line.startswith("#")]
+
+    assert len(rows) > 900
+    assert [new for _, new in rows if new != "-" and not (ROOT / new).exists()] == []
 
 
 def test_architecture_is_short_and_fits_the_screen() -> None:
