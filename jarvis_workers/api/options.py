@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jarvis_workers.api.choices import Language, Severity, StrPath, check_choice
+from jarvis_workers.depth import FLOW_DEPTH, Depth
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.labels import check_labels
-from jarvis_workers.settings.depth import FLOW_DEPTH, Depth
 
 if TYPE_CHECKING:
     from jarvis_workers.api.report import Report

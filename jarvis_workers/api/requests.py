@@ -8,6 +8,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from jarvis_workers.api.options import ScanOptions
+from jarvis_workers.depth import FLOW_DEPTH, Depth
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.each_file import FileLimits
@@ -17,7 +18,6 @@ from jarvis_workers.runs.sources import SourceTree, source_labels
 from jarvis_workers.sec.runs.scan_input import Baseline, Chosen, ScanInput, Triage
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.ruleset import installed
-from jarvis_workers.settings.depth import FLOW_DEPTH, Depth
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
 from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.source.languages import EXTENSIONS

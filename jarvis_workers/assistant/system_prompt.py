@@ -1,7 +1,7 @@
 """The system prompt of the assistant, in the order of seed 002.
 
 Identity, tools, skills, safety, routed skill, environment, principles; and for background tasks a routine. What the
-agent may remember is told with each task (`memory.guidance`), since the tags in use change.
+agent may remember is told with each task (`memory.saving`), since the tags in use change.
 Texts of others (skills, the project's identity files) come marked by the caller.
 """
 

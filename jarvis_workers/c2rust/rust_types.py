@@ -2,7 +2,7 @@
 
 Each record has one name in all units, and its size, alignment and offsets are asserted when the crate is compiled.
 Bit-fields are stored in arrays of bytes, with the methods `b()` and `set_b(value)`.  Enums become their
-integer types; `enum_types.py` has those that a plan names.
+integer types; `project.py` has those that a plan names.
 """
 
 import re

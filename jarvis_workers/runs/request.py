@@ -11,9 +11,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, shown
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.runs.checkouts import read_checkout, read_remote, repository_prefix
-from jarvis_workers.settings.sourcelinks import fill_template
 from jarvis_workers.snapshots.pack import Snapshot
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.sourcelinks import fill_template
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
+from jarvis_workers.depth import FLOW_DEPTH, Depth
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.options import RunOptions
-from jarvis_workers.settings.depth import FLOW_DEPTH, Depth
 from jarvis_workers.store.values import Run, StageProgress
 
 # What a report repeats of options that are set.

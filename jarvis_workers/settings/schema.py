@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
+from jarvis_workers.depth import FLOW_DEPTH, Depth
 from jarvis_workers.models.platforms.groups import ModelGroup
-from jarvis_workers.settings.depth import FLOW_DEPTH, Depth
 from jarvis_workers.settings.field_types import (
     DEFAULT_EXTENSIONS,
     Arguments,
@@ -35,7 +35,7 @@ from jarvis_workers.settings.field_types import (
     Suffixes,
     Tokens,
 )
-from jarvis_workers.settings.sourcelinks import check_template
+from jarvis_workers.sourcelinks import check_template
 from jarvis_workers.telemetry import LogLevel
 
 

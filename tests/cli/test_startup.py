@@ -54,6 +54,16 @@ print(code, sorted({"pydantic", "yaml", "platformdirs", "sqlalchemy", "celery", 
     assert done.stdout == "0 []\n"
 
 
+def test_children_that_scan_and_the_start_of_a_scan_import_no_pydantic() -> None:
+    modules = ("sec.stages.scan_batch", "sec.stages.summarize", "sec.stages.trace_flows", "api.scanning")
+    names = [f"jarvis_workers.{name}" for name in (*modules, "sec.commands.main")]
+    program = f"import sys, {', '.join(names)}; print(sorted({{'pydantic', 'yaml'}} & set(sys.modules)))"
+
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "[]\n"
+
+
 @pytest.mark.slow
 def test_a_conversation_imports_no_database_or_model_library() -> None:
     ended = subprocess.run([sys.executable, "-c", CONVERSATION], cwd=ROOT, capture_output=True, text=True, check=True)

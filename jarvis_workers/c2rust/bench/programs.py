@@ -11,7 +11,7 @@ MOST_BYTES = 256 << 20
 # Start of a file: magic number, type, and where its program headers are (ELF-64, little-endian).
 HEADER = struct.Struct("<4s12xH14xQ14xHH")
 ELF, EXECUTABLE, SHARED = b"\x7fELF", 2, 3
-# The name of the section with the table of slots (c2rust/slot_code.py), and a header that only programs have.
+# The name of the section with the table of slots (c2rust/slots.py), and a header that only programs have.
 SLOTS, INTERPRETER = b"jv_slots\0", 3
 
 

@@ -1,6 +1,6 @@
 """The queue in front of a model: waiting requests are admitted first come, first served.
 
-An allowance, local to this process (`adaptive`) or shared with others (`executors.dispatch.ratelimit`), limits how many
+An allowance, local to this process (`policy`) or shared with others (`executors.dispatch.ratelimit`), limits how many
 requests may be in flight and when the next may start.  Only the first waiting request polls the clock.
 """
 

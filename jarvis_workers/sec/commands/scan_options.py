@@ -24,10 +24,10 @@ from jarvis_cli.kit.options import (
     RelativeTo,
     Where,
 )
+from jarvis_workers.depth import Depth
 from jarvis_workers.option import Option
 from jarvis_workers.sec.commands.rule_completion import categories, languages, rules
 from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.settings.depth import Depth
 
 Names = list[str] | None
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.depth import depth_note
 from jarvis_workers.paths import listing, plain
-from jarvis_workers.settings.depth import depth_note
 from jarvis_workers.words import Words
 
 NAMES_MAX = 20

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
 
+from jarvis_workers.depth import FLOW_DEPTH, Depth
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import RULES, Rule
@@ -19,7 +20,6 @@ from jarvis_workers.sec.rulesets.rule_files import read_rules, rule_files
 from jarvis_workers.sec.runs.scan_input import Chosen
 from jarvis_workers.sec.stages.options import RuleFacts
 from jarvis_workers.sec.stages.ruleset import RuleSet, installed
-from jarvis_workers.settings.depth import FLOW_DEPTH, Depth
 
 Place = Callable[[str], str]
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
+from jarvis_workers.depth import FLOW_DEPTH, Depth
 from jarvis_workers.option import REPORT, RULES, Option
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.options import RunOptions
-from jarvis_workers.settings.depth import FLOW_DEPTH, Depth
 
 if TYPE_CHECKING:
     from jarvis_workers.agents.tools.tool import Language

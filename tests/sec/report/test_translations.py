@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers import words
+from jarvis_workers.depth import RULES_ONLY
 from jarvis_workers.sec import report
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import no_findings
@@ -18,7 +19,6 @@ from jarvis_workers.sec.report.scope_notes import ALTERED, NARROWED
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXT_TITLES, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
-from jarvis_workers.settings.depth import RULES_ONLY
 from jarvis_workers.words import STANDING, TRANSLATED, TRANSLATED_TEXT
 from tests.sec.verdicts import EVERY, RUN, judged_body
 from tests.support.browser import browser

@@ -34,7 +34,7 @@
 #define MOST_LIST_BYTES (16 << 20)
 #define MODULE __attribute__((visibility("hidden")))
 
-/* Written by c2rust/slot_code.py. `cell` is what the trampoline jumps through, `monitored` the entry that comes here
+/* Written by c2rust/slots.py. `cell` is what the trampoline jumps through, `monitored` the entry that comes here
  * by `enter`; `target` is where a traced call goes on, null for a trap. */
 struct slot {
     const char *name, *file;

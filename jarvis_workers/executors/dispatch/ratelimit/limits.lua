@@ -1,6 +1,6 @@
 -- Share the limits of one model among processes: concurrency slots max-min fair by demand, start times by GCRA.
--- KEYS[1] is the state of the model as JSON, ARGV[1] the report of a process (allowance.py, report); the response is what
--- allowance.py, apply, reads. All times are this server's, in seconds. AIMD and GCRA are those of ratelimit/adaptive.py.
+-- KEYS[1] is the state of the model as JSON, ARGV[1] the report of a process (client.py, report); the response is what
+-- client.py, apply, reads. All times are this server's, in seconds. AIMD and GCRA are those of models/ratelimit/policy.py.
 
 -- Start times are granted this many seconds ahead; the process reports again before they have passed.
 local AHEAD = 0.4
@@ -14,7 +14,7 @@ local KEPT_SECONDS = 7 * 86400
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) + tonumber(clock[2]) / 1000000
 local told = cjson.decode(ARGV[1])
--- The constants of ratelimit/adaptive.py.
+-- The constants of models/ratelimit/policy.py.
 local policy = told.policy
 local MANY, CALM, RAISE = policy.many, policy.calm, policy.raise
 local USUAL_PAUSE, LONGEST_DOUBLED = policy.usual_pause, policy.longest_doubled

@@ -15,7 +15,7 @@ from jarvis_workers.sec.report.html.charts import link_to
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.settings.sourcelinks import link_to_source
+from jarvis_workers.sourcelinks import link_to_source
 from jarvis_workers.words import Words
 
 CARD = """

@@ -33,7 +33,7 @@ from jarvis_workers.sec.report.patches import patch_lines, patch_summary
 from jarvis_workers.sec.report.verdicts import PROOF_STATES, WORDS, has_verdicts, rating_texts, worst_first
 from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody, ReportPatch
 from jarvis_workers.sec.trace import TraceLocation
-from jarvis_workers.settings.sourcelinks import link_to_file
+from jarvis_workers.sourcelinks import link_to_file
 from jarvis_workers.words import TRANSLATED_TEXT, Words, worded
 
 # Serialize the findings for the page's script: one JSON text that cannot contain a tag.

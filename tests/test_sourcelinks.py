@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.settings.sourcelinks import check_template, fill_template, link_to_source
+from jarvis_workers.sourcelinks import check_template, fill_template, link_to_source
 
 TEMPLATE = "https://host/team/{repo}/blob/{rev}/{path}#L{line}"
 COMMIT = "a" * 40
