@@ -5,8 +5,8 @@ Settings that narrow the scan come from the base revision, or from the file that
 there is neither (a push, a shallow clone, a first commit), those of the checkout have no effect. What the change
 narrows, compared with its base, is recorded, so that it does not pass the gate unseen.
 
-A change may have left its target branch at any of its commits, such as one whose settings narrowed the scan until a
-later one mended them. What the tip of that branch has is therefore compared, too, where it can be read.
+A change may start at any commit of its target branch, also at one whose settings narrowed the scan and were corrected
+later. Its settings are therefore compared with those at the tip of that branch, too, where they can be read.
 """
 
 import os

@@ -21,7 +21,7 @@ from jarvis_workers.sec.proof.run_tool import AttemptResult, ProofAim, ProofRunn
 from jarvis_workers.sec.reading.hypotheses import GivenAttempt
 from jarvis_workers.sec.stages.given_attempts import GIVEN_MAX
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
-from jarvis_workers.sec.stages.proof_selection import VerdictRating, may_be_asked, why_not_asked
+from jarvis_workers.sec.stages.proof_selection import VerdictRating, can_have_proof, reason_without_proof
 from jarvis_workers.sec.stages.proof_targets import recorder, target_of
 
 ENTRIES = (b"LLVMFuzzerTestOneInput", b"main")
@@ -96,14 +96,14 @@ def investigation_of(
     """
     members = {number: [one for _, one in those] for number, those in enumerate(question.cluster.defects, 1)}
     calls = _calls(question, given)
-    if not (calls or any(may_be_asked(one, options) for those in members.values() for one in those)):
+    if not (calls or any(can_have_proof(one, options) for those in members.values() for one in those)):
         return None
     targets = {number: tuple(target_of(one, question.index) for one in those) for number, those in members.items()}
     aims = {number: ProofAim(bench.runner_for(those[0]), those) for number, those in targets.items()}
 
     def needs_proof(number: int, verdict: Verdict) -> bool:
         rating = VerdictRating(verdict.severity, verdict.exposure)
-        return any(not why_not_asked(one, options, rating) for one in members[number])
+        return any(not reason_without_proof(one, options, rating) for one in members[number])
 
     def state() -> BenchState:
         problems = {number: bench.problem_of(those[0]) for number, those in targets.items()}

@@ -61,7 +61,7 @@ def places_to_prove(
     """
     places: dict[tuple[str, int], list[Numbered]] = {}
     for gid, candidate in numbered:
-        if not why_not_asked(candidate, options, ratings.get(gid, UNRATED)):
+        if not reason_without_proof(candidate, options, ratings.get(gid, UNRATED)):
             here = candidate.file, candidate.line
             places.setdefault(defect_of(candidate).sink or here, []).append((gid, candidate))
     for place, found in places.items():
@@ -79,14 +79,14 @@ def untried_places(session: "Session", run: Run, options: JudgeOptions) -> Itera
         yield ProofPlace(file, line, tuple(gid for gid, _ in found), score)
 
 
-def may_be_asked(candidate: Candidate, options: JudgeOptions) -> bool:
+def can_have_proof(candidate: Candidate, options: JudgeOptions) -> bool:
     """Return whether a proof may be asked for, before there is a verdict: it alone rates what a model reports."""
     if candidate.pattern in FOUND_BY_MODEL:
         options = replace(options, prove="low")
-    return not why_not_asked(candidate, options)
+    return not reason_without_proof(candidate, options)
 
 
-def why_not_asked(candidate: Candidate, options: JudgeOptions, rating: VerdictRating = UNRATED) -> str:
+def reason_without_proof(candidate: Candidate, options: JudgeOptions, rating: VerdictRating = UNRATED) -> str:
     """Return why no proof of a confirmed finding is asked for, "" if one is."""
     least = options.prove or "high"
     severity = rating.severity or options.rules.severity.get(candidate.pattern) or severity_of(candidate.confidence)

@@ -18,7 +18,7 @@ from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, I
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, PROVE_STAGE, SEEN_STAGE, VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload
-from jarvis_workers.sec.stages.proof_selection import VerdictRating, why_not_asked
+from jarvis_workers.sec.stages.proof_selection import VerdictRating, reason_without_proof
 from jarvis_workers.sec.store import clusters, proofs, verdicts
 from jarvis_workers.sec.store.candidates import merged_texts
 from jarvis_workers.store import jobs
@@ -77,7 +77,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     while chunk := list(islice(waiting, CHUNK)):
         gids = [issue.gid for issue in chunk]
         judged_by_gid, proofs_by_gid = verdicts_by_gid(session, run, gids), proofs.of_gids(session, run.id, gids)
-        not_asked = dict(_not_asked(session, run, judged_by_gid))
+        without_proof = dict(_without_proof(session, run, judged_by_gid))
         for issue in chunk:
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
@@ -89,7 +89,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
             judged = issue.with_verdict(verdict, verification, number)
             judged = judged._replace(also_reported=tuple(reports.get(gid, ())))
-            proof = proofs_by_gid.get(gid) or unproved.get(gid) or not_asked.get(gid)
+            proof = proofs_by_gid.get(gid) or unproved.get(gid) or without_proof.get(gid)
             yield judged.with_proof(proof) if proof and verdict.status == CONFIRMED else judged
 
 
@@ -98,13 +98,13 @@ def verdicts_by_gid(session: "Session", run: Run, gids: Collection[int]) -> dict
     return {one.gid: one for one in verdicts.of_gids(session, run.id, gids)}
 
 
-def _not_asked(session: "Session", run: Run, found: Mapping[int, Verdict]) -> Iterator[tuple[int, Proof]]:
+def _without_proof(session: "Session", run: Run, found: Mapping[int, Verdict]) -> Iterator[tuple[int, Proof]]:
     """Yield the confirmed findings of which no proof is asked, in a run that proves findings."""
     options = JudgeOptions.of(run)
     confirmed = [gid for gid, verdict in found.items() if verdict.status == CONFIRMED] if options.prove else []
     for gid, candidate in some_of(session, run, confirmed):
         rating = VerdictRating(found[gid].severity, found[gid].exposure)
-        if why := why_not_asked(candidate, options, rating):
+        if why := reason_without_proof(candidate, options, rating):
             yield gid, Proof("failed", reason=why)
 
 

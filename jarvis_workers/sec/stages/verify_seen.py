@@ -61,7 +61,7 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     """Return the candidates of the job, and what need not be listed if the model sees it."""
     work = verify_cluster.load(session, run, job)
-    if not _is_asked(work):
+    if not _needs_model(work):
         return work
     at_risk = [gid for gid, status in verdicts.statuses(session, run.id).items() if status in AT_RISK]
     reported = [one for _, one in candidates.of_gids(session, run.id, at_risk)]
@@ -71,14 +71,14 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
 
 async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Verify the candidate; of those that no model is asked about, commit that they are undecided."""
-    if _is_asked(work):
+    if _needs_model(work):
         return await verify_cluster.converse(work, blobs, runtime)
     unasked = [Verdict(gid, "undecided", reason=NOT_ASKED) for gid, _ in work.cluster.candidates]
     result = VerdictResult(tuple(one._replace(sandbox=runtime.tier) for one in unasked))
     return Commit(not_checked=tuple(undecided(work.cluster, unasked)), results=(result,))
 
 
-def _is_asked(work: VerifyWork) -> bool:
+def _needs_model(work: VerifyWork) -> bool:
     return SeenPayload.from_json(work.job.payload).is_asked
 
 

@@ -19,7 +19,7 @@ from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.stages.judge_options import PROVE_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.proof_questions import question_of
-from jarvis_workers.sec.stages.proof_selection import UNRATED, VerdictRating, why_not_asked
+from jarvis_workers.sec.stages.proof_selection import UNRATED, VerdictRating, reason_without_proof
 from jarvis_workers.sec.stages.proof_targets import target_of
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
@@ -439,7 +439,7 @@ def test_each_finding_of_which_no_proof_is_asked_has_its_reason() -> None:
 
     def why(rating: VerdictRating = UNRATED, **fields: Any) -> str:
         found = Candidate("c/cpp", "memory_mgmt", "unsafe_api", "a.c", 3, "", "", "", 0.9, 120)
-        return why_not_asked(found._replace(**fields), options, rating)
+        return reason_without_proof(found._replace(**fields), options, rating)
 
     asked = [why(), why(VerdictRating("medium", "remote")), why(cwe=835)]
     assert asked == ["", "", ""]
