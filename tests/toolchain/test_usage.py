@@ -1,7 +1,6 @@
 """What processes take is seen in /proc: memory, full sockets, and files without a name."""
 
 import ctypes
-import gc
 import mmap
 import os
 import platform
@@ -53,6 +52,24 @@ def work():
     time.sleep(60)
 threading.Thread(target=work).start()
 ctypes.CDLL(None).syscall(int(sys.argv[2]), 0)
+"""
+
+# Takes pipes, or divides a mapping into many, when a line comes: in a child, as pytest's own memory shrinks meanwhile.
+TAKE_WHEN_ASKED = """
+import ctypes, mmap, os, sys, time
+what, number = sys.argv[1], int(sys.argv[2])
+memory = mmap.mmap(-1, number * mmap.PAGESIZE)
+start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+protect = ctypes.CDLL(None).mprotect
+print("ready", flush=True)
+sys.stdin.readline()
+if what == "pipes":
+    ends = [os.pipe() for _ in range(number)]
+else:
+    for page in range(0, number, 2):
+        protect(ctypes.c_void_p(start + page * mmap.PAGESIZE), ctypes.c_size_t(1), mmap.PROT_READ)
+print("taken", flush=True)
+time.sleep(60)
 """
 
 
@@ -124,19 +141,16 @@ def test_files_and_memory_of_a_process_whose_first_thread_has_ended_count(tmp_pa
     assert usage.memory >= 20 * MEGABYTE
 
 
-def test_each_pipe_counts_as_full_and_once(no_garbage: None) -> None:
-    before = usage_of([os.getpid()]).memory
-    ends = [end for _ in range(200) for end in os.pipe()]
+def test_each_pipe_counts_as_full_and_once() -> None:
+    with started(TAKE_WHEN_ASKED, "pipes", 200) as child:
+        before, after = usage_of([child.pid]), usage_when_taken(child)
 
-    assert usage_of([os.getpid()]).memory - before == pytest.approx(200 * PIPE_BYTES, rel=0.2)
-    for end in ends:
-        os.close(end)
+    assert after.memory - before.memory >= 200 * PIPE_BYTES
 
 
-def test_mappings_count_as_memory(no_garbage: None) -> None:
-    before = usage_of([os.getpid()])
-    with divided_memory(4_000):
-        after = usage_of([os.getpid()])
+def test_mappings_count_as_memory() -> None:
+    with started(TAKE_WHEN_ASKED, "mappings", 4_000) as child:
+        before, after = usage_of([child.pid]), usage_when_taken(child)
 
     assert after.memory - before.memory >= 3_990 * MAPPING_BYTES
 
@@ -145,15 +159,6 @@ def test_mappings_count_as_memory(no_garbage: None) -> None:
 def test_too_many_mappings_count_as_more_than_any_limit() -> None:
     with divided_memory(8_000):
         assert usage_of([os.getpid()] * 40).memory >= ANY_LIMIT
-
-
-@pytest.fixture
-def no_garbage() -> Iterator[None]:
-    """Let no memory of earlier tests be freed while that of this process is measured."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @contextmanager
@@ -172,11 +177,21 @@ def divided_memory(pages: int) -> Iterator[None]:
 def started(program: str, *arguments: object) -> Iterator[subprocess.Popen[bytes]]:
     """Yield a process that has done its work and waits."""
     command = [sys.executable, "-I", "-S", "-c", program, *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout
         assert child.stdout.readline() == b"ready\n"
         yield child
         child.kill()
+
+
+def usage_when_taken(child: subprocess.Popen[bytes]) -> ProcessUsage:
+    """Let a child take what it is to take, and return what it uses then."""
+    assert child.stdin
+    assert child.stdout
+    child.stdin.write(b"\n")
+    child.stdin.flush()
+    assert child.stdout.readline() == b"taken\n"
+    return usage_of([child.pid])
 
 
 def test_a_process_that_is_gone_takes_nothing() -> None:
