@@ -102,6 +102,7 @@ def test_a_thread_whose_handle_is_lost_is_surer_than_one_that_is_kept() -> None:
     assert lost > sure("thread_leak_no_join", "pthread_create(&s->t, NULL, run, 0);")
     assert lost > sure("thread_leak_no_join", "pthread_t t; pthread_create(&t, &attr, run, 0);")
     assert confidence("thread_leak_no_join", "pthread_create(&s->t, NULL, run, 0); pthread_join(s->t, 0);") is None
+    assert confidence("thread_leak_no_join", "pthread_create(t, NULL, run, 0);", "int f(pthread_t *t)") is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from jarvis_workers.dataflow.expressions.lvalues import MOVED, forget, name_byte
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
+from jarvis_workers.dataflow.memory.pointers import escape
 from jarvis_workers.dataflow.queries.ast_queries import alias_of, variables_in
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.definitions import Callee
@@ -173,9 +174,14 @@ def _begin(path: PathState) -> None:
         if value.target:
             frame.references.add(name)
             path.cells[key, "&"] = Value(target=value.target, code=value.code or "")
+    fields = path.machine.fields_of_owner(frame.function) if frame.function.init else {}
     for member, args in frame.function.init:
         if frame.this.target and len(args) == 1:
-            path.cells[frame.this.target, "." + member], *_ = evaluate_all(path, args)
+            (value,) = evaluate_all(path, args)
+            path.cells[frame.this.target, "." + member] = value
+            if member not in fields or not path.machine.plain(fields[member].type).endswith("*"):
+                # A base class or a smart pointer may own it.
+                escape(path, value)
 
 
 def forget_frame(path: PathState, frame: Frame) -> None:

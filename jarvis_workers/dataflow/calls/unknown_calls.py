@@ -34,6 +34,7 @@ from jarvis_workers.dataflow.library import (
     wrapped,
 )
 from jarvis_workers.dataflow.loops.widening import assume_all_set, assume_assigned
+from jarvis_workers.dataflow.memory.ownership import is_own
 from jarvis_workers.dataflow.memory.pointers import (
     escape,
     escape_inside,
@@ -236,6 +237,9 @@ def _call_unknown_method(path: PathState, method: MemberExpr | ArrowExpr, curren
     key, part = place or (current.target or "", "")
     if name in PUTS_IN and values:
         path.cells[key, part + "[]"] = values[-1]
+        if not is_own(path, (key, part)) or "_ptr<" in (type_of(path, method.base) or ""):
+            # The container outlives the function, or owns its elements.
+            escape(path, values[-1])
         return ANY
     if name in HANDS_OUT and (key, part + "[]") in path.cells:
         return path.cells[key, part + "[]"]
@@ -311,11 +315,13 @@ def _call_modelled(path: PathState, name: str, traits: NameTraits, e: CallExpr, 
 def _is_something_else(path: PathState, name: str, parts: tuple[Expression, ...]) -> bool:
     """Return whether a call differs from that of the library function that its name resembles.
 
-    It does if it gets a place for its result, or if it is the call of a macro of unknown definition.
+    It does if it gets a place for its result, is declared with a number as its result, or is a macro of unknown
+    definition.
     """
     return (
         (bool(parts) and type(parts[0]) is AddressExpr)
         or any(map(is_type, parts))
+        or path.machine.never_returns(f"#{name}")
         or path.machine.is_unknown_macro(name)
     )
 

@@ -13,7 +13,7 @@ from jarvis_workers.dataflow.calls.callees import arguments, bind, callee, forge
 from jarvis_workers.dataflow.calls.tainting import EFFECTS_DEEP, reaches_effects
 from jarvis_workers.dataflow.calls.termination import ends_program
 from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, Ends, few
-from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached, evaluate
+from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached, evaluate, evaluate_all
 from jarvis_workers.dataflow.expressions.macro_expansion import unfolded
 from jarvis_workers.dataflow.expressions.side_effects import forget_outputs
 from jarvis_workers.dataflow.loops.widening import assume_all_set, assume_moved
@@ -285,6 +285,9 @@ def construct(
         return paths
     constructor = paths[0].machine.function(name)
     if constructor is None or not _may_enter(constructor, paths[0]):
+        for path in paths if args else ():
+            for value in evaluate_all(path, args):
+                escape(path, value)
         return paths
     after: list[PathState] = []
     for path in paths:

@@ -16,7 +16,7 @@ from jarvis_workers.dataflow.expressions.narrowing import keep
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.ownership import returned
 from jarvis_workers.dataflow.queries.ast_queries import assigned, walk, without_casts
-from jarvis_workers.dataflow.queries.name_heuristics import prints
+from jarvis_workers.dataflow.queries.name_heuristics import prints, returns_by_name
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.path import PathState
@@ -36,6 +36,8 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
     if type(e) in PLAIN:
         evaluate(path, e)
         return paths
+    if (type(e) is ir.NameExpr and returns_by_name(e.name)) or _is_returning_call(machine, e):
+        return _return(path, ir.ReturnStmt("ret", statement.line, ir.UnknownExpr("x")))
     inner = unfolded(machine, statement) if machine.mode.macros_open < MACROS_DEEP else None
     if inner is not None:
         before, machine.mode = machine.mode, machine.mode.in_macro(statements=type(e) is ir.CallExpr)
@@ -55,6 +57,13 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
         else:
             evaluate(one, e)
     return paths
+
+
+def _is_returning_call(machine: AnalysisContext, e: ir.Expression) -> bool:
+    """Return whether a macro of unknown text leaves the function, as its name says."""
+    if type(e) is not ir.CallExpr or type(e.callee) is not ir.NameExpr or not returns_by_name(e.callee.name):
+        return False
+    return machine.macro(e.callee.name) is None and machine.function(e.callee.name) is None
 
 
 @follows(ir.DeclStmt)

@@ -17,7 +17,7 @@ from jarvis_workers.dataflow.queries.name_heuristics import are_both_success, is
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import are_mixed, decided, either, equal
-from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
+from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Object, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
 PLAIN = frozenset(
@@ -219,6 +219,15 @@ def _both(path: PathState, e: ir.AndExpr | ir.OrExpr) -> Value:
     return number(0) if no and not yes else number(0, 1)
 
 
+def _one_of(path: PathState, e: ir.ConditionalExpr, first: Object, second: Object) -> Value:
+    """Return a pointer to one of two literals."""
+    key = f"t:{first.element}?{id(e)}"
+    path.objects[key] = Object(
+        "text", "", either(first.size, second.size), first.element, either(first.length, second.length)
+    )
+    return Value(target=key, null=NOT_NULL)
+
+
 @evaluates(ir.ConditionalExpr)
 def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     yes, no = branch(path.copy(), e.condition, None)
@@ -229,6 +238,9 @@ def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
         return first or second or ANY
     if first == second:
         return first
+    one, other = yes[0].object_of(first), no[0].object_of(second)
+    if one is not None and other is not None and one.kind == other.kind == "text":
+        return _one_of(path, e, one, other)
     null = NOT_NULL if first.null == second.null == NOT_NULL else 0
     checked = all(one.checked or one.taint is None for one in (first, second))
     taint = first.taint or second.taint

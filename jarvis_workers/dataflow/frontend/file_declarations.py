@@ -22,6 +22,12 @@ DIRECTIVE = re.compile(rb"^[ \t]*+#(?>[^\\\n]++|\\.)*+", re.DOTALL | re.MULTILIN
 # An attribute, or a macro for one, that says that a function never returns; and the names that it may be about.
 NO_RETURN = re.compile(rb"\b(?:_Noreturn|\w*no_?return\w*)\b", re.IGNORECASE)
 DECLARED = re.compile(rb"\b([A-Za-z_]\w*)\s*(,?)\s*\(")
+# A function that is named like an allocator and returns no pointer.
+NUMBER = re.compile(
+    rb"\s*+(?:(?:extern|static|inline|\w+_EXPORT|\w+_API)\s++)*+(?:unsigned\s++)?+"
+    rb"(?:void|bool|_Bool|int|long|short|BOOL|s?size_t|u?int\d+_t|\w+(?:err|error|status|errno)_t)\s++"
+    rb"(\w*(?:alloc|dup)\w*)\s*+\("
+)
 # A macro without parameters for a single call.
 CALLING = re.compile(rb"[ \t]++(\w++)\(\s*+\)[ \t]++(\w++)[ \t]*+\([^()\n;]{0,200}\)\s*+;?\s*+")
 POINTER = re.compile(rb"\(\s*+\*\s*+([A-Za-z_]\w*+)\s*+\)\s*+\(")
@@ -33,7 +39,8 @@ class Outside:
     """Declarations by name; the first declaration of a name wins.
 
     `ending` are the functions whose prototypes say that they never return, with a star before the name of a pointer to
-    such a function or of its type; `opaque` are the macros that are not understood, `names` the declarations.
+    such a function or of its type, and with # before the name those like an allocator that return a number;
+    `opaque` are the macros that are not understood, `names` the declarations.
     """
 
     def __init__(
@@ -92,6 +99,8 @@ class Outside:
         if not is_type and first[0] != b"typedef" and _is_prototype(bare, call, equals):
             if self._never_returns(bare):
                 self.ending.update(_declared_name(bare))
+            if (number := NUMBER.match(bare)) is not None:
+                self.ending.add(f"#{number[1].decode('latin-1')}")
             return
         self._pointers(bare)
         code = b"".join([clean(self._source, start, end) for start, end in parts])

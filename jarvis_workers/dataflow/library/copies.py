@@ -28,7 +28,8 @@ def _strcpy(call: LibraryCall) -> Value:
     if length[1] is None and source is not None and source.taint and source.size[1] is not None:
         need = (need[0], source.size[1])
     call.write(0, need)
-    set_text(call.path, call.value(0), element, length, source.taint if source else None)
+    own = call.is_own_text(1)
+    set_text(call.path, call.value(0), element, length, source.taint if source else None, own=own)
     return call.value(0)
 
 
@@ -52,7 +53,8 @@ def _append(call: LibraryCall, first: Range, added: Range, element: int) -> Valu
     call.write(0, times(plus(length, (1, 1)), element))
     source, target = call.object(1), call.object(0)
     taint = (source.taint if source else None) or (target.taint if target else None)
-    set_text(call.path, call.value(0), element, length, taint)
+    own = call.is_own_text(0) and call.is_own_text(1)
+    set_text(call.path, call.value(0), element, length, taint, own=own)
     return call.value(0)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.events import Event, on_outside_dereference
-from jarvis_workers.dataflow.ir.expr import CallExpr, Expression
+from jarvis_workers.dataflow.ir.expr import STRINGS, CallExpr, Expression, IndexExpr, InitListExpr, NameExpr
 from jarvis_workers.dataflow.memory.extents import extent_of, room
 from jarvis_workers.dataflow.memory.outside import ADDRESS
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.path import FlowRule, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact, plus
 from jarvis_workers.dataflow.state.values import (
@@ -106,8 +107,10 @@ class LibraryCall:
 
     def is_own_text(self, place: int) -> bool:
         """Return whether an argument is a string that the program itself wrote."""
-        target = self.object(place)
-        return target is not None and target.taint is None and (target.kind == "text" or is_exact(target.length))
+        target, parts = self.object(place), self.node.args[place : place + 1]
+        if target is None:
+            return any(is_literal(self.path.machine, part) for part in parts)
+        return target.taint is None and (target.kind == "text" or target.own or is_exact(target.length))
 
     def read(self, place: int, amount: Range) -> None:
         """Check a read of `amount` bytes from an argument."""
@@ -162,6 +165,14 @@ def use_text(call: LibraryCall, place: int) -> None:
         change(call.path, call.value(place))
 
 
+def is_literal(machine: AnalysisContext, e: Expression) -> bool:
+    """Return whether an expression is one of some literals, such as an element of a table of them."""
+    if isinstance(e, IndexExpr) and isinstance(e.base, NameExpr) and e.base.name in machine.globals:
+        init = machine.globals[e.base.name].init
+        return isinstance(init, InitListExpr) and all(isinstance(one, STRINGS) for one in init.items)
+    return isinstance(e, STRINGS)
+
+
 def begins_before(value: Value, target: Object) -> bool:
     """Return whether a pointer refers to what is before its object."""
     low = value.at[0]
@@ -172,7 +183,7 @@ def change(path: PathState, value: Value, **fields: Any) -> None:
     """Update the object that a value points into, if it is known."""
     made = path.object_of(value)
     if made is not None:
-        path.objects[value.target or ""] = made._replace(**{"full": None, **fields})
+        path.objects[value.target or ""] = made._replace(**{"full": None, "own": False, **fields})
 
 
 def offset_of(value: Value, element: int) -> int | None:
@@ -195,14 +206,16 @@ def text_length(path: PathState, value: Value) -> Range:
     return (max(0, low - offset) if low is not None else 0), (max(0, high - offset) if high is not None else None)
 
 
-def set_text(path: PathState, value: Value, element: int, length: Range, taint: PathEvent | None) -> None:
-    """Record that a pointer refers to a string of this length."""
+def set_text(
+    path: PathState, value: Value, element: int, length: Range, taint: PathEvent | None, *, own: bool = False
+) -> None:
+    """Record that a pointer refers to a string of this length, which may be the program's own text."""
     target = path.object_of(value)
     if target is None:
         return
     offset = offset_of(value, element)
     length = plus(length, (offset, offset)) if offset is not None else UNKNOWN
-    change(path, value, length=length, filled=length[0] or 0, unset_from=None, taint=taint)
+    change(path, value, length=length, filled=length[0] or 0, unset_from=None, taint=taint, own=own)
     path.forget(value.target)
 
 

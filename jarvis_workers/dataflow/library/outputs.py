@@ -1,7 +1,9 @@
 """Functions that print to streams and to strings."""
 
+import re
+
 from jarvis_workers.dataflow.ir import STRINGS
-from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, set_text, taint_of
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, taint_of
 from jarvis_workers.dataflow.memory.pointers import used_after_free
 from jarvis_workers.dataflow.queries.name_heuristics import listed
 from jarvis_workers.dataflow.state.ranges import times
@@ -17,6 +19,7 @@ FORMAT_AT = {name: place for place, names in FORMATS.items() for name in listed(
 INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf vsnprintf vsprintf"))
 # The functions whose format comes third take a size; with a size of 0 they only return the length, and may get NULL.
 SIZED = 2
+CONVERSION = re.compile(r"%[-+ #0']*(\*|\d+)?(?:\.(\*|\d+)?)?(?:hh?|ll?|[qjztL])?([A-Za-z%])")
 LENGTH_NEEDED, LENGTH_DOUBT = "{} returns the length that it needs, not the one that it writes", 0.3
 
 
@@ -34,12 +37,30 @@ def _printf(call: LibraryCall) -> Value:
         if other is not None and other.freed is not None:
             used_after_free(path, part, value, call.line, is_certain=False)
     if call.name in INTO_STRING:
-        taints = (taint_of(path, value) for value in arguments)
+        before, texts = call.object(0), _texts(call, place)
+        taints = (taint_of(path, call.value(at)) for at in texts)
         set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))
+        if place < len(call.node.args) and isinstance(call.node.args[place], STRINGS):
+            is_own = before is None or before.own or call.value(0).at == (0, 0)
+            change(path, call.value(0), own=is_own and all(call.is_own_text(at) for at in texts))
     if place == SIZED and not is_measured and _holds_text(call, place):
         needed = PathEvent(None, path.frame.file, call.line, LENGTH_NEEDED, call.node, LENGTH_DOUBT)
         return Value((0, None), taint=path.outside(needed))
     return ANY
+
+
+def _texts(call: LibraryCall, place: int) -> list[int]:
+    """Return the arguments that a format prints other than as numbers; all of them if the format is no literal."""
+    part, last = call.node.args[place] if place < len(call.node.args) else None, len(call.values)
+    if not isinstance(part, STRINGS):
+        return [*range(place + 1, last)]
+    kinds = [
+        kind
+        for width, precision, letter in CONVERSION.findall(part.text)
+        for kind in (*[one for one in (width, precision) if one == "*"], letter)
+        if kind != "%"
+    ]
+    return [at for at, kind in enumerate(kinds, place + 1) if kind in "sScC" and at < last]
 
 
 def _holds_text(call: LibraryCall, place: int) -> bool:

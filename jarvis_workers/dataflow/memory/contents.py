@@ -22,8 +22,8 @@ def is_counted(path: PathState, access: Access) -> bool:
 def written(path: PathState, key: str, target: Object, start: Range, width: int) -> None:
     """Record a write of one element; at an unknown index any element of the object may have changed."""
     changed = _text_behind(path, target, start, width)
-    if target.full is not None:
-        changed = changed._replace(full=None)
+    if target.full is not None or target.own:
+        changed = changed._replace(full=None, own=False)
     if target.unset_from is not None:
         is_behind = is_exact(start) and start[0] is not None and start[0] > target.unset_from
         behind = _unset_behind(path, target, start, width)

@@ -5,8 +5,11 @@ from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all,
 from jarvis_workers.dataflow.expressions.lvalues import name_target
 from jarvis_workers.dataflow.ir.expr import (
     NEWS,
+    AddressExpr,
+    CallExpr,
     ConstructExpr,
     DeleteExpr,
+    DerefExpr,
     DesignatedExpr,
     Expression,
     InitListExpr,
@@ -17,12 +20,12 @@ from jarvis_workers.dataflow.ir.expr import (
 )
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction, ReturnStmt
 from jarvis_workers.dataflow.memory.pointers import escape, escape_inside
-from jarvis_workers.dataflow.queries.ast_queries import moves_subscript, variables_in
+from jarvis_workers.dataflow.queries.ast_queries import moves_subscript, variables_in, walk
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import times
 from jarvis_workers.dataflow.state.sizes import limits_of
-from jarvis_workers.dataflow.state.types import key_of
+from jarvis_workers.dataflow.state.types import key_of, type_of
 from jarvis_workers.dataflow.state.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, PathEvent, Place, Value
 
 OWNED = ("heap", "stream", "descriptor")
@@ -59,7 +62,31 @@ def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
     family = "new[]" if count is not None else "new"
     unset = 0 if number_held and not parts else None
     value = make(path, e, Object("heap", family, times(many, element), element, unset_from=unset))
+    if parts and _is_adopted(path, e):
+        escape(path, value)
     return value if number_held else value._replace(kind=kind)
+
+
+def _is_adopted(path: PathState, e: NewExpr | PlacementNewExpr) -> bool:
+    """Return whether a constructor may hand its object to another one, such as a parent that it gets."""
+    if not any(_is_object(path, one) for one in e.args):
+        return False
+    constructor = path.machine.function(f"{e.type}::{e.type}")
+    if constructor is None:
+        return True
+    function, _ = constructor
+    calls = [node.args for node in walk(function.body) if isinstance(node, CallExpr)]
+    return "this" in variables_in(tuple(calls)) or any(
+        path.machine.type_named(one.member) is not None or one.member[:1].isupper() for one in function.init
+    )
+
+
+def _is_object(path: PathState, e: Expression) -> bool:
+    """Return whether an argument refers to an object of a class."""
+    if isinstance(e, (AddressExpr, DerefExpr)) or (isinstance(e, NameExpr) and e.name == "this"):
+        return True
+    kind = path.machine.plain(type_of(path, e) or "")
+    return kind[-1:] in ("*", "&") and limits_of(kind.rstrip("*&")) is None and kind.rstrip("*&") != "void"
 
 
 @evaluates(DeleteExpr)
@@ -87,7 +114,9 @@ def _lambda(path: PathState, e: LambdaExpr) -> Value:
 
 @evaluates(ConstructExpr)
 def _construct(path: PathState, e: ConstructExpr) -> Value:
-    evaluate_all(path, e.args)
+    """Evaluate a constructor of unknown body: the object may own what it gets."""
+    for value in evaluate_all(path, e.args):
+        escape(path, value)
     return ANY
 
 

@@ -123,7 +123,7 @@ def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
         text_known = not keep and (target.length != UNKNOWN or target.filled or target.full)
         if text_known or target.unset_from is not None:
             target = target._replace(unset_from=None)
-            path.objects[key] = target if keep else target._replace(length=UNKNOWN, filled=0, full=None)
+            path.objects[key] = target if keep else target._replace(length=UNKNOWN, filled=0, full=None, own=False)
         if keep:
             return
     for cell in path.cells_of(key):

@@ -45,6 +45,10 @@ CHECKS = frozenset(
     ck_assert CHECK DCHECK TEST_ASSERT ASSERT_TRUE EXPECT_TRUE Assert
     """)
 )
+RETURNS = re.compile(
+    r"(?:[A-Za-z]+_)??(?!\w*(?:IF|ON|CHECK|ASSERT|UNLESS|WHEN|FAIL|ERR|EXPECT|TRY|TYPE|VALUE|CODE|NO)(?:_|$))"
+    r"(?:[A-Z0-9]+_)*RETURN(?:_[A-Z0-9_]+)?"
+)
 INVERSE_CHECKS = frozenset(("BUG_ON", "WARN_ON"))
 ASSERTION = re.compile(r"[A-Z0-9_]*ASSERT[A-Z0-9_]*")
 # Assertions that compare text or memory, or whose condition the name leaves open.
@@ -87,6 +91,11 @@ def never_returns(name: str) -> bool:
         return True
     low = name.lower().replace("_", "")
     return any(word in low for word in ENDING_WORDS) and not low.startswith(NOT_ENDING)
+
+
+def returns_by_name(name: str) -> bool:
+    """Return whether a statement that is such a macro always leaves the function: Py_RETURN_NONE, TRACE_RETURN(x)."""
+    return "RETURN" in name and RETURNS.fullmatch(name) is not None
 
 
 def judges(name: str) -> bool:

@@ -115,6 +115,7 @@ class Object(NamedTuple):
     it are set.  `lost` means that ownership has
     escaped, `lent` that an unknown function got it that only seems to read it.  `extent` is a size that is a multiple
     of a variable.  `full` is the event that may have filled it up to its end, so that its string is not terminated.
+    `own` means that its string was printed from constants and numbers.
     """
 
     kind: str
@@ -133,6 +134,7 @@ class Object(NamedTuple):
     name: str = ""
     extent: LinearExtent | None = None
     full: PathEvent | None = None
+    own: bool = False
 
 
 ANY = Value()

@@ -22,6 +22,7 @@ PASTED = lazy(
 TRANSLATED = lazy(
     rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
 )
+NUMBERS = lazy(rb"(?:\bstd\s*::\s*)?\bto_string\s*\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
 NAME = lazy(rb"[A-Za-z_]\w*\Z")
 ELEMENT = lazy(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
 ASSIGNMENT = lazy(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
@@ -31,6 +32,8 @@ CHOICE = lazy(rb"([?:])")
 
 def is_constant(expression: bytes) -> bool:
     """Return whether an expression, given as masked text, is a constant string."""
+    if b"to_string" in expression:
+        expression = NUMBERS.sub(b'""', expression).replace(b"+", b" ")
     expression = _bare(expression)
     if not expression:
         return False

@@ -9,10 +9,13 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 OUTSIDE, BUILT_OF_OTHERS, ELSEWHERE = 0.25, 0.04, -0.2
-TEXTS_MAX = 8
+TEXTS_MAX, CLASSES_REACH = 8, 2_000
 FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
 BUILT = lazy(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
 VARIABLE = lazy(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
+CHARACTERS = lazy(rb"\s*+\.\s*+(?:c_str|data)\s*+\(\s*+\)\Z")
+# The digits or letters of a text are checked one by one.
+CLASSES = lazy(rb"\b(?:std::)?(?:isw?(?:digit|xdigit|alnum|alpha)|strspn|all_of)\s*\(")
 SHELL_OPTION = lazy(rb'"-c"')
 LISTS = (b"execl", b"execlp", b"execle")
 COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
@@ -21,7 +24,7 @@ COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
 def check_command(site: Site) -> float | None:
     """Raise the confidence if the command runs in a shell, is concatenated or is untrusted input."""
     index = COMMAND_ARGUMENT.get(site.name, 0)
-    command = site.masked(index).strip()
+    command = CHARACTERS.sub(b"", site.masked(index).strip()).strip()
     if not command:
         return None
     through_shell = site.name in (b"system", b"popen", b"_popen", b"_wsystem", b"_wpopen")
@@ -30,7 +33,12 @@ def check_command(site: Site) -> float | None:
     moved = 0.0 if through_shell else -0.2
     if is_in_macro(site):
         return moved + ELSEWHERE
-    return moved + (OUTSIDE if FROM_OUTSIDE.search(command) else _built(site, command))
+    if FROM_OUTSIDE.search(command):
+        return moved + OUTSIDE
+    start = site.function.body[0] if site.function else site.start
+    if CLASSES.search(site.source.text, max(start, site.start - CLASSES_REACH), site.start):
+        return None
+    return moved + _built(site, command)
 
 
 def _shell_list(site: Site) -> float | None:

@@ -3,6 +3,7 @@
 import re
 from itertools import chain, islice
 
+from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.analysis.facts import declaration, is_in_file
 from jarvis_workers.sec.rules.analysis.function_exits import head_of
 from jarvis_workers.sec.rules.analysis.mentions import uses
@@ -117,6 +118,9 @@ def check_thread(site: Site) -> float | None:
     if _is_detached(site) or is_in_file(site, DETACHES_ITSELF):
         return None
     handle = site.masked(0).strip().removeprefix(b"&").strip()
+    if handle == site.masked(0).strip() and NAME.match(handle) and Scope(site).is_parameter(handle):
+        # The caller waits for it.
+        return None
     moved = IN_MAIN if function.name == b"main" else 0.0
     attributes = site.name == b"pthread_create" and not NO_ATTRIBUTES.match(site.masked(1).strip())
     moved += WITH_ATTRIBUTES if attributes else 0.0
