@@ -30,7 +30,8 @@ FLOW_PATTERNS = [rule.pattern for rule in RULES if rule.check is None]
 SUBMIT = """
 import re, sys, time
 from pathlib import Path
-from jarvis_workers.runs.wiring import blobs_of, open_store, selection_of
+from jarvis_workers.runs.scan_request import selection_of
+from jarvis_workers.runs.wiring import blobs_of, open_store
 from jarvis_workers.runs.request import RunRequest
 from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.runs.submit import submit

@@ -298,7 +298,7 @@ def test_a_proof_that_does_not_fire_without_the_patch_says_nothing(proved: Calla
     finding = place.finding()
     assert finding.proof is not None
     silent = place.place.pipeline.blobs.put(json.dumps(stdin(b"a\n").to_json()).encode())
-    finding = finding.model_copy(update={"proof": finding.proof.model_copy(update={"blob": silent})})
+    finding = finding.model_copy(update={"proof": finding.proof._replace(blob=silent)})
 
     result, _ = place.fix(place.edit(*BOUND), ANSWER, finding=finding)
 
