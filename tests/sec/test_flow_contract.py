@@ -9,6 +9,7 @@ import jarvis_workers.dataflow
 from jarvis_workers.dataflow import DECIDING_FILES, FileAnalysis, FlowResult, analyze, flow_fingerprint, summarize
 from jarvis_workers.dataflow.state.context import AnalysisContext, Mode
 from jarvis_workers.errors import GivenUp
+from jarvis_workers.sec.rules.families.flow import HARMLESS
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
 
@@ -71,8 +72,21 @@ def branches(number: int) -> bytes:
 def test_a_defect_behind_branches_is_found_or_its_function_is_named(number: int, end: str | None) -> None:
     hits, gaps = result_of(branches(number))
 
-    assert [(hit.pattern, hit.line) for hit in hits] == ([] if end else [("flow_double_free", number + 5)])
+    found = [(hit.pattern, hit.line) for hit in hits if hit.pattern not in HARMLESS]
+    assert found == ([] if end else [("flow_double_free", number + 5)])
     assert [tuple(gap) for gap in gaps] == ([("f", 1, end)] if end else [])
+
+
+def facts_of(content: bytes) -> set[tuple[str, int]]:
+    return {(hit.pattern, hit.line) for hit in result_of(content).hits if hit.pattern in HARMLESS}
+
+
+def test_text_rules_leave_results_to_the_engine_where_it_followed_all_paths() -> None:
+    head = b"int f(void)\n{\n    char *p = malloc(8);\n"
+    tested = head + b"    if (!p)\n        return 1;\n    *p = 1;\n    free(p);\n    return 0;\n}\n"
+
+    assert facts_of(tested) == {("followed_null", 3), ("followed_leak", 3)}
+    assert facts_of(head + b"    hand(p);\n    return 0;\n}\n") == set()
 
 
 def test_a_function_that_takes_too_many_steps_is_named_and_keeps_what_was_found() -> None:

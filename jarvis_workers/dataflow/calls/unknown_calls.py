@@ -191,6 +191,9 @@ def call_unknown(path: PathState, traits: NameTraits, e: CallExpr, values: list[
     if traits.judges:
         check_arguments(path, e.args)
     for part, value in zip(e.args, values, strict=True):
+        if value.null > NOT_NULL and value.why is not None and value.why.file is None:
+            # The function may use what may be NULL.
+            path.machine.prove("followed_null", value.why.line, holds=False)
         if value.target is not None:
             _give(path, traits, part, value, e.line, keeps=has_callback or bool(value.code))
         elif isinstance(part, NameExpr) and not traits.reads:
@@ -304,6 +307,8 @@ def _call_modelled(path: PathState, name: str, traits: NameTraits, e: CallExpr, 
         escape(path, value)
     if value.null != MAYBE_NULL:
         return value
+    if path.frame.depth == 0 and not machine.mode.quiet:
+        machine.prove("followed_null", e.line, holds=True)
     if body is not None and never_null(machine, body, values):
         return value._replace(null=NOT_NULL)
     is_known = body is not None and may_be_null(machine, body, values)

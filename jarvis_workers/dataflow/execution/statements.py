@@ -1,6 +1,6 @@
 """Execute each kind of statement that is not a loop."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from jarvis_workers.dataflow import ir
@@ -13,9 +13,10 @@ from jarvis_workers.dataflow.expressions.evaluate import evaluate
 from jarvis_workers.dataflow.expressions.lvalues import place_quietly
 from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, unfolded
 from jarvis_workers.dataflow.expressions.narrowing import keep
+from jarvis_workers.dataflow.expressions.outcomes import outcomes
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.ownership import returned
-from jarvis_workers.dataflow.queries.ast_queries import assigned, walk, without_casts
+from jarvis_workers.dataflow.queries.ast_queries import assigned, compared_with_constant, walk
 from jarvis_workers.dataflow.queries.name_heuristics import prints, returns_by_name
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import AnalysisContext
@@ -25,17 +26,14 @@ from jarvis_workers.dataflow.state.values import ANY, IS_NULL, NOT_NULL, Value, 
 
 CASES_MAX = 64
 # Expressions that are neither expanded nor run a destructor.
-PLAIN = frozenset((ir.AssignExpr, ir.UpdateExpr))
-PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr)
-NOTHING = (ir.NullExpr("null"), ir.ZERO)
+PLAIN = (ir.AssignExpr, ir.UpdateExpr)
 
 
 @follows(ir.ExprStmt)
 def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathState]:
     e, paths, machine = statement.value, [path], path.machine
-    if type(e) in PLAIN:
-        evaluate(path, e)
-        return paths
+    if isinstance(e, PLAIN):
+        return _assign(path, e, statement.line)
     if (type(e) is ir.NameExpr and returns_by_name(e.name)) or _is_returning_call(machine, e):
         return _return(path, ir.ReturnStmt("ret", statement.line, ir.UnknownExpr("x")))
     inner = unfolded(machine, statement) if machine.mode.macros_open < MACROS_DEEP else None
@@ -66,6 +64,16 @@ def _is_returning_call(machine: AnalysisContext, e: ir.Expression) -> bool:
     return machine.macro(e.callee.name) is None and machine.function(e.callee.name) is None
 
 
+def _assign(path: PathState, e: ir.AssignExpr | ir.UpdateExpr, line: int) -> list[PathState]:
+    choices = outcomes(path, e.value, line) if isinstance(e, ir.AssignExpr) else None
+    if choices is None or not isinstance(e, ir.AssignExpr):
+        evaluate(path, e)
+        return [path]
+    for one, value in choices:
+        evaluate(one, path.machine.once(e, partial(e._replace, value=value), f"stored {id(value)}"))
+    return [one for one, _ in choices]
+
+
 @follows(ir.DeclStmt)
 def _declaration(path: PathState, statement: ir.DeclStmt) -> list[PathState]:
     kind, init = statement.type, statement.init
@@ -75,8 +83,13 @@ def _declaration(path: PathState, statement: ir.DeclStmt) -> list[PathState]:
         this = _begin_object(path, statement.name, kind)
         args = init.args if isinstance(init, ir.ConstructExpr) else ()
         return construct(constructor, args, this, statement.line, [path])
-    define(path, statement)
-    return [path]
+    choices = outcomes(path, init, statement.line) if init is not None and not statement.dims else None
+    if choices is None:
+        define(path, statement)
+        return [path]
+    for one, value in choices:
+        define(one, path.machine.once(statement, partial(statement._replace, init=value), f"stored {id(value)}"))
+    return [one for one, _ in choices]
 
 
 def _begin_object(path: PathState, name: str, kind: str) -> Value:
@@ -114,14 +127,15 @@ def _throw(path: PathState, statement: ir.ThrowStmt) -> list[PathState]:
 def _return(path: PathState, statement: ir.ReturnStmt) -> Ends:
     ends = Ends([])
     choice = statement.value
+    sides: Sequence[tuple[PathState, ir.Expression | None]]
     if type(choice) is ir.ConditionalExpr:
         # The caller may tell from the result which of the two it is.
-        sides = branch(path, choice.condition, statement.line)
-        for paths, value in zip(sides, (choice.then, choice.otherwise), strict=True):
-            for one in paths:
-                _give_back(one, statement._replace(value=value), ends)
+        yes, no = branch(path, choice.condition, statement.line)
+        sides = [*((one, choice.then) for one in yes), *((one, choice.otherwise) for one in no)]
     else:
-        _give_back(path, statement, ends)
+        sides = outcomes(path, choice, statement.line) or [(path, choice)]
+    for one, value in sides:
+        _give_back(one, statement._replace(value=value), ends)
     return ends
 
 
@@ -157,7 +171,7 @@ def _doubt_return(paths: list[PathState], statement: ir.IfStmt, call: ir.CallExp
     The code behind that uses the pointer shows that the call may end the program.
     """
     for path in paths:
-        if any(_is_null(path, e) for e in compared_with_null(statement.condition)):
+        if any(_is_null(path, e) for e in compared_with_constant(statement.condition)):
             path.note(call.line or statement.line, "{} returns", call, undecided=True)
 
 
@@ -263,19 +277,3 @@ def _is_unknown(machine: AnalysisContext, call: ir.CallExpr) -> bool:
         return True
     name = call.callee.name
     return name not in LIBRARY and not prints(name) and machine.function(name) is None
-
-
-def compared_with_null(condition: ir.Expression | None) -> Iterator[ir.Expression]:
-    """Yield the places in a condition that are compared with NULL, or whose value decides it."""
-    match condition:
-        case ir.AndExpr(left=left, right=right) | ir.OrExpr(left=left, right=right):
-            yield from compared_with_null(left)
-            yield from compared_with_null(right)
-        case ir.UnaryExpr(op="!", operand=operand):
-            yield from compared_with_null(operand)
-        case ir.BinaryExpr(op="==" | "!=", left=left, right=right):
-            yield from compared_with_null(left if right in NOTHING else right if left in NOTHING else None)
-        case _ if condition is not None:
-            place = without_casts(condition)
-            if isinstance(place, PLACES):
-                yield place

@@ -7,12 +7,13 @@ not take both outcomes.
 from typing import Any
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.calls.callees import callee
 from jarvis_workers.dataflow.events import on_comparison
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
 from jarvis_workers.dataflow.expressions.narrowing import Comparison, judged, narrow
 from jarvis_workers.dataflow.expressions.side_effects import keep_effects
-from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk
+from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk, without_casts
 from jarvis_workers.dataflow.queries.name_heuristics import are_both_success, is_error, is_fatal
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
@@ -37,16 +38,14 @@ def branch(path: PathState, condition: ir.Expression | None, line: int | None) -
     Without a line no event is added to the traces.
     """
     if type(condition) is ir.AndExpr:
-        yes, no = branch(path, condition.left, line)
-        return _further(yes, no, condition.right, line)
+        return _further(*branch(path, condition.left, line), condition.right, line)
     if type(condition) is ir.OrExpr:
-        yes, no = branch(path, condition.left, line)
-        return _otherwise(yes, no, condition.right, line)
+        return _otherwise(*branch(path, condition.left, line), condition.right, line)
     if type(condition) is ir.UnaryExpr and condition.op == "!":
         yes, no = branch(path, condition.operand, line)
         return no, yes
     if type(condition) is ir.CallExpr:
-        inside = _inside(path, condition)
+        inside = condition_of(path, condition)
         if inside is not None:
             return _within_macro(path, inside, line)
     elif type(condition) is ir.CommaExpr and condition.parts:
@@ -54,7 +53,16 @@ def branch(path: PathState, condition: ir.Expression | None, line: int | None) -
         for part in before:
             evaluate(path, part)
         return branch(path, last, line)
-    return _split(path, _comparison(path, condition), line)
+    return _chosen(path, condition, line) or _split(path, _comparison(path, condition), line)
+
+
+def _chosen(path: PathState, condition: ir.Expression | None, line: int | None) -> Split | None:
+    """Fork at the conditions that a conditional expression chooses from."""
+    if type(condition) is not ir.ConditionalExpr:
+        return None
+    yes, no = branch(path, condition.condition, line)
+    sides = [branch(one, condition.then, line) for one in yes] + [branch(one, condition.otherwise, line) for one in no]
+    return [one for side in sides for one in side[0]], [one for side in sides for one in side[1]]
 
 
 def check_assertion(path: PathState, name: str, parts: tuple[ir.Expression, ...]) -> bool:
@@ -73,16 +81,25 @@ def check_assertion(path: PathState, name: str, parts: tuple[ir.Expression, ...]
     return True
 
 
-def _inside(path: PathState, call: ir.CallExpr) -> ir.Expression | None:
-    """Return the condition that the call of a macro stands for."""
+def condition_of(path: PathState, call: ir.CallExpr) -> ir.Expression | None:
+    """Return the condition that the call of a macro stands for, or that of a function that only tests its arguments."""
     machine = path.machine
     if call.args and isinstance(call.callee, ir.NameExpr) and call.callee.name in TRANSPARENT:
         return call.args[0]
-    macro = macro_of(machine, call) if machine.mode.macros_open < MACROS_DEEP else None
+    if machine.mode.macros_open >= MACROS_DEEP:
+        return None
+    macro = macro_of(machine, call)
+    if macro is None:
+        target = callee(path, call) if id(call) not in path.results and _are_places(call.args) else None
+        macro = facts_of(target[0]).predicate if target is not None else None
     if macro is None or isinstance(macro.body, ir.BlockStmt):
         return None
     inside: ir.Expression = machine.once(call, lambda: expand(macro, call))
     return inside
+
+
+def _are_places(args: tuple[ir.Expression, ...]) -> bool:
+    return all(type(without_casts(one)) in PLAIN for one in args)
 
 
 def _within_macro(path: PathState, condition: ir.Expression, line: int | None) -> Split:

@@ -32,6 +32,8 @@ CALLS = frozenset((ir.CallExpr, ir.ConstructExpr, *ir.NEWS))
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 ORDERED = frozenset(("<", "<=", ">", ">="))
 JUMPS = (ir.ReturnStmt, ir.GotoStmt, ir.BreakStmt, ir.ContinueStmt, ir.ThrowStmt)
+PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr)
+EFFECTS = frozenset((ir.AssignExpr, ir.UpdateExpr, ir.DeleteExpr, *CALLS))
 SMALL = 3
 GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
 
@@ -155,6 +157,26 @@ def atomic_conditions(condition: ir.Expression) -> Iterator[ir.Expression]:
         yield condition
 
 
+def compared_with_constant(condition: ir.Expression | None) -> Iterator[ir.Expression]:
+    """Yield the places in a condition that are compared with NULL or a number, or whose value decides it."""
+    match condition:
+        case ir.AndExpr(left=left, right=right) | ir.OrExpr(left=left, right=right):
+            yield from compared_with_constant(left)
+            yield from compared_with_constant(right)
+        case ir.UnaryExpr(op="!", operand=operand):
+            yield from compared_with_constant(operand)
+        case ir.BinaryExpr(op=op, left=left, right=right) if op in OPPOSITE:
+            yield from compared_with_constant(left if is_constant(right) else right if is_constant(left) else None)
+        case _ if condition is not None:
+            place = without_casts(condition)
+            if isinstance(place, PLACES):
+                yield place
+
+
+def is_constant(e: ir.Expression) -> bool:
+    return isinstance(e.operand if isinstance(e, ir.UnaryExpr) else e, (ir.NumberExpr, ir.NullExpr))
+
+
 def fact_of(condition: ir.Expression) -> tuple[str, bool]:
     """Return the text of a condition in its positive form, and whether the condition was positive."""
     match condition:
@@ -216,6 +238,27 @@ def without_casts(e: ir.Expression) -> ir.Expression:
             e = e.target
         else:
             return e
+
+
+def predicate(function: ir.LoweredFunction) -> ir.FunctionMacro | None:
+    """Return a function as a macro if it consists of tests of its parameters and returns the outcome."""
+    names = tuple(one.name for one in function.params)
+    body = _outcome(function.body) if len(function.body) <= SMALL else None
+    if body is None or not variables_in((body,)) <= {*names} or any(type(one) in EFFECTS for one in walk((body,))):
+        return None
+    return ir.FunctionMacro(names, body)
+
+
+def _outcome(body: Sequence[ir.Statement]) -> ir.Expression | None:
+    """Return what `if (a) return b; return c;` returns as an expression."""
+    match body:
+        case (ir.ReturnStmt(value=value),):
+            return value
+        case (ir.IfStmt(condition=condition, then=then, otherwise=otherwise), *rest):
+            first, second = _outcome(then), _outcome((*otherwise, *rest))
+            if first is not None and second is not None:
+                return ir.ConditionalExpr("?:", condition, first, second)
+    return None
 
 
 def terms_of(e: ir.Expression) -> Iterator[ir.Expression]:

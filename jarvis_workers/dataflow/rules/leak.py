@@ -17,9 +17,16 @@ LENT = -0.15
 
 @on_exit
 def _leaks(paths: Sequence[PathState], function: LoweredFunction) -> None:
-    # What is not read may release what is left.
-    for path in paths if not function.partial else ():
+    if function.partial:
+        # What is not read may release what is left.
+        return
+    for path in paths:
         _leaks_of(path, function.end)
+    for path in paths:
+        for target in path.objects.values():
+            if target.freed is not None and target.made is not None and target.made.file is None and target.family:
+                # A path releases it; those that do not are reported, or have nothing to release.
+                path.machine.prove("followed_leak", target.made.line, holds=True)
 
 
 def _leaks_of(path: PathState, line: int) -> None:

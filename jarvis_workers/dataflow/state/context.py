@@ -15,6 +15,7 @@ from jarvis_workers.dataflow.loops.loop_moves import LoopFacts
 from jarvis_workers.dataflow.queries.ast_queries import (
     limits_in,
     nature,
+    predicate,
     rejections,
     repeated_conditions,
     size_of_function,
@@ -119,6 +120,11 @@ class FunctionFacts:
     @cached_property
     def nature(self) -> tuple[bool, frozenset[str]]:
         return nature(self.function)
+
+    @cached_property
+    def predicate(self) -> FunctionMacro | None:
+        """The function as a macro, if all that it does is to test its parameters."""
+        return predicate(self.function)
 
     @cached_property
     def limits(self) -> dict[str, int]:

@@ -93,7 +93,7 @@ def _by_constant(operator: str, first: Range, by: int) -> Range:
         return None if low is None else _quotient(low, by), None if high is None else _quotient(high, by)
     if operator == "%" and by > 0:
         return (1 - by if low is not None and low < 0 else 0), by - 1
-    if operator == "&" and by >= 0:
+    if operator == "&" and by >= 0 and (low is None or low != high):
         return 0, by if low is None or low < 0 else least(high, by)
     if operator in ("<<", ">>") and low is not None and low >= 0 and 0 <= by < WIDEST_SHIFT:
         return _bits(operator, low, by), None if high is None else _bits(operator, high, by)
@@ -104,8 +104,8 @@ def _by_constant(operator: str, first: Range, by: int) -> Range:
 
 
 def _bits(operator: str, one: int, by: int) -> int | None:
-    if operator == "|":
-        return one | by
+    if operator in ("|", "&"):
+        return one | by if operator == "|" else one & by
     if operator == "^":
         return one ^ by
     if operator in ("<<", ">>") and 0 <= by < WIDEST_SHIFT:

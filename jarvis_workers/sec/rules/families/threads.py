@@ -23,6 +23,9 @@ BRACES = lazy(rb"[{}]")
 LOOP = lazy(rb"\b(?:while|for|do)\b")
 ENDLESS = lazy(rb"\bwhile\s*\(\s*(?:1|true|TRUE)\s*\)|\bfor\s*\(\s*;\s*;\s*\)")
 IF = lazy(rb"\bif\b")
+# A test in the body of an endless loop that leaves it, and one whose other branch does not wait.
+LEAVES_IF = lazy(rb"\b(?:if|else)\b[^{};]{0,120}?(?:\{[^{}]{0,300}?)?\b(?:break|return|goto)\b")
+OTHER_BRANCH = lazy(rb"\s*;\s*\}?\s*else\b")
 GOES_ROUND = lazy(
     rb"\s*;\s*(?:\w+\s*\([^(){};]{0,80}+(?:\([^(){};]{0,80}+\)[^(){};]{0,80}+)?\)\s*;\s*)?(?:continue|goto)\b"
 )
@@ -46,11 +49,19 @@ def check_wait(site: Site) -> float | None:
     if function is None or not end or (_is_wrapper(site, function) if site.name else not _waits_on_lock(site, end)):
         return None
     text = site.source.text
-    heads = [text[head:at] for head, at in _around(site, function)]
-    loop = next((head for head in heads if LOOP.search(head)), None)
+    around = _around(site, function)
+    heads = [text[head:at] for head, at in around]
+    loop, start = next(((one, at) for one, (_, at) in zip(heads, around, strict=True) if LOOP.search(one)), (None, 0))
     if (loop is not None and not ENDLESS.search(loop)) or GOES_ROUND.match(text, end):
         return None
-    if GOES_BACK.search(text, end, min(function.body[1], end + GOES_BACK_MAX)):
+    behind = min(function.body[1], end + GOES_BACK_MAX)
+    if GOES_BACK.search(text, end, behind):
+        return None
+    if loop is not None and (
+        LEAVES_IF.search(text, start, site.start)
+        or LEAVES_IF.search(text, end, behind)
+        or OTHER_BRANCH.match(text, end)
+    ):
         return None
     moved = SLEEPS if TIMED.search(site.name) else 0.0
     if loop is not None:

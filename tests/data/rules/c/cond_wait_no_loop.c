@@ -86,3 +86,29 @@ again:
     }
     return 0;
 }
+
+void tests_in_an_endless_loop(struct queue *q)
+{
+    for (;;) {
+        if (q->first)
+            break;
+        pthread_cond_wait(&q->filled, &lock);      /* ok: cond_wait_no_loop */
+    }
+    while (1) {
+        pthread_cond_wait(&q->filled, &lock);      /* ok: cond_wait_no_loop */
+        if (q->first) {
+            q->length--;
+            return;
+        }
+    }
+}
+
+void waits_in_one_branch(struct queue *q)
+{
+    for (;;) {
+        if (!q->first)
+            pthread_cond_wait(&q->filled, &lock);  /* ok: cond_wait_no_loop */
+        else
+            use(q->first);
+    }
+}
