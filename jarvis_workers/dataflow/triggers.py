@@ -70,6 +70,24 @@ RELEASES = re.compile(
     rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*|\bf?p?close|\bdelete)\b"
     rb"\s*(?:\[\s*\])?\s*\(?\s*((?:\w|->|\.)+)\s*\)?\s*;"
 )
+# A copy of a pointer, also by a cast, as the address of a member, moved, or as an argument of a macro with a member.
+COPIED = re.compile(
+    rb"""(?<![\w>.])([a-z_]\w*+(?:(?:->|\.)\w++)*+) \s*+=(?!=)\s*+ (?:\([\w\s]++\*\s*+\)\s*+)?
+    (?: \w++\s*+\((?=[^;,()]*,[^;,()]*,[^;,()]*\)\s*;) | [(\s]*\(\s*char\s*\*\s*\)\s*(?=[^;]*-)
+    | &\s*+(?=\w+->\w+\s*;) )?
+    \s*+([a-z_]\w*+(?:(?:->|\.)\w++(?!\s*\())*+)\s*+[;+,)-]""",
+    re.VERBOSE,
+)
+# A call that may release its argument.
+DISPOSERS = (
+    *(b"ree", b"REE", b"elease", b"estroy", b"ispose", b"unref", b"elete", b"rop", b"del", b"lear", b"wipe", b"emove"),
+    *(b"iscard", b"kill", b"lose", b"lean", b"fini", b"put"),
+)
+DISPOSES = re.compile(
+    rb"""(?i:free | release | destroy | dispose | unref | delete | drop | del | clear | wipe | remove | discard | kill
+    | close | clean | fini | put)\w*+\s*+(?:\[\s*\])?\s*+\(?\s*+((?:\w|->|\.)++)\s*+\)?\s*+;""",
+    re.VERBOSE,
+)
 NULLS = (b"NULL", b"nullptr")
 NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:NULL|nullptr)\s*;")
 TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
@@ -104,6 +122,7 @@ def is_root(body: bytes) -> bool:
         or (b"*)" in body and ADDRESSES.search(body) is not None and NUMBERS.search(body) is not None)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
+        or _copy_outlives(body)
         or _null_and_used(body)
         or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
         or _unset_and_used(body)
@@ -168,6 +187,36 @@ def _released_and_used(body: bytes) -> bool:
     if any(name + b" = " in body for name in members):
         return True
     return any(use.behind != b"=" for use in _uses(RELEASES, body))
+
+
+def _copy_outlives(body: bytes) -> bool:
+    """Return whether a function uses a copy of a pointer after a call that may release what it points to."""
+    if not any(word in body for word in DISPOSERS):
+        return False
+    copies = [(match[1], match[2]) for match in COPIED.finditer(body)]
+    return bool(copies) and any(
+        _is_used_behind(body, other, end)
+        for name, end in _first(DISPOSES, body)
+        for pair in copies
+        for other in _other_names(pair, name)
+    )
+
+
+def _other_names(pair: tuple[bytes, bytes], name: bytes) -> Iterator[bytes]:
+    """Yield the name that refers to the same object as a name that is released."""
+    copy, origin = pair
+    if name == copy:
+        yield origin
+    elif name in (origin, origin.partition(b"->")[0]):
+        yield copy
+
+
+def _is_used_behind(body: bytes, name: bytes, since: int) -> bool:
+    if name + b" = " + name + b"->" in body:
+        return True
+    start = _next(body, name, since)
+    behind = FOLLOWS.match(body, start + len(name)) if start >= 0 else None
+    return behind is not None and behind[1] != b"="
 
 
 def _null_and_used(body: bytes) -> bool:

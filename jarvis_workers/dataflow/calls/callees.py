@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.calls.tainting import reaches_effects
 from jarvis_workers.dataflow.expressions.assignments import copy_parts
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all
-from jarvis_workers.dataflow.expressions.lvalues import MOVED, forget, name_bytes, name_target, place_of
+from jarvis_workers.dataflow.expressions.lvalues import MOVED, forget, name_bytes, name_target, place_of, place_quietly
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
@@ -36,8 +36,17 @@ def callee(path: PathState, call: CallExpr) -> Callee | None:
             return machine.function(current.code) if current.code else None
         case MemberExpr(base=base, member=member) | ArrowExpr(base=base, member=member):
             owner = _class_of(path, base)
-            return machine.function(f"{owner}::{member}") if owner else None
+            return (machine.function(f"{owner}::{member}") if owner else None) or _stored(path, target)
     return None
+
+
+def _stored(path: PathState, member: MemberExpr | ArrowExpr) -> Callee | None:
+    """Return the function that a member refers to which the path has set."""
+    if not any([current.code and not current.target for cell, current in path.cells.items() if cell[1]]):
+        return None
+    place = place_quietly(path, member)
+    current = path.cells.get(place) if place is not None else None
+    return _named(path, current.code) if current and current.code and not current.target else None
 
 
 def _pointed_to(path: PathState, name: str) -> Callee | None:

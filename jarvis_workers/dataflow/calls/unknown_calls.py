@@ -40,6 +40,7 @@ from jarvis_workers.dataflow.memory.pointers import (
     escape_inside,
     forget_contents,
     forget_inside,
+    forget_reachable,
     used_after_free,
 )
 from jarvis_workers.dataflow.queries.ast_queries import variables_in
@@ -217,6 +218,7 @@ def _give(path: PathState, traits: NameTraits, part: Expression, value: Value, l
     if not reads:
         escape_inside(path, key)
         forget_inside(path, key)
+        forget_reachable(path, key)
     elif target is not None and not target.lent:
         path.objects[key] = path.objects[key]._replace(lent=True)
     forget_contents(path, key, keep=reads)

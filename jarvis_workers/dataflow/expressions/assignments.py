@@ -3,11 +3,20 @@
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import on_step
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.expressions.lvalues import forget, place_of, place_quietly, remember, words_in
+from jarvis_workers.dataflow.expressions.lvalues import (
+    MOVED,
+    VARIABLES,
+    forget,
+    name_copied,
+    place_of,
+    place_quietly,
+    remember,
+    words_in,
+)
 from jarvis_workers.dataflow.expressions.numbers import computed
 from jarvis_workers.dataflow.memory.extents import forget_extents
 from jarvis_workers.dataflow.memory.ownership import is_own, stored
-from jarvis_workers.dataflow.memory.pointers import escape
+from jarvis_workers.dataflow.memory.pointers import escape, forget_aliases
 from jarvis_workers.dataflow.queries.ast_queries import items_in
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
@@ -16,6 +25,7 @@ from jarvis_workers.dataflow.state.types import fitted, type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 PARTED = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr))
+COPIED = VARIABLES | MOVED
 ONE = ir.NumberExpr("n", 1)
 
 
@@ -28,6 +38,8 @@ def _assign(path: PathState, e: ir.AssignExpr) -> Value:
         on_step.happens(path, e, old, by)
         value = computed(path, ir.BinaryExpr("b", op, target, source), old, by)
     else:
+        if type(source) in COPIED and (type_of(path, target) or "").endswith("*"):
+            name_copied(path, source)
         value = evaluate(path, source)
     machine.execution.copied = source if not op else None
     _store(path, target, value)
@@ -61,8 +73,7 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     if kind:
         value = fitted(path, value, kind)
     path.cells[place] = value
-    if machine.execution.measures:
-        forget_extents(path, place)
+    _forget_dependents(path, place, kind)
     before = _fields_in(path, place) if kind and machine.type_named(kind) is not None else {}
     source, machine.execution.copied = machine.execution.copied, None
     if not value.target and source is not None:
@@ -77,6 +88,13 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
         if path.cells.get(pointed_to, ANY).unset and not is_own(path, place):
             # Whoever has the address may set the variable later.
             path.cells[pointed_to] = ANY
+
+
+def _forget_dependents(path: PathState, place: Place, kind: str | None) -> None:
+    if place[0].startswith("o:") and (not kind or kind.endswith("*")):
+        forget_aliases(path, place)
+    if path.machine.execution.measures:
+        forget_extents(path, place)
 
 
 def _fields_in(path: PathState, place: Place) -> dict[Place, Value]:
@@ -138,6 +156,8 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     if name not in frame.types and (init is not None or dims):
         # It may refer to its own type.
         frame.declare(name, kind, array=bool(dims))
+    if init is not None and type(init) in COPIED and kind.endswith("*"):
+        name_copied(path, init)
     value = evaluate(path, init) if type(init) is not ir.InitListExpr and not dims else ANY
     declare(path, name, kind, array=bool(dims))
     key = frame.key(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import Access, on_access, on_outside_dereference, on_unknown_access, on_unset_value
-from jarvis_workers.dataflow.expressions.evaluate import FIELDS, evaluate, evaluates, field_array
+from jarvis_workers.dataflow.expressions.evaluate import FIELDS, array_of, evaluate, evaluates, field_array
 from jarvis_workers.dataflow.memory.contents import loaded, read, written
 from jarvis_workers.dataflow.memory.outside import ADDRESS, byte_pointer
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
@@ -258,15 +258,33 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
 
 def name_bytes(path: PathState, pointer: ir.Expression) -> None:
     """Give a name to the buffer of an unknown byte pointer, before it moves."""
-    variable = pointer
-    while isinstance(variable, (ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr)):
-        variable = variable.left if isinstance(variable, ir.BinaryExpr) else variable.operand
+    variable = _moved_variable(pointer)
     if type(variable) not in VARIABLES or not byte_pointer(path, variable):
         return
     place = place_quietly(path, variable)
     current = path.cells.get(place, ANY) if place is not None else None
     if current is not None and current.target is None and not current.unset and not current.null:
         name_target(path, variable, current)
+
+
+def name_copied(path: PathState, source: ir.Expression) -> None:
+    """Give a name to the target of an unknown pointer that is copied, so that both pointers refer to one object."""
+    variable = _moved_variable(source)
+    if type(variable) not in VARIABLES or not (type_of(path, variable) or "").endswith("*"):
+        return
+    place = place_quietly(path, variable)
+    if place is None or place[0] in path.objects or array_of(path, variable) is not None:
+        return
+    current, whole = path.cells.get(place, ANY), path.cells.get((place[0], ""), ANY)
+    if current[1:] == ANY[1:] and (whole.taint is None or not place[1]):
+        name_target(path, variable, current)
+
+
+def _moved_variable(e: ir.Expression) -> ir.Expression:
+    """Return the pointer in a cast, sum or increment."""
+    while isinstance(e, (ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr)):
+        e = e.left if isinstance(e, ir.BinaryExpr) else e.operand
+    return e
 
 
 def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:

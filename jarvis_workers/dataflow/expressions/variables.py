@@ -4,15 +4,19 @@ from jarvis_workers.dataflow.expressions.evaluate import array_of, evaluate, eva
 from jarvis_workers.dataflow.expressions.lvalues import is_this, place_of, place_of_variable, set_from_here
 from jarvis_workers.dataflow.ir.expr import (
     STRINGS,
+    ZERO,
     AddressExpr,
+    ArrowExpr,
     BinaryExpr,
+    Expression,
     IndexExpr,
     InitListExpr,
+    MemberExpr,
     NameExpr,
     SizeofExpr,
 )
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, GlobalVariable
-from jarvis_workers.dataflow.queries.ast_queries import items_in
+from jarvis_workers.dataflow.queries.ast_queries import items_in, without_casts
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
 from jarvis_workers.dataflow.state.sizes import CONSTANTS, is_in_units
@@ -122,10 +126,21 @@ def _address(path: PathState, e: AddressExpr) -> Value:
     if array is not None:
         return array
     if place is None:
-        return Value(null=NOT_NULL)
+        offset = _offset_from_zero(path, inner)
+        return Value((offset, offset), checked=True) if offset is not None else Value(null=NOT_NULL)
     if isinstance(inner, NameExpr) and path.frame.is_array(inner.name):
         return point_to(place[0])
     return Value(target=place[0], null=NOT_NULL, code=place[1] or None)
+
+
+def _offset_from_zero(path: PathState, e: Expression) -> int | None:
+    """Return the offset of a member of an object at the address 0; None for any other place."""
+    kind = type_of(path, e.base) if isinstance(e, (ArrowExpr, MemberExpr)) else None
+    layout = path.machine.layout_of(kind.rstrip("*")) if kind else None
+    if layout is None or not isinstance(e, (ArrowExpr, MemberExpr)) or e.member not in layout.fields:
+        return None
+    before = 0 if without_casts(e.base) == ZERO else _offset_from_zero(path, e.base)
+    return before + layout.fields[e.member][0] if before is not None else None
 
 
 def _is_function(path: PathState, name: str) -> bool:

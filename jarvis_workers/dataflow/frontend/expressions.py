@@ -244,6 +244,14 @@ def _sizeof(reading: Reading, node: Node) -> Expr:
     return ["z", None, operand]
 
 
+def _offset(reading: Reading, node: Node) -> Expr:
+    """Read offsetof as the address of a member of the object at 0."""
+    kind, member = node.child_by_field_name("type"), node.child_by_field_name("member")
+    if kind is None or member is None:
+        return ["x"]
+    return ["&", ["->", ["t", f"{descriptor(reading, kind)}*", ["n", 0]], reading.word(member)]]
+
+
 def _conditional(reading: Reading, node: Node) -> Expr:
     children = reading.children(node)
     if len(children) == 5:
@@ -313,6 +321,7 @@ EXPRESSIONS: dict[str, ExprOf] = {
     "cast_expression": _cast,
     "compound_literal_expression": _compound_literal,
     "sizeof_expression": _sizeof,
+    "offsetof_expression": _offset,
     "conditional_expression": _conditional,
     "comma_expression": _comma,
     "initializer_list": _list,

@@ -1,5 +1,6 @@
 """Functions that allocate and release memory, and wrappers recognized by name: zmalloc, xstrdup, sds_realloc."""
 
+from jarvis_workers.dataflow.expressions.lvalues import name_target
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression
 from jarvis_workers.dataflow.library.model import (
     Handler,
@@ -12,10 +13,11 @@ from jarvis_workers.dataflow.library.model import (
 )
 from jarvis_workers.dataflow.memory.extents import extent_of
 from jarvis_workers.dataflow.memory.ownership import make, release_object
-from jarvis_workers.dataflow.memory.pointers import used_after_free
+from jarvis_workers.dataflow.memory.pointers import escape_inside, replaced, used_after_free
+from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.queries.name_heuristics import listed
 from jarvis_workers.dataflow.state.ranges import arithmetic, is_exact
-from jarvis_workers.dataflow.state.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
+from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
 
 NEVER_NULL = frozenset(
     listed("""
@@ -79,13 +81,20 @@ def _calloc(call: LibraryCall) -> Value:
 
 def _realloc(call: LibraryCall) -> Value:
     path, old, size = call.path, call.value(0), call.value(1)
+    if old.target is None and not old.unset and old.null != IS_NULL:
+        old = name_target(path, without_casts(call.node.args[0]), old) if call.node.args else old
     target = path.object_of(old)
     if target is not None and target.freed is not None:
         used_after_free(path, call.node.args[0], old, call.line)
     on_reallocation.happens(call)
     value = _allocate(call, size.range, (size,), unset=False)
-    if target is not None:
-        path.objects[old.target or ""] = target._replace(lost=True)
+    if old.target is None or (target is not None and target.kind not in ("heap", "other")):
+        return value
+    escape_inside(path, old.target)
+    path.objects[old.target] = (target or Object("other"))._replace(lost=True)
+    change(path, value, replaces=old.target)
+    if value.null == NOT_NULL:
+        replaced(path, value.target or "")
     return value
 
 

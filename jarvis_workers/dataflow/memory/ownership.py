@@ -140,9 +140,17 @@ def release_object(path: PathState, e: Expression, value: Value, family: str, li
     if target.freed is None:
         on_release.happens(path, release)
         if not allocated or not is_unallocated(target):
-            path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
+            _end(path, value.target, target, path.note(line, "{} is released", e))
     elif allocated or not _repeats(path, target.freed, e):
         on_second_release.happens(path, release)
+
+
+def _end(path: PathState, key: str, target: Object, freed: PathEvent) -> None:
+    """Record the release of an object, and of the arrays in it."""
+    path.objects[key] = target._replace(freed=freed)
+    for inner in path.machine.inner_arrays.get(key, ()):
+        if inner in path.objects:
+            path.objects[inner] = path.objects[inner]._replace(freed=freed)
 
 
 def _repeats(path: PathState, freed: PathEvent, e: Expression) -> bool:

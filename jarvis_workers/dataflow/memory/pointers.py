@@ -13,6 +13,7 @@ from jarvis_workers.dataflow.state.values import (
     OWNED_DESCRIPTOR,
     UNKNOWN,
     PathEvent,
+    Place,
     Range,
     Value,
 )
@@ -98,9 +99,20 @@ def assume_null(path: PathState, value: Value) -> None:
 def assume_not_null(path: PathState, value: Value) -> None:
     """Record that a pointer is not NULL, and with it all pointers to the same object; a stream owns its descriptor."""
     escape(path, path.cells.get((value.target or "", OWNED_DESCRIPTOR), ANY))
+    if (made := path.object_of(value)) is not None and made.replaces is not None:
+        replaced(path, value.target or "")
     for cell, current in path.cells.items():
         if current.target == value.target and current.null == MAYBE_NULL:
             path.cells[cell] = current._replace(null=NOT_NULL)
+
+
+def replaced(path: PathState, key: str) -> None:
+    """Record that realloc has released the object in whose place another one is."""
+    made = path.objects[key]
+    old = path.objects.get(made.replaces or "")
+    path.objects[key] = made._replace(replaces=None)
+    if old is not None and old.freed is None and made.made is not None:
+        path.objects[made.replaces or ""] = old._replace(freed=made.made._replace(note="{} releases the old memory"))
 
 
 def narrowed(path: PathState, value: Value, reach: Range) -> None:
@@ -108,6 +120,27 @@ def narrowed(path: PathState, value: Value, reach: Range) -> None:
     made = path.object_of(value)
     if made is not None and made.kind == "descriptor" and reach[1] is not None and reach[1] < 0:
         path.objects[value.target or ""] = made._replace(lost=True)
+
+
+def forget_aliases(path: PathState, place: Place) -> None:
+    """Drop the pointers to unknown memory that a write through an unknown pointer may change: equal members, or any."""
+    ending = "".join(place[1].rpartition(".")[1:])
+    for cell, current in list(path.cells.items()):
+        is_reached = cell[1] or not cell[0].partition(":")[0].isdigit()
+        if _is_unknown(current) and cell[0] != place[0] and cell[1].endswith(ending) and is_reached:
+            del path.cells[cell]
+
+
+def forget_reachable(path: PathState, key: str) -> None:
+    """Drop the pointers to an object, but those in variables, and in variables that an unknown function may change."""
+    for cell, current in list(path.cells.items()):
+        if _is_unknown(current) and (cell[0].startswith("g:") or (current.target == key and cell[1])):
+            del path.cells[cell]
+
+
+def _is_unknown(value: Value) -> bool:
+    """Return whether a value points to memory that got a name where it was used first."""
+    return value.target is not None and value.target.startswith("o:")
 
 
 def forget_contents(path: PathState, key: str, *, keep: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from jarvis_workers.dataflow.ir import decode
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
-from jarvis_workers.dataflow.state.sizes import OTHER, SIZES, size_of
+from jarvis_workers.dataflow.state.sizes import OTHER, POINTER, SIZES, Layout, lay_out
 
 __all__ = ["Callee", "Definitions", "Lookup", "RecentResults"]
 
@@ -115,7 +115,8 @@ class Definitions(MacroDefinitions):
         self._ending = {name: True for name in model["ending"]}
         self._plain: dict[str, str] = {}
         self._arrays: set[str] = set()
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[str, tuple[int, int]] = {}
+        self._layouts: dict[str, Layout | None] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
@@ -222,8 +223,29 @@ class Definitions(MacroDefinitions):
         return kind.endswith(ARRAY) or (bool(self.plain(kind)) and kind in self._arrays)
 
     def size_of(self, kind: str) -> int:
-        size = self._sizes.get(kind)
-        if size is None:
+        return self._measure(kind)[0]
+
+    def layout_of(self, kind: str) -> Layout | None:
+        """Return the layout of a struct of this file."""
+        if kind not in self._layouts:
+            record = self._types.get(self.plain(kind))
+            # A struct that contains itself has no layout.
+            self._layouts[kind] = None
+            self._layouts[kind] = lay_out(record, self._measure) if record is not None else None
+        return self._layouts[kind]
+
+    def _measure(self, kind: str) -> tuple[int, int]:
+        """Return the size and the alignment of a type."""
+        measured = self._sizes.get(kind)
+        if measured is None:
             plain = self.plain(kind)
-            size = self._sizes[kind] = OTHER if kind in self._arrays else size_of(plain, self._types)
-        return size
+            size = POINTER if plain.endswith(("*", "&")) else SIZES.get(plain)
+            if kind in self._arrays:
+                measured = OTHER, 1
+            elif size is not None:
+                measured = size, size
+            else:
+                layout = self.layout_of(plain)
+                measured = (layout.size, layout.alignment) if layout is not None else (OTHER, 1)
+            self._sizes[kind] = measured
+        return measured

@@ -1,7 +1,8 @@
 """Sizes and limits of C types on common 64-bit systems (LP64)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import NamedTuple
 
 from jarvis_workers.dataflow.ir.expr import NumberExpr
 from jarvis_workers.dataflow.ir.stmt import RecordType
@@ -68,33 +69,34 @@ CONSTANTS = {
 }
 
 
-def size_of(kind: str, types: Mapping[str, RecordType], deep: int = 4) -> int:
-    """Return the size of a type in bytes; `types` are the structs of the file."""
-    if kind.endswith(("*", "&")):
-        return POINTER
-    size = SIZES.get(kind)
-    if size is not None:
-        return size
-    length = types.get(kind)
-    return _size_of_struct(length, types, deep) if length is not None and deep else OTHER
+class Layout(NamedTuple):
+    """The offset and size of each field of a struct, its own size, and its alignment, in bytes."""
+
+    fields: dict[str, tuple[int, int]]
+    size: int
+    alignment: int
 
 
-def _size_of_struct(record: RecordType, types: Mapping[str, RecordType], deep: int) -> int:
-    """Return the size of a struct whose fields are all known, rounded up to 4 bytes."""
-    sizes = []
-    for kind, dims in record.fields.values():
-        count = 1
+def lay_out(record: RecordType, measure: Callable[[str], tuple[int, int]]) -> Layout | None:
+    """Return the layout of a struct by the System V ABI; None if a field is of unknown size.
+
+    `measure` returns the size and the alignment of a type.  A flexible array has no size.
+    """
+    end, alignment, largest = 0, 1, 0
+    fields: dict[str, tuple[int, int]] = {}
+    for name, (kind, dims) in record.fields.items():
+        size, aligned = measure(kind)
         for dim in dims:
-            if not isinstance(dim, NumberExpr):
-                return OTHER
-            count *= dim.value
-        size = size_of(kind, types, deep - 1)
-        if size % OTHER == 0:
-            return OTHER
-        sizes.append(size * count)
-    if not sizes or record.bases:
-        return OTHER
-    return (max(sizes) if record.union else -(-sum(sizes) // 4) * 4) or OTHER
+            if dim is not None and not isinstance(dim, NumberExpr):
+                return None
+            size *= dim.value if dim is not None else 0
+        if size and size % OTHER == 0:
+            return None
+        start = 0 if record.union else -(-end // aligned) * aligned
+        fields[name] = start, size
+        end, largest, alignment = start + size, max(largest, size), max(alignment, aligned)
+    size = -(-(largest if record.union else end) // alignment) * alignment
+    return Layout(fields, size, alignment) if size and not record.bases else None
 
 
 def is_in_units(amount: int | None) -> bool:

@@ -116,6 +116,7 @@ class Object(NamedTuple):
     escaped, `lent` that an unknown function got it that only seems to read it.  `extent` is a size that is a multiple
     of a variable.  `full` is the event that may have filled it up to its end, so that its string is not terminated.
     `own` means that its string was printed from constants and numbers.
+    `replaces` is the object that realloc has released if this one is not NULL.
     """
 
     kind: str
@@ -135,6 +136,7 @@ class Object(NamedTuple):
     extent: LinearExtent | None = None
     full: PathEvent | None = None
     own: bool = False
+    replaces: str | None = None
 
 
 ANY = Value()
