@@ -87,8 +87,8 @@ on_second_release: Event[[PathState, Release]] = Event()
 # A number is divided: the dividend, the divisor, and the value of the divisor.
 on_division: Event[[PathState, Expression, Expression, Value]] = Event()
 on_overflow: Event[[PathState, Overflow]] = Event()
-# A side of an ordered comparison is not a plain variable or constant.
-on_comparison: Event[[PathState, BinaryExpr, Expression]] = Event()
+# A side of an ordered comparison is not a plain variable or constant: the side, and its value.
+on_comparison: Event[[PathState, BinaryExpr, Expression, Value]] = Event()
 # A compound assignment: the value before, and the amount.
 on_step: Event[[PathState, AssignExpr, Value, Value]] = Event()
 

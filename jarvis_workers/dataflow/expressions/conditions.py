@@ -136,9 +136,9 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
         if type(left) not in PLAIN or type(right) not in PLAIN:
             judged(path, condition)
         if compare in ORDERED and not path.machine.mode.quiet:
-            for side in (left, right):
+            for side, value in ((left, first), (right, second)):
                 if type(side) in COMPOSED:
-                    on_comparison.happens(path, condition, side)
+                    on_comparison.happens(path, condition, side, value)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)

@@ -19,15 +19,12 @@ from jarvis_workers.dataflow.memory.pointers import escape
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import arithmetic, in_units, is_exact, plus, times
-from jarvis_workers.dataflow.state.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, limits_of
-from jarvis_workers.dataflow.state.types import element_size, type_of
+from jarvis_workers.dataflow.state.sizes import INT_MAX, LIMITS, NUMBERS_WITH_FRACTIONS, TYPE_ENDS, limits_of
+from jarvis_workers.dataflow.state.types import COMPARISONS, element_size, number_limits, possible, type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Range, Value, number
 
-COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
-# Operators whose result is smaller than the left operand.
-PARTS = frozenset((">>", "/", "%"))
 ARITHMETIC = frozenset(("+", "-", "*", "/"))
-CONSTANTS = (NumberExpr, SizeofExpr)
+NAMES = {LIMITS[kind]: kind for kind in ("short", "signed char", "int", "unsigned int", "long", "unsigned long")}
 
 
 @evaluates(BinaryExpr)
@@ -80,17 +77,14 @@ def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
 
 
 def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> bool:
-    """Return whether untrusted numbers or constants overflow in a sum, difference or product."""
+    """Return whether untrusted numbers or constants overflow in a sum, difference, product or shift."""
     outside = [one for one in (left, right) if one.taint]
     if not outside and not _are_constants(e, left, right):
         return False
-    if any(one.checked or (one.taint and one.taint.doubt) for one in outside):
+    if any((one.checked and not _is_bounded(one)) or (one.taint and one.taint.doubt) for one in outside):
         return False
-    first = type_of(path, e.left)
-    kind = first or type_of(path, e.right)
-    bounds = limits_of(path.machine.plain(kind)) if kind else None
-    if bounds is None or _has_fraction(path, e) or (bounds[1] < INT_MAX and (first is None or not bounds[0])):
-        # A narrow type is promoted to int: the results of an unsigned one fit, and another operand is of unknown type.
+    bounds = _limits_of_result(path, e)
+    if bounds is None or _has_fraction(path, e):
         return False
     if bounds[1] < INT_MAX and isinstance(without_casts(e.left), (DerefExpr, IndexExpr)):
         # A character of a text becomes a digit.
@@ -101,8 +95,23 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     under = reach[0] is not None and reach[0] < bounds[0]
     if not (over or under) or not (bounds[0] < 0 or outside):
         return False
-    on_overflow.happens(path, Overflow(e, (left, right), terms, kind or "", bounds, over))
+    on_overflow.happens(path, Overflow(e, (left, right), terms, NAMES[bounds], bounds, over))
     return True
+
+
+def _is_bounded(value: Value) -> bool:
+    """Return whether a check of a number gave it an upper bound, so that its range says what is possible."""
+    return value.range[1] is not None and value.range[1] not in TYPE_ENDS
+
+
+def _limits_of_result(path: PathState, e: BinaryExpr) -> tuple[int, int] | None:
+    """Return the limits of the type of a result; narrow signed operands should stay in their type, though promoted."""
+    first = type_of(path, e.left)
+    kind = first or type_of(path, e.right)
+    bounds = limits_of(path.machine.plain(kind)) if kind else None
+    if bounds is not None and bounds[1] < INT_MAX:
+        return bounds if first is not None and bounds[0] else None
+    return number_limits(path, e) or bounds
 
 
 def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:
@@ -122,22 +131,6 @@ def _has_fraction(path: PathState, e: Expression, deep: int = MACROS_DEEP) -> bo
 
 
 def _within(path: PathState, e: Expression, value: Value, bounds: tuple[int, int]) -> Range:
-    """Return the range of an operand, which its type limits; that of a part of a number, the type of the number."""
-    low, high = value.range
-    least, most = bounds
-    e = without_casts(e)
-    if None in value.range and isinstance(e, BinaryExpr) and e.op in PARTS:
-        least, most = _limits_of_part(path, e) or bounds
-    return (least if low is None else low), (most if high is None else high)
-
-
-def _limits_of_part(path: PathState, e: BinaryExpr) -> tuple[int, int] | None:
-    kind = type_of(path, without_casts(e.left))
-    bounds = limits_of(path.machine.plain(kind)) if kind else None
-    by = evaluate(path, e.right).range[0] if isinstance(e.right, CONSTANTS) else None
-    if bounds is None or not by or by < 0:
-        return None
-    if e.op == ">>":
-        return bounds[0] >> by, bounds[1] >> by
-    low, high = arithmetic(e.op, bounds, (by, by))
-    return (low, high) if low is not None and high is not None else None
+    """Return the range of an operand, which its type limits."""
+    low, high = possible(path, e, value)
+    return (bounds[0] if low is None else low), (bounds[1] if high is None else high)

@@ -18,7 +18,7 @@ SPELLED = {
 }  # fmt: skip
 BINARY = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "==", "!=", "<", ">", "<=", ">="])
 # The operators for whose operands the analysis needs the types of literals, which decide about wraps.
-TYPED = frozenset(["+", "<", ">", "<=", ">="])
+TYPED = frozenset(["+", "-", "*", "<<", "<", ">", "<=", ">="])
 SIGNS = frozenset("+-*&")
 CALLED = frozenset({"free", "malloc", "calloc", "realloc", "printf", "exit", "abort"})
 PRINTED = {"d": "ld", "i": "li", "u": "lu", "o": "lo", "x": "lx", "X": "lX"}

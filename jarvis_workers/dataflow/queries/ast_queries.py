@@ -34,6 +34,7 @@ ORDERED = frozenset(("<", "<=", ">", ">="))
 JUMPS = (ir.ReturnStmt, ir.GotoStmt, ir.BreakStmt, ir.ContinueStmt, ir.ThrowStmt)
 PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr)
 EFFECTS = frozenset((ir.AssignExpr, ir.UpdateExpr, ir.DeleteExpr, *CALLS))
+GROWING = frozenset(("+", "-", "*", "<<"))
 SMALL = 3
 GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
 
@@ -268,6 +269,15 @@ def terms_of(e: ir.Expression) -> Iterator[ir.Expression]:
         yield from terms_of(e.right)
     else:
         yield e
+
+
+def operations_in(e: ir.Expression) -> Iterator[ir.BinaryExpr]:
+    """Yield the sums, differences, products and shifts that a number is computed by, outer ones first."""
+    e = without_casts(e)
+    if isinstance(e, ir.BinaryExpr) and e.op in GROWING:
+        yield e
+        yield from operations_in(e.left)
+        yield from operations_in(e.right)
 
 
 def wrap_checks(function: ir.LoweredFunction) -> frozenset[frozenset[ir.Expression]]:

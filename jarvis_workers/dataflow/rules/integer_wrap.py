@@ -13,15 +13,14 @@ from jarvis_workers.dataflow.ir.expr import (
     Expression,
     MemberExpr,
     NameExpr,
-    NumberExpr,
 )
-from jarvis_workers.dataflow.queries.ast_queries import terms_of, without_casts
+from jarvis_workers.dataflow.queries.ast_queries import operations_in, terms_of, without_casts
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState
-from jarvis_workers.dataflow.state.ranges import is_exact
+from jarvis_workers.dataflow.state.ranges import arithmetic, is_exact
 from jarvis_workers.dataflow.state.sizes import INT_MAX, UINT_MAX, limits_of
-from jarvis_workers.dataflow.state.types import type_of
+from jarvis_workers.dataflow.state.types import number_limits, possible, type_of
 from jarvis_workers.dataflow.state.values import UNKNOWN, Range, Value
 
 OVERFLOW = FlowRule("flow_integer_overflow", DOUBTED)
@@ -61,9 +60,10 @@ def _source(value: Value) -> tuple[object, ...]:
 
 
 @on_comparison
-def _compared(path: PathState, comparison: BinaryExpr, side: Expression) -> None:
+def _compared(path: PathState, comparison: BinaryExpr, side: Expression, value: Value) -> None:
     _check_difference(path, side)
-    _check_sum(path, comparison, side)
+    if value.taint is not None:
+        _check_growth(path, comparison, side)
 
 
 def _check_difference(path: PathState, e: Expression) -> None:
@@ -93,32 +93,42 @@ def _is_open(path: PathState, name: str, value: Value) -> bool:
     )
 
 
-def _check_sum(path: PathState, comparison: BinaryExpr, e: Expression) -> None:
-    """Report a sum in a comparison that an outside number makes wrap around: the comparison then bounds nothing.
-
-    `e` is a side of the comparison. What the function itself adds up is limited by the comparison of the iteration
-    before.
-    """
-    terms = list(terms_of(without_casts(e)))
-    if len(terms) == 1:
-        return
-    kinds = [type_of(path, term) for term in terms if not isinstance(term, NumberExpr)]
-    limits = [limits_of(path.machine.plain(kind)) if kind else None for kind in kinds]
-    if any(bounds is None or bounds[1] > UINT_MAX for bounds in limits):
-        # A sum of 64 bits has room for numbers of 32 bits.
-        return
-    added_up = facts_of(path.frame.function).added_up
-    for term in terms:
-        if isinstance(term, NameExpr) and term.name in added_up:
+def _check_growth(path: PathState, comparison: BinaryExpr, side: Expression) -> None:
+    """Report a sum, product or shift in a comparison that an outside number makes wrap: it then bounds nothing."""
+    for e in operations_in(side):
+        limits = number_limits(path, e) if e.op != "-" else None
+        if limits is None or limits[1] > UINT_MAX:
+            # A result of 64 bits has room for numbers of 32 bits.
             continue
-        value = evaluate(path.copy(), term)
-        high = value.range[1]
-        if value.taint is not None and not value.checked and (high is None or high >= INT_MAX):
-            if _expects_wrap(path, comparison, e, terms):
-                return
-            text = f"{text_of(e)} wraps around for a large {text_of(term)}, and the comparison then limits nothing"
-            OVERFLOW.report(path, path.machine.execution.line, text, since=value.taint, sure=SUM)
+        terms = list(terms_of(e)) if e.op == "+" else [e.left, e.right]
+        for term in terms:
+            value = _unlimited(path, e, term, limits[1])
+            if value is None:
+                continue
+            if not _expects_wrap(path, comparison, side, terms):
+                text = f"{text_of(e)} wraps around for a large {text_of(term)}, and the comparison then limits nothing"
+                OVERFLOW.report(path, path.machine.execution.line, text, since=value.taint, sure=SUM)
             return
+
+
+def _unlimited(path: PathState, e: BinaryExpr, term: Expression, most: int) -> Value | None:
+    """Return the value of a term or factor that comes from outside and makes a result exceed `most`; None otherwise.
+
+    What the function itself adds up is limited by the comparison of the iteration before.
+    """
+    if isinstance(term, NameExpr) and term.name in facts_of(path.frame.function).added_up:
+        return None
+    value = evaluate(path.copy(), term)
+    if value.taint is None or value.checked:
+        return None
+    high = possible(path, term, value)[1]
+    by = evaluate(path.copy(), e.right if term is e.left else e.left).range if e.op != "+" else UNKNOWN
+    if e.op == "<<" and term is e.right:
+        return None
+    if is_exact(by):
+        reach = arithmetic(e.op, (most if high is None else min(high, most),) * 2, by)[1]
+        return value if reach is not None and reach > most else None
+    return value if high is None or high >= INT_MAX else None
 
 
 def _expects_wrap(path: PathState, comparison: BinaryExpr, e: Expression, terms: list[Expression]) -> bool:

@@ -95,7 +95,7 @@ def _by_constant(operator: str, first: Range, by: int) -> Range:
         return (1 - by if low is not None and low < 0 else 0), by - 1
     if operator == "&" and by >= 0 and (low is None or low != high):
         return 0, by if low is None or low < 0 else least(high, by)
-    if operator in ("<<", ">>") and low is not None and low >= 0 and 0 <= by < WIDEST_SHIFT:
+    if low is not None and 0 <= by < WIDEST_SHIFT and (operator == ">>" or (operator == "<<" and low >= 0)):
         return _bits(operator, low, by), None if high is None else _bits(operator, high, by)
     if low is None or low != high:
         return _of_bits(operator, first, (by, by))

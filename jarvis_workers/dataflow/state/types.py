@@ -5,8 +5,15 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.sizes import INT_MAX, UINT_MAX, is_signed, limits_of
-from jarvis_workers.dataflow.state.values import ARBITRARY, UNKNOWN, Object, Value
+from jarvis_workers.dataflow.state.ranges import arithmetic, meet
+from jarvis_workers.dataflow.state.sizes import INT_MAX, LIMITS, UINT_MAX, is_signed, limits_of
+from jarvis_workers.dataflow.state.values import ARBITRARY, UNKNOWN, Object, Range, Value
+
+Limits = tuple[int, int]
+DEEP = 8
+NUMBERS = (ir.NumberExpr, ir.BinaryExpr, ir.CastExpr, ir.SizeofExpr)
+INTEGERS = [LIMITS[kind] for kind in ("int", "long", "unsigned long")]
+COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 def key_of(path: PathState, name: str) -> str:
@@ -78,6 +85,62 @@ TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
     **dict.fromkeys(ir.STRINGS, lambda _, e: "wchar_t*" if e.wide else "char*"),
     **dict.fromkeys(ir.NEWS, lambda _, e: e.type + "*"),
 }
+
+
+def number_limits(path: PathState, e: ir.Expression, deep: int = DEEP) -> Limits | None:
+    """Return the limits of the type of a number after the usual arithmetic conversions (C11 6.3.1); None if unknown."""
+    parts: tuple[ir.Expression, ...] = ()
+    match e:
+        case ir.NumberExpr(value=value):
+            return next((one for one in INTEGERS if one[0] <= value <= one[1]), None)
+        case ir.BinaryExpr(op=op) if op in COMPARISONS:
+            parts = (ir.ZERO,)
+        case ir.BinaryExpr(op="<<" | ">>", left=inner) | ir.UnaryExpr(operand=inner):
+            parts = (inner,)
+        case ir.BinaryExpr(left=left, right=right) | ir.ConditionalExpr(then=left, otherwise=right):
+            parts = (left, right)
+        case ir.NameExpr(name=name) if name not in path.frame.types and name not in path.machine.globals:
+            macro = path.machine.macro(name)
+            parts = (macro,) if isinstance(macro, NUMBERS) else ()
+    if parts and deep:
+        return _converted([number_limits(path, part, deep - 1) for part in parts])
+    kind = type_of(path, e)
+    return limits_of(path.machine.plain(kind)) if kind else None
+
+
+def _converted(kinds: list[Limits | None]) -> Limits | None:
+    """Return the limits of the common type of operands, which is int at least and unsigned before signed."""
+    typed = [limits for limits in kinds if limits is not None]
+    if len(typed) < len(kinds):
+        return None
+    return max((*typed, LIMITS["int"]), key=lambda one: (one[1] - one[0], one[1]))
+
+
+def possible(path: PathState, e: ir.Expression, value: Value) -> Range:
+    """Return the range of a number, as the types in its expression limit it."""
+    if None not in value.range:
+        return value.range
+    limits = _limits_of_parts(path, e)
+    return meet(value.range, limits) if limits is not None else value.range
+
+
+def _limits_of_parts(path: PathState, e: ir.Expression, deep: int = DEEP) -> Limits | None:
+    """Return the least and greatest value of an expression by the types of its parts, if none of these overflows."""
+    limits, inner = number_limits(path, e), None
+    match e:
+        case ir.NumberExpr(value=value):
+            return value, value
+        case ir.SizeofExpr(type=str() as kind):
+            return path.machine.size_of(kind), path.machine.size_of(kind)
+        case ir.CastExpr(operand=operand) if deep:
+            inner = _limits_of_parts(path, operand, deep - 1)
+        case ir.BinaryExpr(op=op, left=left, right=right) if deep:
+            first, second = _limits_of_parts(path, left, deep - 1), _limits_of_parts(path, right, deep - 1)
+            low, high = arithmetic(op, first, second) if first and second else UNKNOWN
+            inner = (low, high) if low is not None and high is not None else None
+    if inner is None or (limits is not None and (inner[0] < limits[0] or inner[1] > limits[1])):
+        return limits
+    return inner
 
 
 def element_size(path: PathState, pointer: ir.Expression, target: Object | None = None) -> int:
