@@ -1,5 +1,6 @@
 """The paths that leave a sequence of statements, and the limit on their number."""
 
+from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.path import PathState
 
 PATHS = 4
@@ -7,6 +8,9 @@ PATHS = 4
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
 # From this step on, only one path continues, and calls are not followed: the rest of a long function is worth more.
 SINGLE_FROM = 200
+# The same limits in evaluations: an expression or a callee may cost as much as many steps. In the C code of three
+# projects, no finding needed more.
+COSTLY_FROM, SPENT_FROM = 2_000, 4_000
 
 
 # The kinds of exit from a sequence of statements; the kind of a goto is its label, which differs from these.
@@ -53,16 +57,17 @@ def few(paths: list[PathState]) -> list[PathState]:
             states.append(path)
     if len(states) <= 1:
         return states
-    most = _most(states[0].machine.execution.steps)
+    most = _most(states[0].machine)
     if len(states) <= most:
         return states
     return _varied(sorted(_joined(states), key=lambda one: -len(one.objects)), most)
 
 
-def _most(steps: int) -> int:
-    if steps < NARROW_FROM:
+def _most(machine: AnalysisContext) -> int:
+    steps, evaluated = machine.execution.steps, machine.evaluated
+    if steps < NARROW_FROM and evaluated < COSTLY_FROM:
         return PATHS
-    return PATHS_WHEN_NARROW if steps < SINGLE_FROM else 1
+    return PATHS_WHEN_NARROW if steps < SINGLE_FROM and evaluated < SPENT_FROM else 1
 
 
 def _varied(paths: list[PathState], most: int) -> list[PathState]:

@@ -12,7 +12,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.calls.callees import arguments, bind, callee, forget_frame, matters, object_of
 from jarvis_workers.dataflow.calls.tainting import EFFECTS_DEEP, reaches_effects
 from jarvis_workers.dataflow.calls.termination import ends_program
-from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, Ends, few
+from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, SPENT_FROM, Ends, few
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached, evaluate, evaluate_all
 from jarvis_workers.dataflow.expressions.macro_expansion import unfolded
 from jarvis_workers.dataflow.expressions.side_effects import forget_outputs
@@ -210,11 +210,12 @@ def _hand_over(finished: list[PathState]) -> None:
 
 def _may_enter(target: Callee, path: PathState) -> bool:
     (function, _), frame = target, path.frame
-    if path.machine.execution.steps > SINGLE_FROM and not frame.depth:
+    machine = path.machine
+    if machine.evaluated > SPENT_FROM or (machine.execution.steps > SINGLE_FROM and not frame.depth):
         return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
-    return facts_of(function).is_small or (path.machine.rule is not None and _is_followed_for_rule(target, path))
+    return facts_of(function).is_small or (machine.rule is not None and _is_followed_for_rule(target, path))
 
 
 def _is_followed_for_rule(target: Callee, path: PathState) -> bool:
