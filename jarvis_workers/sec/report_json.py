@@ -1,27 +1,15 @@
 """Conversion of a report's body to and from JSON, including reports written by older versions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from operator import itemgetter
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 from jarvis_workers.sec.assessment import REPORTED, EvidenceQuote, ReproScript, Verdict
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget, FuzzingOutcome
 from jarvis_workers.sec.proof.proof import Proof, ProofSource
-from jarvis_workers.sec.report_document import (
-    BaselineSummary,
-    CanaryOutcome,
-    DiscoveryOutcome,
-    EscalationCount,
-    ExcludedTree,
-    Issue,
-    IssueSuppression,
-    ReadingOutcome,
-    ReportBody,
-    ReportGap,
-    Summary,
-    SuppressionRemark,
-)
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, IssueSuppression, ReportBody, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
 Row = dict[str, Any]
@@ -41,6 +29,7 @@ BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[Issue.
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
 ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT}
+REMARKS = ("unused_suppressions", "suppressions_without_reason")
 # Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
 
@@ -87,20 +76,9 @@ def issue_to_json(issue: Issue) -> Row:
 
 def summary_to_json(summary: Summary) -> Row:
     """Return a summary as a JSON object."""
-    row = summary._asdict() | {
-        "top_risk_files": list(summary.top_risk_files),
-        "not_checked": _rows(summary.not_checked),
-        "unused_suppressions": list(map(_remark_to_json, summary.unused_suppressions)),
-        "suppressions_without_reason": list(map(_remark_to_json, summary.suppressions_without_reason)),
-        "baseline": _baseline_to_json(summary.baseline) if summary.baseline else None,
-        "canary": summary.canary._asdict() if summary.canary else None,
-        "escalation": summary.escalation._asdict() if summary.escalation else None,
-        "discovery": summary.discovery._asdict() if summary.discovery else None,
-        "reading": summary.reading._asdict() if summary.reading else None,
-        "fuzzing": {"targets": _rows(summary.fuzzing.targets)} if summary.fuzzing else None,
-        "excluded": _rows(summary.excluded),
-    }
-    del row["extra"]
+    row = {name: _to_json(value) for name, value in summary._asdict().items() if name != "extra"}
+    remarks = {name: [_present(remark) for remark in row[name]] for name in REMARKS}
+    row |= remarks | {"baseline": _baseline_to_json(summary.baseline) if summary.baseline else None}
     return {name: value for name, value in row.items() if not _is_absent(name, value)} | dict(summary.extra)
 
 
@@ -165,30 +143,39 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 
 def _summary(row: Mapping[str, Any]) -> Summary:
     fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
-    baseline, canary = row.get("baseline"), row.get("canary")
-    names = ("escalation", "discovery", "reading", "fuzzing")
-    escalation, discovery, reading, fuzzing = (row.get(name) for name in names)
-    return Summary(**fields)._replace(
-        not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
-        unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
-        suppressions_without_reason=[_remark(remark) for remark in row.get("suppressions_without_reason", ())],
+    baseline = fields.pop("baseline", None)
+    summary: Summary = _of_json(Summary, fields)
+    return summary._replace(
         baseline=_baseline(baseline) if baseline else None,
-        canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
-        escalation=EscalationCount(escalation["escalated"], escalation["verified"]) if escalation else None,
-        discovery=DiscoveryOutcome(**discovery) if discovery else None,
-        reading=ReadingOutcome(**reading) if reading else None,
-        fuzzing=FuzzingOutcome([FuzzedTarget(**one) for one in fuzzing["targets"]]) if fuzzing else None,
-        excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
-        extra={name: value for name, value in row.items() if name not in fields},
+        extra={name: value for name, value in row.items() if name not in Summary._fields or name == "extra"},
     )
 
 
-def _remark(row: Mapping[str, Any]) -> SuppressionRemark:
-    return SuppressionRemark(row["file"], row["line"], row["text"], row.get("reason"))
+@cache
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
 
 
-def _remark_to_json(remark: SuppressionRemark) -> Row:
-    return {name: value for name, value in remark._asdict().items() if value is not None}
+def _of_json(hint: Any, value: Any) -> Any:
+    """Return the value of a type, such as a named tuple, a list of them or None, that `_to_json` has written."""
+    if hasattr(hint, "_fields"):
+        hints = _hints(hint)
+        return hint(**{name: _of_json(hints[name], value[name]) for name in hint._fields if name in value})
+    inner = next((one for one in get_args(hint) if one is not NoneType), None)
+    if value is None or not hasattr(inner, "_fields"):
+        return value
+    return [_of_json(inner, one) for one in value] if isinstance(value, list) else _of_json(inner, value)
+
+
+def _to_json(value: Any) -> Any:
+    """Return named tuples as objects by field names, also within each other and in lists."""
+    if hasattr(value, "_fields"):
+        return {name: _to_json(one) for name, one in zip(value._fields, value, strict=True)}
+    return [*map(_to_json, value)] if isinstance(value, list | tuple) else value
+
+
+def _present(row: Row) -> Row:
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def _baseline(row: Mapping[str, Any]) -> BaselineSummary:

@@ -34,10 +34,6 @@ CHOICES = {
     "exposure": (*EXPOSURES, ""),
     "verdict_severity": (*SEVERITIES, ""),
 }
-ROOT_CAUSES = {"root_causes", "confirmed_root_causes"}
-OF_STAGES = {"canary", "escalation", "discovery", "reading", "fuzzing"}
-FACTS = {"by_status", "at_risk", "dismissed", "baseline", "rules_fired", *OF_STAGES}
-OPTIONAL_IN_SUMMARY = {*FACTS, *ROOT_CAUSES, *COUNTED}
 RUN = {
     "id": {"type": "string"},
     "kind": {"type": "string"},
@@ -85,8 +81,9 @@ def _issue() -> Part:
 
 
 def _summary() -> Part:
-    names = [name for name in Summary._fields if name != "extra"]
-    written = _object(get_type_hints(Summary), names, set(names) - OPTIONAL_IN_SUMMARY)
+    names, hints = [name for name in Summary._fields if name != "extra"], get_type_hints(Summary)
+    absent = {name for name in names if NoneType in get_args(hints[name])}
+    written = _object(hints, names, set(names) - absent - COUNTED)
     # The facts about a baseline are written beside its numbers.
     facts = {name: SIMPLE[int] for name in BaselineSummary._fields if name != "facts"}
     written["properties"]["baseline"] = {"type": "object", "required": ["known"], "properties": facts}
