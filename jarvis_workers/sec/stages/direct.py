@@ -15,7 +15,6 @@ from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
 from jarvis_workers.sec.report_document import ReportBody
-from jarvis_workers.sec.stages.not_checked import Jobs
 from jarvis_workers.sec.stages.numbering import number_spots
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.pipelines import SCANNING
@@ -124,7 +123,7 @@ def _report(
     meanings = [meaning for result in results for meaning in result.meanings]
     numbered = number_spots(spots, meanings, least)
     findings = gather(numbered, least, severities=severities, baseline=baseline, judged=judged)
-    return report_body(ReportWork(run, findings, Jobs(**outcomes)), blobs)
+    return report_body(ReportWork(run, findings, outcomes), blobs)
 
 
 def _carry_out(

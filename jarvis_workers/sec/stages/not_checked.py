@@ -1,18 +1,16 @@
-"""Determine the files that a run has not checked, without duplicates, from the outcomes of its jobs.
+"""Determine the files that a scan has not checked, without duplicates, from the outcomes of its jobs.
 
 A file that was scanned but not analyzed by the flow rules is listed with that reason, once for each function if only
 some were not analyzed to their end; a file that was not scanned is listed once, with the reason why.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.history import done_ranges, range_of, read_result, unscanned
-from jarvis_workers.sec.stages.chosen_functions import unsearched
 from jarvis_workers.sec.stages.flow_rules import NOT_RUN, USED
 from jarvis_workers.sec.stages.payloads import FlowPayload, ModelBlobs
-from jarvis_workers.sec.stages.reading_plan import unread
 from jarvis_workers.sec.stages.summaries import read_rows
 from jarvis_workers.sec.suppressions import NOTHING_FIRES
 from jarvis_workers.snapshots.blobs import Blobs
@@ -25,24 +23,9 @@ UNASKED_STARTS = "not asked about line "
 UNASKED = UNASKED_STARTS + "{line}: {text} ({reason})"
 Gap = tuple[str, str]
 Remarks = list[Sequence[Any]]
-
-
-class Jobs(NamedTuple):
-    """The outcomes of the jobs by stage; None for the stages of the flow rules if the run has none.
-
-    Only runs of earlier versions have `rank` and `discover`.
-    """
-
-    scan: Sequence[StageJob]
-    summarize: Sequence[StageJob] | None = None
-    flow: Sequence[StageJob] | None = None
-    rank: Sequence[StageJob] = ()
-    discover: Sequence[StageJob] = ()
-    verify: Sequence[StageJob] = ()
-    verify_seen: Sequence[StageJob] = ()
-    map: Sequence[StageJob] = ()
-    read: Sequence[StageJob] = ()
-    fuzz: Sequence[StageJob] = ()
+# The outcomes of jobs by stage, of the stages that a run has.
+StageJobs = Mapping[str, Sequence[StageJob]]
+SCANNING = ("scan", "summarize", "flow")
 
 
 class NotCheckedFiles(NamedTuple):
@@ -52,24 +35,26 @@ class NotCheckedFiles(NamedTuple):
     remarks: Remarks
 
 
-def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> NotCheckedFiles:
-    """Collect the gaps and remarks of all jobs; `flow` is True if any flow rule is enabled."""
+def what_is_missing(reader: Reader, blobs: Blobs, jobs: StageJobs, *, flow: bool) -> NotCheckedFiles:
+    """Collect the gaps and remarks of the scan; `flow` is True if any flow rule is enabled."""
+    scans, summaries, flows = (jobs.get(stage) for stage in SCANNING)
+    scans = scans or ()
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
-    result, remarks = _read_gaps(blobs, jobs.scan)
-    gaps += [*result, *_not_reached(reader, jobs.scan)]
-    gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0], *unsearched(blobs, jobs.discover)]
-    beside = _read_gaps(blobs, (*jobs.verify, *jobs.verify_seen))[0]
-    # Undecided candidates are listed among the findings.
-    gaps += [gap for gap in beside if gap[1].startswith(UNASKED_STARTS)]
-    gaps += [*_read_gaps(blobs, jobs.map)[0], *_read_gaps(blobs, jobs.read)[0], *unread(blobs, jobs.read)]
-    if not flow or jobs.summarize is None or jobs.flow is None:
+    result, remarks = _read_gaps(blobs, scans)
+    gaps += [*result, *not_reached(reader, scans)]
+    if not flow or summaries is None or flows is None:
         return NotCheckedFiles(gaps, remarks)
-    unseen, _ = _read_gaps(blobs, jobs.summarize)
-    untraced, used = _read_gaps(blobs, jobs.flow)
+    unseen = stated_gaps(blobs, summaries)
+    untraced, used = _read_gaps(blobs, flows)
     unseen += [(path, line) for path, reason in untraced for line in reason.split("\n")]
-    unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, jobs.scan, jobs.summarize)]
-    unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, jobs.summarize, jobs.flow)]
+    unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, scans, summaries)]
+    unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, summaries, flows)]
     return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
+
+
+def stated_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> list[Gap]:
+    """Return the gaps that the results of jobs state."""
+    return _read_gaps(blobs, jobs)[0]
 
 
 def _read_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remarks]:
@@ -92,7 +77,7 @@ def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
     ]
 
 
-def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
+def not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
     """Yield the files in the ranges of the manifest that no job has finished."""
     place = 0
     for scan in sorted(scans, key=range_of):

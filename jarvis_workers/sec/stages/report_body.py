@@ -2,24 +2,21 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.proof.proof import HARNESSES, Attempt, ProofSource
 from jarvis_workers.sec.report.body import Findings, build
-from jarvis_workers.sec.report_document import CanaryOutcome, DiscoveryOutcome, EscalationCount, Issue, ReportBody
+from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.sec.stages.flow_rules import flow_patterns
-from jarvis_workers.sec.stages.fuzz_record import fuzzing_outcome
-from jarvis_workers.sec.stages.not_checked import Jobs, what_is_missing
+from jarvis_workers.sec.stages.not_checked import StageJobs, what_is_missing
 from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.sec.stages.payloads import DiscoverPayload
-from jarvis_workers.sec.stages.reading_plan import reading_outcome
+from jarvis_workers.sec.stages.reported_stages import stage_gaps, stage_values
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
-from jarvis_workers.store.values import Run, StageJob
+from jarvis_workers.store.values import Run
 
 # Add the files of proofs to the findings of a report.
 
@@ -59,7 +56,7 @@ class ReportWork:
 
     run: Run
     findings: Findings
-    jobs: Jobs
+    jobs: StageJobs
     canary: CanaryOutcome | None = None
     escalation: EscalationCount | None = None
 
@@ -72,27 +69,16 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
     body = build(
         work.findings,
-        scanned_files=sum(scan.files for scan in work.jobs.scan),
-        not_checked=sorted(set(missing.not_checked)),
+        scanned_files=sum(scan.files for scan in work.jobs.get("scan", ())),
+        not_checked=[*missing.not_checked, *stage_gaps(reader, blobs, work.jobs)],
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
         remarks=missing.remarks,
         baseline=options.baseline,
         canary=work.canary,
     )
-    summary = body.summary._replace(escalation=work.escalation, discovery=_discovery(work.jobs.discover))
-    summary = summary._replace(reading=reading_outcome(blobs, work.jobs.read))
-    summary = summary._replace(fuzzing=fuzzing_outcome(blobs, work.jobs.fuzz))
+    summary = body.summary._replace(escalation=work.escalation, **stage_values(blobs, work.jobs))
     return with_sources(body._replace(summary=summary), blobs)
-
-
-def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
-    """Return what a run of an earlier version has searched, or None if it searches no functions."""
-    if not jobs:
-        return None
-    planned = DiscoverPayload.from_json(jobs[0].payload)
-    searched = sum(job.files for job in jobs if job.done)
-    return DiscoveryOutcome(planned.functions, planned.chosen, searched, planned.lines_outside)
 
 
 def encode_body(body: ReportBody) -> bytes:

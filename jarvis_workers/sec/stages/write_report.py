@@ -11,9 +11,10 @@ from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.sec.report import every_issue, gather
 from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.stages.candidates import all_of, baseline_of, judged_of
-from jarvis_workers.sec.stages.not_checked import Jobs
+from jarvis_workers.sec.stages.not_checked import SCANNING
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.report_body import ReportWork, encode_body, report_body
+from jarvis_workers.sec.stages.reported_stages import REPORTED
 from jarvis_workers.sec.stages.verdicts import canary_of, escalation_of, verdicts_of, with_verdicts
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import jobs, stages
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
 REPORT = "report"
-STAGES = frozenset(Jobs._fields)
+STAGES = frozenset({*SCANNING, *(one.stage for one in REPORTED)})
 
 
 plan = single_job(REPORT, "control", "write the report")
@@ -43,8 +44,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     judged, listed = list(with_verdicts(session, run, chain(findings.issues, findings.dismissed))), len(findings.issues)
     findings.issues, findings.dismissed = judged[:listed], judged[listed:]
     theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
-    outcomes = Jobs(**{"scan": []} | theirs)
-    return ReportWork(run, findings, outcomes, canary_of(session, run), escalation_of(session, run))
+    return ReportWork(run, findings, theirs, canary_of(session, run), escalation_of(session, run))
 
 
 def decide(work: ReportWork, resources: Resources) -> Commit:
