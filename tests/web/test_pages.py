@@ -191,3 +191,11 @@ def test_the_page_of_a_graph_has_no_access_to_the_session(
 
 def test_a_scan_for_findings_has_no_graph(client: FlaskClient) -> None:
     assert "run one has no graph" in text_of(client, "/runs/one/graph", 400)
+
+
+def test_the_page_of_a_run_says_what_was_fuzzed(client: FlaskClient, store: Store, blobs: DirectoryBlobs) -> None:
+    assert "Fuzzing" not in text_of(client, "/runs/one")
+    targets = [{"target": "<b>.c", "reason": "it does not compile"}]
+    add_report(store, blobs, "one", [], summary={"fuzzing": {"targets": targets}})
+
+    assert "Fuzzing: &lt;b&gt;.c was not fuzzed, because it does not compile." in text_of(client, "/runs/one")

@@ -15,7 +15,8 @@ from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
 from jarvis_workers.sec.report.fired_rules import finding_name
-from jarvis_workers.sec.report.verdicts import lines_share, listed_findings, urgency
+from jarvis_workers.sec.report.stage_parts import briefs
+from jarvis_workers.sec.report.verdicts import listed_findings, urgency
 from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.sec.stages.options import SecOptions
@@ -145,17 +146,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     text += f"; judged false: {report_summary.judged_false:,}" if report_summary.judged_false else ""
     text += f"; won't fix: {report_summary.judged_wontfix:,}" if report_summary.judged_wontfix else ""
     text += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(report_summary, ENGLISH)) else ""
-    if escalation := report_summary.escalation:
-        text += f"; escalated {escalation.escalated:,} of {escalation.verified:,}"
-    if discovery := report_summary.discovery:
-        text += f"; discovery: searched {discovery.searched:,} of {counted(discovery.functions, 'function')}"
-        text += f", {counted(discovery.lines_outside, 'line')} of code in none" if discovery.lines_outside else ""
-    if reading := report_summary.reading:
-        text += f"; read {reading.read:,} of {counted(reading.files, 'file')}, {lines_share(reading)} of the lines"
-    if fuzzing := report_summary.fuzzing:
-        fuzzed = [one for one in fuzzing.targets if one.engine]
-        text += f"; fuzzed {len(fuzzed):,} of {counted(len(fuzzing.targets), 'target')}"
-        text += f", {counted(sum(one.errors for one in fuzzed), 'error')}"
+    text += "".join(f"; {part}" for part in briefs(report_summary))
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

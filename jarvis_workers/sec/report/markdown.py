@@ -26,12 +26,12 @@ from jarvis_workers.sec.report.markdown_verdicts import (
     verdict_findings,
 )
 from jarvis_workers.sec.report.scope_notes import scope_notes
+from jarvis_workers.sec.report.stage_parts import NameList, gap_lists, sections, sentences
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     WORDS,
     capital,
     counts,
-    fuzzed_targets,
     has_verdicts,
     lead,
     model_usage_facts,
@@ -67,6 +67,9 @@ def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
     yield from dismissed_findings(body.dismissed, summary, say) if judged else _findings(issues, texts, say)
     yield from _suppressions(summary, say)
     yield from _left_out(summary, say)
+    for _, title, lists in sections(summary, say):
+        yield f"## {title}"
+        yield from _lists(lists, say)
     yield from _advice(summary, say)
     yield from _run(run, say)
 
@@ -75,8 +78,7 @@ def _verdict(summary: Summary, run: Part, say: Words) -> Iterator[str]:
     if has_verdicts(summary):
         first, rest = lead(summary, say)
         yield f"**{first}** {rest}"
-        if targets := fuzzed_targets(summary, say):
-            yield say("Fuzzing: {targets}.", targets=prose("; ".join(targets)))
+        yield from sentences(summary, say, prose)
         yield from (f"> **{what}** {prose(means)}" for what, means in warnings(summary, say))
     else:
         yield _fired(summary, run, say)
@@ -231,12 +233,13 @@ def _riskiest(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator
 def _not_checked(gaps: Sequence[ReportGap], say: Words) -> Iterator[str]:
     if not gaps:
         return
-    files: defaultdict[str, list[str]] = defaultdict(list)
-    for gap in gaps:
-        files[gap.reason].append(gap.file)
     yield say("## Not checked")
-    for reason, names in sorted(files.items()):
-        yield f"**{prose(reason) or say('no reason given')}** ({say.count(len(names), 'file')})"
+    yield from _lists(gap_lists(gaps, say), say)
+
+
+def _lists(lists: Sequence[NameList], say: Words) -> Iterator[str]:
+    for title, noun, names in lists:
+        yield f"**{prose(title)}** ({say.count(len(names), noun)})"
         yield "\n".join(f"- {code(name)}" for name in names)
 
 

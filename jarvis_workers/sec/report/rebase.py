@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, TypeVar
 
-from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report.stage_parts import parts_of
+from jarvis_workers.sec.report_document import Issue, ReportBody, Summary
 
 Placed = TypeVar("Placed", bound=Any)
 
@@ -26,8 +27,20 @@ def below(prefix: str, body: ReportBody) -> ReportBody:
             suppressions_without_reason=_placed(prefix, summary.suppressions_without_reason),
             excluded=[tree._replace(path=f"{prefix}/{tree.path}") for tree in summary.excluded],
             top_risk_files=[f"{prefix}/{file}" for file in summary.top_risk_files],
+            **_stage_values(prefix, summary),
         ),
     )
+
+
+def _stage_values(prefix: str, summary: Summary) -> dict[str, Any]:
+    """Return what stages have added that names files."""
+    return {
+        part.field: value._replace(
+            **{name: [f"{prefix}/{file}" for file in getattr(value, name)] for name in part.paths}
+        )
+        for part, value in parts_of(summary)
+        if part.paths
+    }
 
 
 def _issue(prefix: str, issue: Issue) -> Issue:

@@ -25,12 +25,12 @@ from jarvis_workers.sec.report.patches import patch_summary
 from jarvis_workers.sec.report.proof_inputs import input_text
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.scope_notes import scope_notes
+from jarvis_workers.sec.report.stage_parts import sections, sentences
 from jarvis_workers.sec.report.verdicts import (
     PROOF_STATES,
     REAL,
     WORDS,
     counts,
-    fuzzed_targets,
     has_verdicts,
     lead,
     listed_findings,
@@ -230,8 +230,10 @@ def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say
     yield from _unproved(body.issues, say)
     if summary.reading:
         yield (Span(lead(summary, say)[1]),)
-    if targets := fuzzed_targets(summary, say):
-        yield (Span(say("Fuzzing: {targets}.", targets=plain("; ".join(targets)))),)
+    yield from ((Span(text),) for text in sentences(summary, say, plain))
+    for title, noun, names in (one for section in sections(summary, say) for one in section.lists):
+        yield (Span(f"{title}: {say.count(len(names), noun)}"),)
+        yield from ((Span(f"{INDENT}{name}"),) for name in _names(names, options, say))
     yield from _alarms(summary, options, say)
     yield _total(summary, run, say)
 

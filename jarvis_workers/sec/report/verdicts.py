@@ -7,7 +7,6 @@ a report, so that it never suggests that the code is safe.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.sec.fuzzing_outcome import FuzzedTarget
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, ReadingOutcome, ReportBody, Summary
@@ -173,25 +172,6 @@ def _reading(reading: ReadingOutcome, say: Words) -> str:
     text = "It read {read} of {files} files whole, {share} of the lines, in {conversations}."
     numbers = {"read": f"{reading.read:,}", "files": f"{reading.files:,}", "share": lines_share(reading)}
     return say(text, **numbers, conversations=say.count(reading.groups, "conversation"))
-
-
-def fuzzed_targets(summary: Summary, say: Words = ENGLISH) -> list[str]:
-    """Return how long each target was fuzzed, or why it was not; names and reasons are untrusted."""
-    return [_fuzzed_target(one, say) for one in summary.fuzzing.targets] if summary.fuzzing else []
-
-
-def _fuzzed_target(one: FuzzedTarget, say: Words) -> str:
-    if not one.engine:
-        return say("{target} was not fuzzed, because {reason}", target=one.target, reason=one.reason)
-    text = say(
-        "{target}: {runs} in {seconds} s by {engine}, {errors}",
-        target=one.target,
-        runs=say.count(one.runs, "run"),
-        seconds=f"{one.seconds:,}",
-        engine=one.engine,
-        errors=say.count(one.errors, "error"),
-    )
-    return say("{text} ({reason})", text=text, reason=one.reason) if one.reason else text
 
 
 def lines_share(reading: ReadingOutcome) -> str:

@@ -8,13 +8,15 @@ from flask import Blueprint, Response, make_response, render_template
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.runs import conversations, run_kinds, runs
 from jarvis_workers.runs.run_part import run_part
-from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report.stage_parts import sections, sentences
+from jarvis_workers.sec.report_document import ReportBody, Summary
 from jarvis_workers.sec.runs.scan_runs import has_findings, is_complete, scan_of
 from jarvis_workers.sec.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.context import context, exact_run, exact_scan, percent_done, state_of, text_of
 from jarvis_workers.web.finding_list import choose_findings, pages_of
 from jarvis_workers.web.queries import FindingQuery, PageQuery, read_query
+from jarvis_workers.words import ENGLISH
 
 pages = Blueprint("run", __name__, url_prefix="/runs/<run_id>")
 
@@ -26,7 +28,8 @@ def show(run_id: str) -> str:
     """Show a run with its findings."""
     run = exact_run(run_id)
     query = read_query(FindingQuery)
-    return render_template("run.html", **_progress(run), **_findings(run, query))
+    facts = _progress(run)
+    return render_template("run.html", **facts, **_of_stages(facts["summary"]), **_findings(run, query))
 
 
 @pages.get("/progress")
@@ -90,6 +93,13 @@ def _progress(run: Run) -> dict[str, Any]:
         "failed": sum(stage.failed for stage in stages),
         "labels": runs.labels_of(world.store, [run.id])[run.id],
     }
+
+
+def _of_stages(summary: Summary | None) -> dict[str, Any]:
+    """Return what the report says of the work of stages."""
+    if summary is None:
+        return {"sentences": (), "sections": ()}
+    return {"sentences": sentences(summary, ENGLISH), "sections": list(sections(summary, ENGLISH))}
 
 
 def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:

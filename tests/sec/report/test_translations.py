@@ -16,6 +16,7 @@ from jarvis_workers.sec.report.fired_rules import DESCRIPTION, FUZZED, SUGGESTIO
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.scope_notes import ALTERED, NARROWED
+from jarvis_workers.sec.report.stage_parts import PARTS
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import EXPOSURES, MEANS, PROOF_KINDS, PROOF_STATES, TEXT_TITLES, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
@@ -26,16 +27,7 @@ from tests.support.texts import said
 
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
-RENDERERS = (
-    "markdown",
-    "markdown_verdicts",
-    "defect_groups",
-    "fired_rules",
-    "patches",
-    "text",
-    "verdicts",
-)
-MODULES = [HERE / f"{name}.py" for name in RENDERERS] + sorted((HERE / "html").glob("*.py"))
+MODULES = sorted(HERE.glob("**/*.py"))
 MODULES += [Path(words.__file__)]
 SUMMARIES = (
     Summary(),
@@ -57,6 +49,7 @@ NAMED += [*PROOF_STATES.values(), *PROOF_KINDS.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
 NAMED += [said for facts, run in product(SUMMARIES, RUNS) for said in no_findings(facts, run)] + [NARROWED, ALTERED]
 NAMED += [DESCRIPTION, FUZZED, SUGGESTION]
+NAMED += [text for part in PARTS if part.lists for text in (part.title, *(one.title for one in part.lists))]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint", "Root cause"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values(), RULES_ONLY]
@@ -70,7 +63,11 @@ def page():
 
 def nouns() -> set[str]:
     found = "".join(module.read_text("utf-8") for module in MODULES)
-    return {"tree", *re.findall(r'say\.count\([^\n]*?, "([a-z ]+)"\)', found)}
+    return {
+        "tree",
+        *(one.noun for part in PARTS for one in part.lists),
+        *re.findall(r'say\.count\([^\n]*?, "([a-z ]+)"\)', found),
+    }
 
 
 def every_text() -> set[str]:

@@ -12,7 +12,7 @@ from jarvis_workers.agents.conversations.runtime import AgentRuntime
 from jarvis_workers.executors.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.runner import load, save
-from jarvis_workers.pipeline.stages import Step, step_of
+from jarvis_workers.pipeline.stages import Step, stages_of, step_of
 from jarvis_workers.runs.request import RunRequest
 from jarvis_workers.runs.scan_request import selection_of
 from jarvis_workers.runs.submit import submit
@@ -30,12 +30,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Run, StageProgress
 from tests.store.arrange import enrol, job_rows, run_now
-
-STAGES = (
-    *("scan", "summarize", "flow", "map", "read", "cluster", "verify", "verify_seen", "prove"),
-    *("fuzz", "crashes"),
-    *("symbols", "graph", "report"),
-)
 
 
 def given(**options: Any) -> ScanInput:
@@ -115,7 +109,8 @@ class Pipeline:
 
     def rows(self, run: str) -> list[Any]:
         """Return the rows of all jobs."""
-        return [row for name in STAGES for plan in (True, False) for row in job_rows(self.store, run, name, plan=plan)]
+        names = [stage.name for stage in stages_of(self.run(run).kind)]
+        return [row for name in names for plan in (True, False) for row in job_rows(self.store, run, name, plan=plan)]
 
     def run(self, run: str) -> Run:
         return run_now(self.store, run)

@@ -16,6 +16,7 @@ from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
+from jarvis_workers.sec.report.stage_parts import NameList, gap_lists, sections
 from jarvis_workers.sec.report.verdicts import OPEN, WORDS, capital, counts, has_verdicts
 from jarvis_workers.sec.report_document import Issue, Summary
 from jarvis_workers.words import Words
@@ -219,17 +220,13 @@ def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
         )
 
 
-def unchecked_files(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield the lists of files that were not checked or left out, with a readable number of names each."""
-    missing: defaultdict[str, list[str]] = defaultdict(list)
-    for gap in summary.not_checked:
-        missing[gap.reason].append(gap.file)
-    if missing:
-        yield markup(
-            '<section id="not-checked"><h2>{title}</h2>{groups}</section>',
-            title=say("Not checked"),
-            groups=[_names(reason or say("no reason given"), names, say) for reason, names in sorted(missing.items())],
-        )
+def file_lists(summary: Summary, say: Words) -> Iterator[Html]:
+    """Yield the lists of files that were not checked or left out, and those of stages.
+
+    Each has a readable number of names.
+    """
+    if summary.not_checked:
+        yield _section("not-checked", say("Not checked"), gap_lists(summary.not_checked, say), say)
     trees: defaultdict[str, list[str]] = defaultdict(list)
     for tree in summary.excluded:
         trees[tree.reason].append(tree.path)
@@ -242,13 +239,24 @@ def unchecked_files(summary: Summary, say: Words) -> Iterator[Html]:
                 for why, number in summary.left_out.items()
             ],
             trees=[
-                _names(say("skipped: {reason}", reason=reason), names, say, "tree")
+                _names(NameList(say("skipped: {reason}", reason=reason), "tree", names), say)
                 for reason, names in sorted(trees.items())
             ],
         )
+    yield from (_section(*section, say) for section in sections(summary, say))
 
 
-def _names(title: str, names: Sequence[str], say: Words, noun: str = "file") -> Html:
+def _section(name: str, title: str, lists: Sequence[NameList], say: Words) -> Html:
+    return markup(
+        '<section id="{name}"><h2>{title}</h2>{lists}</section>',
+        name=name,
+        title=title,
+        lists=[_names(one, say) for one in lists],
+    )
+
+
+def _names(listed: NameList, say: Words) -> Html:
+    title, noun, names = listed
     more = len(names) - NAMES_MAX
     rest = say("and {more} more: see the JSON report", more=say.count(more, noun))
     return markup(

@@ -238,7 +238,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         rules=written(overview.rules(issues, say)),
         about=written(about_rules(issues, say)),
         aside=written(exclusion_list(body, say)),
-        gaps=written(overview.unchecked_files(summary, say)),
+        gaps=written(overview.file_lists(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
         listing=listing(all_issues, body, say, judged=judged, texts=texts, run=named, source_url=url),

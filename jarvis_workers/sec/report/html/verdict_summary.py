@@ -11,7 +11,8 @@ from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
 from jarvis_workers.sec.report.html.verdict_section import exposure_badge, patch_part, proof_head
-from jarvis_workers.sec.report.verdicts import REAL, WORDS, capital, fuzzed_targets, lead, model_usage_facts, warnings
+from jarvis_workers.sec.report.stage_parts import sentences
+from jarvis_workers.sec.report.verdicts import REAL, WORDS, capital, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, ReportBody, Summary
 from jarvis_workers.words import Words
 
@@ -35,8 +36,7 @@ def verdict_counts(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield a summary of the verdicts."""
     first, rest = lead(summary, say)
     yield markup('<p class="lead"><b>{first}</b> {rest}</p>', first=first, rest=rest)
-    if targets := fuzzed_targets(summary, say):
-        yield markup("<p>{text}</p>", text=say("Fuzzing: {targets}.", targets="; ".join(targets)))
+    yield from (markup("<p>{text}</p>", text=text) for text in sentences(summary, say))
 
 
 def open_findings(summary: Summary, say: Words) -> Iterator[Html]:
