@@ -21,7 +21,7 @@ from jarvis_workers.runs.unscanned_sources import ScanPaths
 from jarvis_workers.sec.commands.scan_options import ScanCommandOptions
 from jarvis_workers.sec.commands.scan_request import ScanRequest
 from jarvis_workers.sec.runs.scan_input import ScanInput
-from jarvis_workers.sec.runs.scan_settings import scan_options_of
+from jarvis_workers.sec.runs.scan_settings import with_scan_settings
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.sec.stages.options import SecOptions
 
@@ -56,8 +56,8 @@ def resolve(
         levels=SEVERITIES,
     )
     language = language_of(options.lang)
-    profile = options.options.profile
-    scan = scan_options_of(settings, SecOptions, profile=profile, lang=language, **report.run_options)
+    given = SecOptions.decode(options.options.encode())  # without those of agents
+    scan = with_scan_settings(settings, given, lang=language, **report.run_options)
     return ScanRequest(
         settings,
         options.names,
