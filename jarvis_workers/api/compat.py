@@ -109,7 +109,6 @@ def _executed(settings: Settings, path: str | Path, options: SecOptions) -> Abst
         given = request_for(settings, source, kind, executor, scan_input)
         if agents is None:
             return given
-        budget = budget_of(settings, *agents.model_groups)
-        return replace(given, budget=budget, skipped_stages=agents.skipped_stages)
+        return replace(given, budget=budget_of(settings, *agents.model_groups))
 
     return run_silently(settings, path, request)

@@ -35,9 +35,10 @@ class Stage(NamedTuple):
 
     `units` is the name of its jobs in progress displays, `missing` the phrase (singular and plural) for unchecked items
     in the final state of a run.  A run whose last stage fails ends in the state `state_if_failed`: "failed", or
-    "incomplete" if the results of earlier stages are still useful.  Users may leave out an `optional` stage; later
-    stages must work without it.  `warm_up` names a function without arguments that a long-lived worker process of the
-    queue calls once, before its first job and before it forks; modules loaded then are not affected by later updates.
+    "incomplete" if the results of earlier stages are still useful.  Users may leave out an `optional` stage, and
+    a stage with `options` is only in runs that set one of these fields of their options; later stages must work without
+    it.  `warm_up` names a function without arguments that a long-lived worker process of the queue calls once, before
+    its first job and before it forks; modules loaded then are not affected by later updates.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Stage(NamedTuple):
     missing: GapWords = NOT_CHECKED
     state_if_failed: str = "failed"
     optional: bool = False
+    options: tuple[str, ...] = ()
     warm_up: str | None = None
 
 
@@ -152,6 +154,11 @@ def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
         choice = f"choose among: {', '.join(optional)}" if optional else "it has no optional stages"
         raise UsageError(f'a run of kind "{kind}" cannot leave out the stage "{wrong[0]}": {choice}')
     return tuple(stage for stage in stages_of(kind) if stage.name not in left_out)
+
+
+def chosen_stages(stages: Iterable[Stage], options: object) -> list[Stage]:
+    """Return the stages that are in a run with these options."""
+    return [one for one in stages if not one.options or any(getattr(options, name, None) for name in one.options)]
 
 
 def has_pipeline(kind: str) -> bool:

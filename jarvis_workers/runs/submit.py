@@ -6,7 +6,7 @@ from hashlib import sha256
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.pipeline.stages import stages_without
+from jarvis_workers.pipeline.stages import chosen_stages, stages_without
 from jarvis_workers.runs.checkouts import committed_files
 from jarvis_workers.runs.labels import marked_labels
 from jarvis_workers.runs.named_runs import NameTaken
@@ -25,7 +25,8 @@ def submit(
 ) -> str:
     """Pack the tree and insert the run; return its id. Raises UsageError if there is nothing to do, NameTaken."""
     check_path(request.path)
-    names = [stage.name for stage in stages_without(request.kind, request.skipped_stages)]
+    stages = stages_without(request.kind, request.skipped_stages)
+    names = [stage.name for stage in chosen_stages(stages, request.run_input.options)]
     owner = f"submit:{request.run_id}"
 
     def intend(blob: str) -> None:

@@ -149,7 +149,6 @@ class ScanRequest:
         return replace(
             run,
             budget=self.budget,
-            skipped_stages=self.agents.skipped_stages if self.agents else (),
             name=self.run_name,
             selection=replace(selection, paths=self.target.paths),
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jarvis_workers.pipeline.history import StageHistory, result_of
 from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
-from jarvis_workers.pipeline.stages import Stage, step_of
+from jarvis_workers.pipeline.stages import Stage, chosen_stages, step_of
 from jarvis_workers.sec.report.body import gather
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.stages.numbering import number_spots
@@ -86,7 +86,7 @@ def scan_directly(
         return shared[-1]
 
     earlier = StageHistory(lambda stage: outcomes[stage], share, _no_store)
-    for stage in SCANNING:
+    for stage in chosen_stages(SCANNING, SecOptions.of(run)):
         begun = clock()
         done = list(_carry_out(run, resources, stage, earlier, clock))
         outcomes[stage.name] = [_outcome(one.job, one.commit) for one in done]

@@ -16,8 +16,7 @@ READ_ROOM = 30_000
 # The shares of the room for code, and for the map of the project and for hints; definitions get what code leaves.
 CODE_SHARE, SIDE_SHARE = 0.85, 0.06
 CLUSTER_STAGE, VERIFY_STAGE, SEEN_STAGE = "cluster", "verify", "verify_seen"
-READING_STAGES, PROVE_STAGE = ("map", "read"), "prove"
-FUZZ_STAGE, CRASHES_STAGE = "fuzz", "crashes"
+PROVE_STAGE, FUZZ_STAGE, CRASHES_STAGE = "prove", "fuzz", "crashes"
 
 
 def _number(names: str, says: str, most: int | None = None) -> Option:
@@ -82,17 +81,6 @@ class JudgeOptions(SecOptions, ConversationOptions):
     ] = None
     proof_archive: str | None = None
     fuzz_seconds: int = 0
-
-    @property
-    def skipped_stages(self) -> tuple[str, ...]:
-        """The optional stages that a run leaves out."""
-        chosen = (
-            (self.read, READING_STAGES),
-            (self.prove, (PROVE_STAGE,)),
-            (self.fuzz_seconds, (FUZZ_STAGE,)),
-            (self.prove or self.fuzz_seconds, (CRASHES_STAGE,)),
-        )
-        return tuple(name for is_chosen, names in chosen if not is_chosen for name in names)
 
     @property
     def code_room(self) -> int:

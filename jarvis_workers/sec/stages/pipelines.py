@@ -18,20 +18,18 @@ SCANNING = (
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
 )
 
-# Runs with `--read none` leave these stages out.
 READING = (
-    Stage("map", module=f"{STEPS}.map_files", queue="scan", optional=True),
-    Stage("read", module=f"{STEPS}.read_files", queue=AGENT_QUEUE, optional=True, missing=NOT_READ),
+    Stage("map", module=f"{STEPS}.map_files", queue="scan", options=("read",)),
+    Stage("read", module=f"{STEPS}.read_files", queue=AGENT_QUEUE, options=("read",), missing=NOT_READ),
 )
-# Runs without --fuzz-seconds leave out the first, those that prove nothing either both.
 FUZZING = (
-    Stage("fuzz", module=f"{STEPS}.fuzz", queue=AGENT_QUEUE, optional=True),
+    Stage("fuzz", module=f"{STEPS}.fuzz", queue=AGENT_QUEUE, options=("fuzz_seconds",)),
     Stage(
         "crashes",
         module=f"{STEPS}.crashes",
         queue=CONTROL_QUEUE,
         on_open=f"{STEPS}.crashes:number_crashes",
-        optional=True,
+        options=("prove", "fuzz_seconds"),
     ),
 )
 
@@ -52,7 +50,7 @@ VERIFYING = (
         on_open=f"{STEPS}.verify_seen:number_seen",
         missing=UNDECIDED,
     ),
-    Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, optional=True),
+    Stage("prove", module=f"{STEPS}.prove", queue=AGENT_QUEUE, options=("prove",)),
     *FUZZING,
     Stage("report", module=WRITE_REPORT, queue=CONTROL_QUEUE),
 )

@@ -17,7 +17,7 @@ from tests.store.arrange import NO_SNAPSHOT, SPOT, batches, claim, commit, job_r
 
 KIND = "sec.agent"
 # What models have seen beside the candidates is planned after the streamed stage, and not of interest here.
-STAGES = [stage.name for stage in stages_of(KIND) if not stage.optional and stage.name != "verify_seen"]
+STAGES = [stage.name for stage in stages_of(KIND) if not stage.options and stage.name != "verify_seen"]
 _numbers = iter(range(1, 1_000))
 
 
