@@ -7,6 +7,7 @@ callers is a helper: it is lowered so that calls of it can be followed.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 LONGEST = 120_000
@@ -89,9 +90,21 @@ DISPOSES = re.compile(
     re.VERBOSE,
 )
 NULLS = (b"NULL", b"nullptr")
-NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:NULL|nullptr)\s*;")
+NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,60}:\s*)?(?:NULL|nullptr)\s*;")
 TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
-LEAVES = re.compile(rb"\b(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
+LEAVES = re.compile(rb"\b(?!stderr\b)(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
+# The result of a call, and the tests of a pointer for NULL.
+RESULT = re.compile(rb"[;{}*\s](\w++(?:(?:->|\.)\w++)*+)\s*+=\s*+(?:\([^()]*+\)\s*+)?+[A-Za-z_]\w*+\s*+\(")
+POINTER = rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+"
+POINTER_TEST = re.compile(
+    rb"""!\s*+(?P<negated>%b)\s*+(?=[)&|;?]) | (?P<compared>%b)\s*+[!=]=\s*+(?:NULL|nullptr)\b
+    | (?:(?:if|while)\s*+\(|;|&&|\|\|)\s*+\(?(?P<plain>%b)\s*+\)?\s*+(?=&&|\|\||\)|;|\?)"""
+    % (POINTER, POINTER, POINTER),
+    re.VERBOSE,
+)
+SET = re.compile(rb"\s*+=(?!=)")
+BRACKETS = re.compile(rb"[(){}]")
+STATEMENT_MAX = 4_000
 UNSET = re.compile(
     rb"""[;{}]\s*(?!return|goto|else|case|typedef|va_list)
     (?:(?:unsigned|signed|long|short|struct|const)\s+)*\w+(?:\s+|\s*\*+\s*)(\w+)(?:\s*,\s*\*?\w+)*\s*(?=;)""",
@@ -126,6 +139,8 @@ def is_root(body: bytes) -> bool:
         or _null_and_used(body)
         or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
         or _unset_and_used(body)
+        or _result_and_used(body)
+        or _tested_and_used(body)
     )
 
 
@@ -229,6 +244,85 @@ def _null_and_used(body: bytes) -> bool:
         and not LEAVES.search(body, use.since, body.rfind(b";", use.since, use.start) + 1)
         for use in _uses(TESTED, body)
     )
+
+
+def _result_and_used(body: bytes) -> bool:
+    """Return whether the result of a call is dereferenced, or an index, where it is mentioned next."""
+    return any(
+        use.behind in (b"->", b"[") or use.before == b"*" or (use.before == b"[" and use.behind == b"]")
+        for use in _uses(RESULT, body)
+    )
+
+
+def _tested_and_used(body: bytes) -> bool:
+    """Return whether a pointer is dereferenced before it is tested for NULL, or behind the test without another one."""
+    if b"->" not in body:
+        return False
+    for match in islice(POINTER_TEST.finditer(body), TRIES):
+        name = match["negated"] or match["compared"] or match["plain"]
+        if name + b"->" not in body:
+            continue
+        start, end = match.start(match.lastgroup or 0), match.end()
+        before = _last_arrow(body, name, start)
+        if before >= 0 and not _is_set(body, name, before, start) and b";" in body[before:start]:
+            return True
+        is_null = match["negated"] is not None or body[match.end("compared") : end].lstrip()[:1] == b"="
+        if _outlives_test(body, name, start, end, is_null=is_null):
+            return True
+    return False
+
+
+def _outlives_test(body: bytes, name: bytes, start: int, end: int, *, is_null: bool) -> bool:
+    """Return whether a pointer is dereferenced behind the statement that a test of it decides about."""
+    head = body[max(body.rfind(b";", 0, start), body.rfind(b"{", 0, start), body.rfind(b"}", 0, start)) + 1 : end + 4]
+    behind = end if is_null and body[end:].lstrip()[:2] == b"&&" else _end_of_statement(body, end)
+    use = _next_arrow(body, name, behind) if behind >= 0 else -1
+    if use < 0 or (is_null and b"&&" not in head and LEAVES.search(body, end, behind)):
+        return False
+    again = (one["negated"] or one["compared"] or one["plain"] for one in POINTER_TEST.finditer(body, behind, use))
+    return not _is_set(body, name, behind, use) and name not in again
+
+
+def _is_set(body: bytes, name: bytes, start: int, end: int) -> bool:
+    """Return whether a pointer may be assigned between two places."""
+    at = body.find(name, start, end)
+    while at >= 0:
+        if SET.match(body, at + len(name)) or (body[:at].endswith(b"&") and not body[:at].endswith(b"&&")):
+            return True
+        at = body.find(name, at + 1, end)
+    return False
+
+
+def _last_arrow(body: bytes, name: bytes, end: int) -> int:
+    at = body.rfind(name + b"->", 0, end)
+    while at > 0 and body[at - 1 : at] in MEMBER_OR_WORD:
+        at = body.rfind(name + b"->", 0, at)
+    return at
+
+
+def _next_arrow(body: bytes, name: bytes, start: int) -> int:
+    at = body.find(name + b"->", start)
+    while at > 0 and body[at - 1 : at] in MEMBER_OR_WORD:
+        at = body.find(name + b"->", at + 1)
+    return at
+
+
+def _end_of_statement(body: bytes, at: int) -> int:
+    """Return the end of the statement whose condition contains an offset; -1 if it is in no condition, or too long."""
+    depth, braces, reach = 1, 0, at + STATEMENT_MAX
+    for match in BRACKETS.finditer(body, at, reach):
+        one = match[0]
+        if depth:
+            depth += (one == b"(") - (one == b")")
+            if not depth and body[match.end() :].lstrip()[:1] != b"{":
+                return body.find(b";", match.end(), reach)
+            if one in b"{}":
+                return -1
+            continue
+        braces += (one == b"{") - (one == b"}")
+        if not braces:
+            return match.end()
+    return -1
 
 
 def _unset_and_used(body: bytes) -> bool:

@@ -18,12 +18,12 @@ from jarvis_workers.dataflow.expressions.macro_expansion import unfolded
 from jarvis_workers.dataflow.expressions.side_effects import forget_outputs
 from jarvis_workers.dataflow.loops.widening import assume_all_set, assume_moved
 from jarvis_workers.dataflow.memory.extents import carry_extents
-from jarvis_workers.dataflow.memory.pointers import RETURNS_NULL, escape, escape_inside
+from jarvis_workers.dataflow.memory.pointers import escape, escape_inside
 from jarvis_workers.dataflow.queries.ast_queries import bodies, calls_in, holds_label, size_of_function
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.definitions import Callee
 from jarvis_workers.dataflow.state.path import Frame, PathState
-from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, NULL, PathEvent, Value
+from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, PathEvent, Value
 
 CALLS_DEEP = EFFECTS_DEEP + 1
 # With a project's own rule, functions with at most this many statements are followed to its sources and sinks.
@@ -183,8 +183,10 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState, *, is_checked: bo
     values = arguments(path, call, target[0])
     finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
-        if one.returned is NULL:
-            one.returned = NULL._replace(why=PathEvent(None, path.frame.file, call.line, RETURNS_NULL, call))
+        low, high = one.returned.range
+        if low is not None and low == high and low <= 0 and one.returned.why is None:
+            note = f"{{}} returns {low or 'NULL'}"
+            one.returned = one.returned._replace(why=PathEvent(None, path.frame.file, call.line, note, call))
         if is_checked:
             forget_outputs(one, values)
         one.results[id(call)] = one.returned

@@ -65,7 +65,9 @@ def _is_returning_call(machine: AnalysisContext, e: ir.Expression) -> bool:
 
 
 def _assign(path: PathState, e: ir.AssignExpr | ir.UpdateExpr, line: int) -> list[PathState]:
-    choices = outcomes(path, e.value, line) if isinstance(e, ir.AssignExpr) else None
+    choices = None
+    if isinstance(e, ir.AssignExpr):
+        choices = outcomes(path, e.value, line, to_variable=isinstance(e.target, ir.NameExpr))
     if choices is None or not isinstance(e, ir.AssignExpr):
         evaluate(path, e)
         return [path]
@@ -83,7 +85,7 @@ def _declaration(path: PathState, statement: ir.DeclStmt) -> list[PathState]:
         this = _begin_object(path, statement.name, kind)
         args = init.args if isinstance(init, ir.ConstructExpr) else ()
         return construct(constructor, args, this, statement.line, [path])
-    choices = outcomes(path, init, statement.line) if init is not None and not statement.dims else None
+    choices = outcomes(path, init, statement.line, to_variable=True) if not statement.dims else None
     if choices is None:
         define(path, statement)
         return [path]

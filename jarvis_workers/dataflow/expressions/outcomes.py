@@ -26,15 +26,20 @@ class Choice(NamedTuple):
     places: tuple[ir.Expression, ...]
 
 
-def outcomes(path: PathState, e: ir.Expression | None, line: int) -> list[tuple[PathState, ir.Expression]] | None:
+def outcomes(
+    path: PathState, e: ir.Expression | None, line: int, *, to_variable: bool = False
+) -> list[tuple[PathState, ir.Expression]] | None:
     """Return the paths on which a stored or returned expression decides a pointer, each with what it is there.
 
-    None if it decides none.
+    None if it decides none. A choice between NULL and something else counts if it is stored in a variable.
     """
     if e is None or type(e) not in FORMS:
         return None
     choice = path.machine.once(e, lambda: choice_of(path, e), "choice")
-    if choice is None or not any(_is_undecided(path, one) for one in choice.places):
+    if choice is None:
+        return None
+    is_null = isinstance(choice.then, ir.NullExpr) or isinstance(choice.otherwise, ir.NullExpr)
+    if not (is_null and to_variable) and not any(_is_undecided(path, one) for one in choice.places):
         return None
     yes, no = branch(path, choice.condition, line)
     return [(one, choice.then) for one in yes] + [(one, choice.otherwise) for one in no]

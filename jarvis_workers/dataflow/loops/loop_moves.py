@@ -1,6 +1,6 @@
 """What the code of a loop says about its length: the variables that it moves, and those that its conditions test."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
@@ -172,10 +172,37 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     """Return the properties of a loop."""
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
-    in_turn, moves = assigned(turn), moves_of(statement)
+    moves, last = moves_of(statement), _set_at_end(statement.body)
+    in_turn = [one for one in assigned(turn) if one not in last]
     beside = [one for one in in_turn if counter is None or one != counter.variable]
     changed = list(dict.fromkeys(in_turn + assigned((statement.condition,))))
     return LoopFacts(counter, changed, beside, moves)
+
+
+def _set_at_end(body: tuple[ir.Statement, ...]) -> frozenset[ir.Expression]:
+    """Return the variables that a loop assigns to only where it is left: a flag that is set in front of a break."""
+    at_end = {id(node) for part in _leaving(body) for node in walk(part)}
+    if not at_end:
+        return frozenset()
+    nodes = [(node, _target(node)) for node in walk(body)]
+    set_inside = {target for node, target in nodes if target is not None and id(node) not in at_end}
+    return frozenset(target for _, target in nodes if isinstance(target, ir.NameExpr)) - set_inside
+
+
+def _target(node: tuple[Any, ...]) -> ir.Expression | None:
+    if isinstance(node, ir.AssignExpr):
+        return node.target
+    return node.operand if isinstance(node, ir.UpdateExpr) else None
+
+
+def _leaving(body: Sequence[ir.Statement]) -> Iterator[tuple[ir.Statement, ...]]:
+    """Yield the branches of a loop that end with a jump out of it."""
+    for one in body:
+        for inner in bodies(one) if isinstance(one, (ir.IfStmt, ir.BlockStmt)) else ():
+            if inner and isinstance(inner[-1], (ir.BreakStmt, ir.ReturnStmt, ir.GotoStmt)):
+                yield tuple(inner)
+            else:
+                yield from _leaving(inner)
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:

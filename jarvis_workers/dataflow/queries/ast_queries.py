@@ -5,7 +5,6 @@ from operator import attrgetter
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.queries.name_heuristics import never_returns
 from jarvis_workers.dataflow.queries.pretty import text_of
 
 # The fields of each kind of statement that are expressions.
@@ -33,10 +32,7 @@ OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 ORDERED = frozenset(("<", "<=", ">", ">="))
 JUMPS = (ir.ReturnStmt, ir.GotoStmt, ir.BreakStmt, ir.ContinueStmt, ir.ThrowStmt)
 PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr)
-EFFECTS = frozenset((ir.AssignExpr, ir.UpdateExpr, ir.DeleteExpr, *CALLS))
 GROWING = frozenset(("+", "-", "*", "<<"))
-SMALL = 3
-GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
 
 
 def walk(code: Any) -> Iterator[tuple[Any, ...]]:
@@ -135,6 +131,18 @@ def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:
     return frozenset(again)
 
 
+def tested_calls(function: ir.LoweredFunction) -> frozenset[str]:
+    """Return the texts of the calls whose results decide conditions."""
+    return frozenset(
+        text_of(call)
+        for node in walk(function.body)
+        if isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr)) and node.condition is not None
+        for leaf in atomic_conditions(node.condition)
+        for call in ((leaf.left, leaf.right) if isinstance(leaf, ir.BinaryExpr) else (leaf,))
+        if isinstance(call, ir.CallExpr)
+    )
+
+
 def limits_in(function: ir.LoweredFunction) -> dict[str, int]:
     """Return the variables that a function compares, but not with 0 or in the head of a loop, and the first line."""
     first: dict[str, int] = {}
@@ -188,48 +196,6 @@ def fact_of(condition: ir.Expression) -> tuple[str, bool]:
     return text_of(condition), True
 
 
-def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
-    """Return whether a call is informative for any argument, and the variables that the function names.
-
-    It is if the function allocates, reads input or bytes, may return NULL, or exits.
-    """
-    body = function.body
-    constant = len(body) <= SMALL and all(
-        isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
-    )
-    ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
-    gives = any(_gives(node) or _reads_bytes(node) or _returns_null(node) for node in walk(body))
-    return constant or ends or gives, variables_in(body)
-
-
-def _never_returns(e: ir.Expression) -> bool:
-    return isinstance(e, ir.CallExpr) and isinstance(e.callee, ir.NameExpr) and never_returns(e.callee.name)
-
-
-def _gives(node: tuple[Any, ...]) -> bool:
-    match node:
-        case ir.CallExpr(callee=ir.NameExpr(name=name)):
-            low = name.lower()
-            return any(word in low for word in GIVERS)
-    return isinstance(node, ir.NEWS)
-
-
-def _returns_null(node: tuple[Any, ...]) -> bool:
-    return isinstance(node, ir.ReturnStmt) and isinstance(node.value, ir.NullExpr)
-
-
-def _reads_bytes(node: tuple[Any, ...]) -> bool:
-    """Return whether a node returns an element at a cursor that moves, or shifts an element to join it with others."""
-    match node:
-        case ir.ReturnStmt(value=ir.DerefExpr(pointer=ir.UpdateExpr())):
-            return True
-        case ir.ReturnStmt(value=ir.IndexExpr(subscript=ir.UpdateExpr())):
-            return True
-        case ir.BinaryExpr(op="<<" | "*", left=left):
-            return isinstance(without_casts(left), (ir.IndexExpr, ir.DerefExpr))
-    return False
-
-
 def without_casts(e: ir.Expression) -> ir.Expression:
     """Return the operand of casts and the target of assignments."""
     while True:
@@ -239,27 +205,6 @@ def without_casts(e: ir.Expression) -> ir.Expression:
             e = e.target
         else:
             return e
-
-
-def predicate(function: ir.LoweredFunction) -> ir.FunctionMacro | None:
-    """Return a function as a macro if it consists of tests of its parameters and returns the outcome."""
-    names = tuple(one.name for one in function.params)
-    body = _outcome(function.body) if len(function.body) <= SMALL else None
-    if body is None or not variables_in((body,)) <= {*names} or any(type(one) in EFFECTS for one in walk((body,))):
-        return None
-    return ir.FunctionMacro(names, body)
-
-
-def _outcome(body: Sequence[ir.Statement]) -> ir.Expression | None:
-    """Return what `if (a) return b; return c;` returns as an expression."""
-    match body:
-        case (ir.ReturnStmt(value=value),):
-            return value
-        case (ir.IfStmt(condition=condition, then=then, otherwise=otherwise), *rest):
-            first, second = _outcome(then), _outcome((*otherwise, *rest))
-            if first is not None and second is not None:
-                return ir.ConditionalExpr("?:", condition, first, second)
-    return None
 
 
 def terms_of(e: ir.Expression) -> Iterator[ir.Expression]:

@@ -14,15 +14,15 @@ from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoopStmt, LoweredFunc
 from jarvis_workers.dataflow.loops.loop_moves import LoopFacts
 from jarvis_workers.dataflow.queries.ast_queries import (
     limits_in,
-    nature,
-    predicate,
     rejections,
     repeated_conditions,
     size_of_function,
+    tested_calls,
     walk,
     wrap_checks,
 )
 from jarvis_workers.dataflow.queries.counted_buffers import CountedBuffer
+from jarvis_workers.dataflow.queries.natures import nature, predicate
 from jarvis_workers.dataflow.state.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.values import ANY, LinearExtent, OpenMove, PendingCheck, Place, Range, Value
@@ -125,6 +125,11 @@ class FunctionFacts:
     def predicate(self) -> FunctionMacro | None:
         """The function as a macro, if all that it does is to test its parameters."""
         return predicate(self.function)
+
+    @cached_property
+    def tested_calls(self) -> frozenset[str]:
+        """The texts of the calls that decide conditions."""
+        return tested_calls(self.function)
 
     @cached_property
     def limits(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import arithmetic, meet
 from jarvis_workers.dataflow.state.sizes import INT_MAX, LIMITS, UINT_MAX, is_signed, limits_of
-from jarvis_workers.dataflow.state.values import ARBITRARY, UNKNOWN, Object, Range, Value
+from jarvis_workers.dataflow.state.values import ARBITRARY, IS_NULL, UNKNOWN, Object, Range, Value
 
 Limits = tuple[int, int]
 DEEP = 8
@@ -157,7 +157,7 @@ def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> V
         return value
     bounds = limits_of(path.machine.plain(kind))
     if bounds is None:
-        return value
+        return value._replace(null=IS_NULL) if value.range == (0, 0) and kind.endswith("*") else value
     if value.range == UNKNOWN:
         # Signed limits would count as bounds of an index or length.
         return value._replace(range=bounds) if bounds[0] == 0 and bounds[1] <= UINT_MAX else value

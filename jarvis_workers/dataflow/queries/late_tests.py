@@ -1,0 +1,104 @@
+"""Pointers that a function dereferences before it tests them for NULL, found in the order of its statements."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.queries.ast_queries import (
+    OWN_PARTS,
+    assigned,
+    bodies,
+    compared_with_constant,
+    walk,
+)
+
+CONDITIONAL = (ir.AndExpr, ir.OrExpr, ir.ConditionalExpr)
+PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr)
+JOINS = (ir.LabelStmt, ir.UnknownStmt, ir.TryStmt)
+
+
+class LateTest(NamedTuple):
+    """A pointer, the line of its dereference, and that of the test behind it."""
+
+    pointer: ir.Expression
+    line: int
+    tested: int
+
+
+def late_tests(function: ir.LoweredFunction, is_macro: Callable[[str], bool]) -> list[LateTest]:
+    """Return the pointers that are dereferenced whatever the path, and then tested without being assigned between.
+
+    `is_macro` tells whether a call may be that of a macro, which may assign to its arguments.
+    """
+    found: dict[ir.Expression, LateTest] = {}
+    _follow(function.body, {}, found, is_macro)
+    return list(found.values())
+
+
+def _follow(
+    body: Sequence[ir.Statement],
+    used: dict[ir.Expression, int],
+    found: dict[ir.Expression, LateTest],
+    is_macro: Callable[[str], bool],
+) -> None:
+    """Go through statements; `used` are the pointers that are dereferenced before them, with the line."""
+    for one in body:
+        if isinstance(one, JOINS):
+            used.clear()
+            continue
+        changes = _changed(one, is_macro)
+        if isinstance(one, (ir.LoopStmt, ir.SwitchStmt, ir.RangeForStmt)):
+            # Later turns and other cases come here, too.
+            _drop(used, changes)
+        if isinstance(one, (ir.IfStmt, ir.LoopStmt)):
+            for place in compared_with_constant(one.condition):
+                if place in used and place not in found:
+                    found[place] = LateTest(place, used[place], one.line)
+        parts = OWN_PARTS.get(type(one))
+        for pointer in dereferences(parts(one)) if parts is not None else ():
+            used.setdefault(pointer, one.line)  # type: ignore[attr-defined]
+        for inner in bodies(one):
+            _follow(inner, dict(used), found, is_macro)
+        _drop(used, changes)
+
+
+def _changed(one: ir.Statement, is_macro: Callable[[str], bool]) -> set[ir.Expression | None]:
+    """Return the places that a statement may assign to, or gives the address of; None if it calls a function."""
+    changes: set[ir.Expression | None] = set(assigned(one))
+    for node in walk(one):
+        if isinstance(node, ir.AddressExpr):
+            changes.add(node.operand)
+        elif isinstance(node, ir.DeclStmt):
+            changes.add(ir.NameExpr("v", node.name))
+        elif isinstance(node, ir.CallExpr):
+            changes.add(None)
+            if isinstance(node.callee, ir.NameExpr) and is_macro(node.callee.name):
+                changes.update(node.args)
+    return changes
+
+
+def _drop(used: dict[ir.Expression, int], changes: set[ir.Expression | None]) -> None:
+    """Forget the pointers that may have changed: members of a struct change in any call."""
+    for pointer in list(used):
+        part: ir.Expression = pointer
+        is_gone = None in changes and not isinstance(pointer, ir.NameExpr)
+        while not is_gone and isinstance(part, (ir.MemberExpr, ir.ArrowExpr)):
+            is_gone, part = part in changes, part.base
+        if is_gone or part in changes:
+            del used[pointer]
+
+
+def dereferences(code: object) -> Iterator[ir.Expression]:
+    """Yield the places that are dereferenced whenever code is evaluated."""
+    if isinstance(code, CONDITIONAL):
+        yield from dereferences(code.condition if isinstance(code, ir.ConditionalExpr) else code.left)
+    elif isinstance(code, (ir.AddressExpr, ir.SizeofExpr, ir.LambdaExpr)):
+        return
+    elif isinstance(code, tuple):
+        pointer = (
+            code.base if isinstance(code, ir.ArrowExpr) else code.pointer if isinstance(code, ir.DerefExpr) else None
+        )
+        if isinstance(pointer, PLACES):
+            yield pointer
+        for part in code:
+            yield from dereferences(part)
