@@ -7,13 +7,12 @@ callers is a helper: it is lowered so that calls of it can be followed.
 
 import re
 from collections.abc import Iterator
-from itertools import islice
-from typing import NamedTuple
+
+from jarvis_workers.dataflow.pointer_triggers import LEAVES, uses_doubtful_pointer
+from jarvis_workers.dataflow.text_uses import FOLLOWS, NEAR, before, first, next_use, uses
 
 LONGEST = 120_000
 SMALL, TINY = 900, 240
-TRIES = 24
-NEAR = 64
 # Fast path: every match of a pattern contains one of its words, and the search for words is much faster.
 MAKERS = (b"alloc", b"ALLOC", b"dup", b"open", b"OPEN", b"tmpfile", b"creat", b"socket", b"new")
 MAKES = re.compile(
@@ -35,8 +34,8 @@ FILLS = re.compile(
     | FREE )\s*\( | delete\b ) | =\s*\w+\s*-\s*\w""",
     re.VERBOSE,
 )
-RESULTS = (b")->", b"return *")
-RESULT_USED = re.compile(rb"\w\([^();{}]*\)->|return \*\s*[a-z_]\w*\([^;{}]*\)\s*;")
+RESULTS = (b")->", b"return *", b")]")
+RESULT_USED = re.compile(rb"\w\([^();{}]*\)->|return \*\s*[a-z_]\w*\([^;{}]*\)\s*;|\[\s*[a-z_]\w*\([^();{}]*\)\s*\]")
 COUNTED = re.compile(
     rb"(?:void|unsigned char|u_char|uint8_t|u?int8|u8|guint8|byte|BYTE)\s*\*\s*\w+\s*,\s*"
     rb"(?:const\s+)?(?:unsigned\s+)?(?:s?size_t|u?int(?:16|32|64)?(?:_t)?|u(?:16|32)|unsigned|long|short)\s+\w+\s*[,)]"
@@ -92,19 +91,6 @@ DISPOSES = re.compile(
 NULLS = (b"NULL", b"nullptr")
 NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,60}:\s*)?(?:NULL|nullptr)\s*;")
 TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
-LEAVES = re.compile(rb"\b(?!stderr\b)(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
-# The result of a call, and the tests of a pointer for NULL.
-RESULT = re.compile(rb"[;{}*\s](\w++(?:(?:->|\.)\w++)*+)\s*+=\s*+(?:\([^()]*+\)\s*+)?+[A-Za-z_]\w*+\s*+\(")
-POINTER = rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+"
-POINTER_TEST = re.compile(
-    rb"""!\s*+(?P<negated>%b)\s*+(?=[)&|;?]) | (?P<compared>%b)\s*+[!=]=\s*+(?:NULL|nullptr)\b
-    | (?:(?:if|while)\s*+\(|;|&&|\|\|)\s*+\(?(?P<plain>%b)\s*+\)?\s*+(?=&&|\|\||\)|;|\?)"""
-    % (POINTER, POINTER, POINTER),
-    re.VERBOSE,
-)
-SET = re.compile(rb"\s*+=(?!=)")
-BRACKETS = re.compile(rb"[(){}]")
-STATEMENT_MAX = 4_000
 UNSET = re.compile(
     rb"""[;{}]\s*(?!return|goto|else|case|typedef|va_list)
     (?:(?:unsigned|signed|long|short|struct|const)\s+)*\w+(?:\s+|\s*\*+\s*)(\w+)(?:\s*,\s*\*?\w+)*\s*(?=;)""",
@@ -116,10 +102,7 @@ HANDS = re.compile(
     | \*\s*\w+\s*= | \breturn\s+[-\w]+\s*;""",
     re.VERBOSE | re.IGNORECASE,
 )
-FOLLOWS = re.compile(rb"\s*(=(?!=)|\[|->|\)|;|,|.)?")
 USED = frozenset((b"->", b"[", b")", b","))
-WORD = frozenset(bytes((one,)) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-MEMBER_OR_WORD = WORD | {b".", b">"}
 
 
 def is_root(body: bytes) -> bool:
@@ -139,8 +122,7 @@ def is_root(body: bytes) -> bool:
         or _null_and_used(body)
         or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
         or _unset_and_used(body)
-        or _result_and_used(body)
-        or _tested_and_used(body)
+        or uses_doubtful_pointer(body)
     )
 
 
@@ -171,26 +153,26 @@ def _indexes_up_to_limit(body: bytes) -> bool:
     """Return whether a variable that a function limits to a constant is an index as it is, or incremented."""
     if b"]" not in body:
         return False
-    return any(name + b"]" in body or name + b"++]" in body for name, _ in _first(LIMIT, body))
+    return any(name + b"]" in body or name + b"++]" in body for name, _ in first(LIMIT, body))
 
 
 def _has_array(body: bytes) -> bool:
     """Return whether a function has an array, and copies data, indexes the array by a variable or passes it on."""
     if b"[" not in body:
         return False
-    arrays = list(_first(ARRAY, body))
+    arrays = list(first(ARRAY, body))
     return bool(arrays) and (FILLS.search(body) is not None or any(_is_reached(body, *one) for one in arrays))
 
 
 def _is_reached(body: bytes, name: bytes, end: int) -> bool:
-    at = _next(body, name, end)
+    at = next_use(body, name, end)
     while at >= 0:
         end = at + len(name)
         if INDEXED.match(body, end) or (PASSED.match(body, end) and CALLED.search(body, max(0, at - NEAR), at)):
             return True
-        if STATEMENT_END.match(body, end) and _before(body, at).endswith((b"=", b"return")):
+        if STATEMENT_END.match(body, end) and before(body, at).endswith((b"=", b"return")):
             return True
-        at = _next(body, name, end)
+        at = next_use(body, name, end)
     return False
 
 
@@ -198,10 +180,10 @@ def _released_and_used(body: bytes) -> bool:
     """Return whether a function uses what it has just released, or sets a member that it releases."""
     if not any(word in body for word in RELEASERS):
         return False
-    members = {name for name, _ in _first(RELEASES, body) if b"->" in name}
+    members = {name for name, _ in first(RELEASES, body) if b"->" in name}
     if any(name + b" = " in body for name in members):
         return True
-    return any(use.behind != b"=" for use in _uses(RELEASES, body))
+    return any(use.behind != b"=" for use in uses(RELEASES, body))
 
 
 def _copy_outlives(body: bytes) -> bool:
@@ -211,7 +193,7 @@ def _copy_outlives(body: bytes) -> bool:
     copies = [(match[1], match[2]) for match in COPIED.finditer(body)]
     return bool(copies) and any(
         _is_used_behind(body, other, end)
-        for name, end in _first(DISPOSES, body)
+        for name, end in first(DISPOSES, body)
         for pair in copies
         for other in _other_names(pair, name)
     )
@@ -229,147 +211,27 @@ def _other_names(pair: tuple[bytes, bytes], name: bytes) -> Iterator[bytes]:
 def _is_used_behind(body: bytes, name: bytes, since: int) -> bool:
     if name + b" = " + name + b"->" in body:
         return True
-    start = _next(body, name, since)
+    start = next_use(body, name, since)
     behind = FOLLOWS.match(body, start + len(name)) if start >= 0 else None
     return behind is not None and behind[1] != b"="
 
 
 def _null_and_used(body: bytes) -> bool:
     """Return whether a pointer that is set to or compared with NULL is used next, without leaving the block."""
-    for use in _uses(NULLED, body) if any(word in body for word in NULLS) else ():
+    for use in uses(NULLED, body) if any(word in body for word in NULLS) else ():
         if use.behind in USED or use.before in (b"*", b"="):
             return True
     return any(
         ((use.behind in USED and use.before != b"&") or use.before == b"*")
         and not LEAVES.search(body, use.since, body.rfind(b";", use.since, use.start) + 1)
-        for use in _uses(TESTED, body)
+        for use in uses(TESTED, body)
     )
-
-
-def _result_and_used(body: bytes) -> bool:
-    """Return whether the result of a call is dereferenced, or an index, where it is mentioned next."""
-    return any(
-        use.behind in (b"->", b"[") or use.before == b"*" or (use.before == b"[" and use.behind == b"]")
-        for use in _uses(RESULT, body)
-    )
-
-
-def _tested_and_used(body: bytes) -> bool:
-    """Return whether a pointer is dereferenced before it is tested for NULL, or behind the test without another one."""
-    if b"->" not in body:
-        return False
-    for match in islice(POINTER_TEST.finditer(body), TRIES):
-        name = match["negated"] or match["compared"] or match["plain"]
-        if name + b"->" not in body:
-            continue
-        start, end = match.start(match.lastgroup or 0), match.end()
-        before = _last_arrow(body, name, start)
-        if before >= 0 and not _is_set(body, name, before, start) and b";" in body[before:start]:
-            return True
-        is_null = match["negated"] is not None or body[match.end("compared") : end].lstrip()[:1] == b"="
-        if _outlives_test(body, name, start, end, is_null=is_null):
-            return True
-    return False
-
-
-def _outlives_test(body: bytes, name: bytes, start: int, end: int, *, is_null: bool) -> bool:
-    """Return whether a pointer is dereferenced behind the statement that a test of it decides about."""
-    head = body[max(body.rfind(b";", 0, start), body.rfind(b"{", 0, start), body.rfind(b"}", 0, start)) + 1 : end + 4]
-    behind = end if is_null and body[end:].lstrip()[:2] == b"&&" else _end_of_statement(body, end)
-    use = _next_arrow(body, name, behind) if behind >= 0 else -1
-    if use < 0 or (is_null and b"&&" not in head and LEAVES.search(body, end, behind)):
-        return False
-    again = (one["negated"] or one["compared"] or one["plain"] for one in POINTER_TEST.finditer(body, behind, use))
-    return not _is_set(body, name, behind, use) and name not in again
-
-
-def _is_set(body: bytes, name: bytes, start: int, end: int) -> bool:
-    """Return whether a pointer may be assigned between two places."""
-    at = body.find(name, start, end)
-    while at >= 0:
-        if SET.match(body, at + len(name)) or (body[:at].endswith(b"&") and not body[:at].endswith(b"&&")):
-            return True
-        at = body.find(name, at + 1, end)
-    return False
-
-
-def _last_arrow(body: bytes, name: bytes, end: int) -> int:
-    at = body.rfind(name + b"->", 0, end)
-    while at > 0 and body[at - 1 : at] in MEMBER_OR_WORD:
-        at = body.rfind(name + b"->", 0, at)
-    return at
-
-
-def _next_arrow(body: bytes, name: bytes, start: int) -> int:
-    at = body.find(name + b"->", start)
-    while at > 0 and body[at - 1 : at] in MEMBER_OR_WORD:
-        at = body.find(name + b"->", at + 1)
-    return at
-
-
-def _end_of_statement(body: bytes, at: int) -> int:
-    """Return the end of the statement whose condition contains an offset; -1 if it is in no condition, or too long."""
-    depth, braces, reach = 1, 0, at + STATEMENT_MAX
-    for match in BRACKETS.finditer(body, at, reach):
-        one = match[0]
-        if depth:
-            depth += (one == b"(") - (one == b")")
-            if not depth and body[match.end() :].lstrip()[:1] != b"{":
-                return body.find(b";", match.end(), reach)
-            if one in b"{}":
-                return -1
-            continue
-        braces += (one == b"{") - (one == b"}")
-        if not braces:
-            return match.end()
-    return -1
 
 
 def _unset_and_used(body: bytes) -> bool:
-    uses = _uses(UNSET, b";" + body)
     return any(
         use.behind not in (b"[", b".")
         and use.before not in (b"&", b">")
         and (use.behind != b"=" or use.before in (b")", b"e"))
-        for use in uses
+        for use in uses(UNSET, b";" + body)
     )
-
-
-class _Use(NamedTuple):
-    """The next mention of a name after `since`, with the tokens before and after it."""
-
-    since: int
-    start: int
-    before: bytes
-    behind: bytes
-
-
-def _uses(shape: re.Pattern[bytes], body: bytes) -> Iterator[_Use]:
-    """Yield the next mention of each name that a pattern matches."""
-    for name, since in _first(shape, body):
-        start = _next(body, name, since)
-        if start >= 0:
-            behind = FOLLOWS.match(body, start + len(name))
-            yield _Use(since, start, _before(body, start)[-1:], (behind and behind[1]) or b"")
-
-
-def _first(shape: re.Pattern[bytes], body: bytes) -> Iterator[tuple[bytes, int]]:
-    for count, match in enumerate(shape.finditer(body)):
-        if count == TRIES:
-            return
-        yield match[match.lastindex or 0], match.end()
-
-
-def _next(body: bytes, name: bytes, start: int) -> int:
-    """Return the offset of the next use of a name that is not a member, -1 if there is none."""
-    at = body.find(name, start)
-    while at >= 0:
-        end = at + len(name)
-        if body[at - 1 : at] not in MEMBER_OR_WORD and body[end : end + 1] not in WORD:
-            return at
-        at = body.find(name, end)
-    return -1
-
-
-def _before(body: bytes, start: int) -> bytes:
-    return body[max(0, start - NEAR) : start].rstrip()

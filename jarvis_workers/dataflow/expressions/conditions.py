@@ -18,6 +18,7 @@ from jarvis_workers.dataflow.queries.name_heuristics import are_both_success, is
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import are_mixed, decided, either, equal
+from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Object, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
@@ -139,13 +140,17 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
             for side, value in ((left, first), (right, second)):
                 if type(side) in COMPOSED:
                     on_comparison.happens(path, condition, side, value)
-        if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
+        if type(right) is ir.NullExpr or (right == ir.ZERO and _is_pointer(path, left, first)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)
     value = evaluate(path, condition)
     if type(condition) is ir.CallExpr:
         judged(path, condition)
     return Comparison(condition, "!=", condition, ir.ZERO, value, NULL)
+
+
+def _is_pointer(path: PathState, e: ir.Expression, value: Value) -> bool:
+    return bool(value.target or value.null) or (value is ANY and (type_of(path, e) or "").endswith("*"))
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
@@ -199,6 +204,8 @@ def _decided(compare: str, first: Value, second: Value) -> bool | None:
     if compare in ("==", "!="):
         same = False if is_code and second.range == (0, 0) else _same(first, second)
         return None if same is None else same == (compare == "==")
+    if first.null == IS_NULL and second.target and compare in (">", ">="):
+        return False
     if first.target or second.target or are_mixed(first.range, second.range):
         return None
     if is_code and second.range == (0, 0):

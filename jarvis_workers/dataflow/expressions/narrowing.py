@@ -54,20 +54,22 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     if type(one.right) not in CONSTANT:
         mirrored = MIRRORED[compare]
         keep(path, mirrored, one.right, _as_compared(path, mirrored, one, one.second), one.first)
-    if type(one.left) in ELEMENTS and one.second.range == (0, 0):
-        _note_terminator(path, one.left)
+    if type(one.left) in ELEMENTS and is_exact(one.second.range) and compare in ("==", "!="):
+        is_zero = one.second.range == (0, 0)
+        if is_zero or compare == "==":
+            _note_terminator(path, one.left, is_zero=is_zero, is_text=is_zero == (compare == "!="))
     elif type(one.right) in ELEMENTS and one.first.range == (0, 0):
-        _note_terminator(path, one.right)
+        _note_terminator(path, one.right, is_zero=True, is_text=compare != "==")
     if type(one.left) in SUMS and (one.first.taint or one.first.target):
         limit_terms(path, compare, one.left)
     if type(one.right) in SUMS and (one.second.taint or one.second.target):
         limit_terms(path, MIRRORED[compare], one.right)
 
 
-def _note_terminator(path: PathState, element: Any) -> None:
-    """Record a test of an element for 0: the code behind it knows whether the text ends in its memory.
+def _note_terminator(path: PathState, element: Any, *, is_zero: bool, is_text: bool) -> None:
+    """Record a comparison of an element with 0 or another number: the code behind it knows whether the text ends there.
 
-    A test of the first element only asks whether there is any text.
+    A test of the first element only asks whether there is any text, which `is_text` tells.
     """
     is_index = type(element) is ir.IndexExpr
     pointer = element.base if is_index else element.pointer
@@ -76,7 +78,12 @@ def _note_terminator(path: PathState, element: Any) -> None:
     value = evaluate(path, pointer)
     memory = path.object_of(value)
     is_first = value.at == (0, 0) and (not is_index or element.subscript == ir.ZERO)
-    if memory is not None and memory.full is not None and not is_first:
+    if memory is None:
+        return
+    if is_first:
+        if is_text and memory.length[0] == 0 and memory.length[1] != 0:
+            path.objects[value.target or ""] = memory._replace(length=(1, memory.length[1]))
+    elif memory.full is not None and is_zero:
         path.objects[value.target or ""] = memory._replace(full=None)
 
 
@@ -134,10 +141,14 @@ def _keep_call(path: PathState, compare: str, call: ir.CallExpr, value: Value, o
     if text is None or measured is None or start is None or start != end:
         return
     before = start // measured.element
-    most = _reach(compare, value.range, other.range)[1]
-    longest = measured.length[1]
+    least, most = _reach(compare, value.range, other.range)
+    shortest, longest = measured.length
     if most is not None and not is_in_units(most) and (longest is None or most + before < longest):
-        path.objects[text.target or ""] = measured._replace(length=(measured.length[0], most + before))
+        longest = most + before
+    if least is not None and shortest is not None and not is_in_units(least) and least + before > shortest:
+        shortest = least + before
+    if (shortest, longest) != measured.length:
+        path.objects[text.target or ""] = measured._replace(length=(shortest, longest))
 
 
 def _place_of_operand(path: PathState, e: ir.Expression) -> Place | None:

@@ -10,7 +10,7 @@ from jarvis_workers.dataflow.expressions.conditions import branch, condition_of
 from jarvis_workers.dataflow.expressions.lvalues import place_quietly
 from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, compared_with_constant
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.values import ANY, MAYBE_NULL
+from jarvis_workers.dataflow.state.values import ANY
 
 FORMS = frozenset((ir.BinaryExpr, ir.UnaryExpr, ir.AndExpr, ir.OrExpr, ir.ConditionalExpr, ir.CastExpr, ir.CallExpr))
 BOOLEANS = frozenset(("bool", "_Bool", "gboolean", "BOOL"))
@@ -39,7 +39,7 @@ def outcomes(
     if choice is None:
         return None
     is_null = isinstance(choice.then, ir.NullExpr) or isinstance(choice.otherwise, ir.NullExpr)
-    if not (is_null and to_variable) and not any(_is_undecided(path, one) for one in choice.places):
+    if not (is_null and to_variable) and not any(_is_followed(path, one) for one in choice.places):
         return None
     yes, no = branch(path, choice.condition, line)
     return [(one, choice.then) for one in yes] + [(one, choice.otherwise) for one in no]
@@ -66,11 +66,11 @@ def _choice(condition: ir.Expression | None, then: ir.Expression, otherwise: ir.
     return Choice(condition, then, otherwise, places) if condition is not None and places else None
 
 
-def _is_undecided(path: PathState, e: ir.Expression) -> bool:
-    """Return whether a place holds a result that may be NULL, or a descriptor that may be negative."""
+def _is_followed(path: PathState, e: ir.Expression) -> bool:
+    """Return whether a place holds a pointer that may be NULL, is or is not, or a descriptor that may be negative."""
     place = place_quietly(path, e)
     value = path.cells.get(place, ANY) if place is not None else ANY
-    if value.null == MAYBE_NULL:
+    if value.null:
         return True
     made = path.object_of(value)
     low, high = value.range

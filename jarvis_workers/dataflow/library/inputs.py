@@ -82,7 +82,7 @@ def _fgets(call: LibraryCall) -> Value:
     _taint(call.path, value, call.bring_in())
     limit, offset = call.value(1).range[1], offset_of(value, element)
     if bounded and limit is not None and offset is not None:
-        change(call.path, value, length=(0, offset + limit - 1))
+        change(call.path, value, length=(min(1, limit - 1), offset + limit - 1))
     return value._replace(null=0, why=None)
 
 

@@ -20,7 +20,12 @@ def _strlen(call: LibraryCall) -> Value:
         use_text(call, 0)
     low, high = text_length(call.path, call.value(0))
     target = call.object(0)
-    return Value((low if low == high else low or None, high), checked=target is not None and is_exact(target.size))
+    if target is not None and target.length[0] == 0 and target.length[1] is not None and call.value(0).at == (0, 0):
+        # What the code has written there may be empty.
+        return Value((0, high), checked=is_exact(target.size))
+    return Value(
+        (low if low == high or (low or 0) > 1 else None, high), checked=target is not None and is_exact(target.size)
+    )
 
 
 def _looks_for_end(call: LibraryCall) -> None:

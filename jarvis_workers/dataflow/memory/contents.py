@@ -52,6 +52,8 @@ def _text_behind(path: PathState, target: Object, start: Range, width: int) -> O
     if zero and whole and low is not None and low == high:
         place = low // target.element
         return target._replace(length=(place, place) if target.filled >= place else (0, place))
+    if zero and whole and target.length[1] is not None:
+        return target._replace(length=(0, target.length[1]))
     positive = value.range[0] is not None and value.range[0] > 0
     counting = positive and whole and path.machine.mode.counting
     if counting and low is not None and high is not None and low <= target.filled * width:

@@ -52,7 +52,7 @@ def _follow(
             _drop(used, changes)
         if isinstance(one, (ir.IfStmt, ir.LoopStmt)):
             for place in compared_with_constant(one.condition):
-                if place in used and place not in found:
+                if place in used and place not in found and place not in assigned((one.condition,)):
                     found[place] = LateTest(place, used[place], one.line)
         parts = OWN_PARTS.get(type(one))
         for pointer in dereferences(parts(one)) if parts is not None else ():

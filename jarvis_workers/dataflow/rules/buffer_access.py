@@ -1,7 +1,8 @@
 """flow_buffer_overflow, _overread, _underwrite and _underread: an access through a pointer leaves its object."""
 
-from jarvis_workers.dataflow.events import Access, on_access
+from jarvis_workers.dataflow.events import Access, on_access, on_unknown_access
 from jarvis_workers.dataflow.ir.expr import Expression, NameExpr, UpdateExpr
+from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.contents import is_counted
 from jarvis_workers.dataflow.memory.extents import excess, extent_of, is_declared
 from jarvis_workers.dataflow.queries.ast_queries import variables_in
@@ -40,9 +41,26 @@ def _accessed(path: PathState, access: Access, target: Object, start: Range, wid
             return
         text = f"{name} is {what} {shown_size(high + reach - size)} past its end ({shown_size(size)})"
         _past_end(path, access, text, sure, target)
+    elif access.place is not None and high is None and target.size[0] == size and _begins_behind(low, size):
+        text = f"{name} is {what} past its end ({shown_size(size)})"
+        _past_end(path, access, text, PERHAPS, target)
     elif index.taint and high is None and not index.checked:
         text = f"{name} ({shown_size(size)}) is {what} at an untrusted index without an upper bound"
         _past_end(path, access, text, UNBOUNDED, target)
+
+
+def _begins_behind(low: int | None, size: int) -> bool:
+    return low is not None and low >= size and comparable(low, size)
+
+
+@on_unknown_access
+def _before_start(path: PathState, access: Access) -> None:
+    """Report the negative result of a search as an index of any memory."""
+    low, high = access.subscript.range
+    if low is not None and low == high and low < 0 and access.subscript.why is not None:
+        rule = UNDERWRITE if access.writing else UNDERREAD
+        text = f"{text_of(access.pointer)} is {'written' if access.writing else 'read'} at the index {low}"
+        rule.report(path, path.machine.execution.line, text, since=access.subscript.why, sure=PERHAPS)
 
 
 def _check_extent(path: PathState, access: Access, target: Object, width: int) -> None:
@@ -98,7 +116,7 @@ def _sure_of(path: PathState, access: Access, *, exact: bool) -> float | None:
     """Return the confidence that the index takes the extreme of its range; None if its parts may exclude that."""
     if exact or access.subscript.taint or is_counted(path, access):
         return SURE
-    return PERHAPS if access.place is None or len(variables_in((access.place,))) <= 1 else None
+    return PERHAPS if access.place is None or len(variables_in((access.place,)) - LIBRARY.keys()) <= 1 else None
 
 
 def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:

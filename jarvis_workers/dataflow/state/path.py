@@ -245,6 +245,19 @@ class FlowRule(NamedTuple):
         if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):
             machine.findings[self.id, at] = (confidence, stations)
 
+    def report_in(
+        self,
+        machine: "AnalysisContext",
+        function: LoweredFunction,
+        line: int,
+        text: str,
+        *,
+        sure: float,
+        since: PathEvent | None = None,
+    ) -> None:
+        """Record a finding in an analyzed function that does not depend on a path."""
+        self.report(PathState(machine, Frame(function, 1)), line, text, sure=sure, since=since)
+
     def _measured(self, sure: float) -> float:
         """Return the confidence by what was measured; the order of findings of a rule stays the same."""
         share = (sure - LEAST) / (MOST - LEAST)
