@@ -11,7 +11,7 @@ WORD = frozenset(bytes((one,)) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJ
 MEMBER_OR_WORD = WORD | {b".", b">"}
 
 
-class Use(NamedTuple):
+class NextUse(NamedTuple):
     """The next mention of a name after `since`, with the tokens before and after it."""
 
     since: int
@@ -20,13 +20,13 @@ class Use(NamedTuple):
     behind: bytes
 
 
-def uses(shape: re.Pattern[bytes], body: bytes) -> Iterator[Use]:
+def uses(shape: re.Pattern[bytes], body: bytes) -> Iterator[NextUse]:
     """Yield the next mention of each name that a pattern matches."""
     for name, since in first(shape, body):
         start = next_use(body, name, since)
         if start >= 0:
             behind = FOLLOWS.match(body, start + len(name))
-            yield Use(since, start, before(body, start)[-1:], (behind and behind[1]) or b"")
+            yield NextUse(since, start, before(body, start)[-1:], (behind and behind[1]) or b"")
 
 
 def first(shape: re.Pattern[bytes], body: bytes) -> Iterator[tuple[bytes, int]]:

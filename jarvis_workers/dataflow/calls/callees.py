@@ -9,6 +9,7 @@ from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
 from jarvis_workers.dataflow.memory.pointers import escape
 from jarvis_workers.dataflow.queries.ast_queries import alias_of, variables_in
+from jarvis_workers.dataflow.queries.natures import gives
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.definitions import Callee
 from jarvis_workers.dataflow.state.path import Frame, PathState
@@ -98,8 +99,8 @@ def _class_of(path: PathState, e: Expression) -> str | None:
 def matters(path: PathState, call: CallExpr, target: Callee) -> bool:
     """Return whether to follow a call: only if it allocates or reads input, or a tracked value is passed to it."""
     function, _ = target
-    gives, names = facts_of(function).nature
-    if gives or "::" in function.name:
+    informs, names = facts_of(function).nature
+    if informs or "::" in function.name or any([type(part) is CallExpr and gives(part) for part in call.args]):
         return True
     if path.machine.rule is not None and reaches_effects(path.machine, *target):
         return True

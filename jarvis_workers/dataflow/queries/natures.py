@@ -23,15 +23,16 @@ def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
         isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
     )
     ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
-    gives = any(_gives(node) or _reads_bytes(node) for node in walk(body))
-    return constant or ends or gives or _finds_nothing(function, returned), variables_in(body)
+    informs = any(gives(node) or _reads_bytes(node) for node in walk(body))
+    return constant or ends or informs or _finds_nothing(function, returned), variables_in(body)
 
 
 def _never_returns(e: ir.Expression) -> bool:
     return isinstance(e, ir.CallExpr) and isinstance(e.callee, ir.NameExpr) and never_returns(e.callee.name)
 
 
-def _gives(node: tuple[Any, ...]) -> bool:
+def gives(node: tuple[Any, ...]) -> bool:
+    """Return whether a node is the call of a function that is named like one that allocates, opens or reads."""
     match node:
         case ir.CallExpr(callee=ir.NameExpr(name=name)):
             low = name.lower()

@@ -22,11 +22,13 @@ def _leaks(paths: Sequence[PathState], function: LoweredFunction) -> None:
         return
     for path in paths:
         _leaks_of(path, function.end)
-    for path in paths:
-        for target in path.objects.values():
-            if target.freed is not None and target.made is not None and target.made.file is None and target.family:
-                # A path releases it; those that do not are reported, or have nothing to release.
-                path.machine.prove("followed_leak", target.made.line, holds=True)
+    own = [(path, one, one.made) for path in paths for one in path.objects.values() if one.made and not one.made.file]
+    released = {made.line for _, target, made in own if target.freed is not None}
+    for path, target, made in own:
+        if made.line in released:
+            # A path releases it; those that do not are reported, or have nothing to release.
+            is_reported = bool(target.family) or target.lost or target.freed is not None
+            path.machine.prove("followed_leak", made.line, holds=is_reported)
 
 
 def _leaks_of(path: PathState, line: int) -> None:
