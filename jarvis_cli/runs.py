@@ -21,6 +21,7 @@ from jarvis_cli.kit.options import (
     RelativeTo,
     RunId,
     TableForm,
+    Verbose,
     form_of,
     is_json,
 )
@@ -149,11 +150,13 @@ def _going_on(name: str, summary: str, examples: str) -> None:
         relative_to: RelativeTo = None,
         budget: Budget = None,
         quiet: Quiet = False,
+        verbose: Verbose = False,
     ) -> int:
         from jarvis_cli.kit import run_control  # noqa: PLC0415
 
         act = run_control.resume if name == "resume" else run_control.retry
-        delivery = _delivery(output, form_of(form, as_json), fail_on, quiet=quiet, relative_to=relative_to)
+        form = form_of(form, as_json)
+        delivery = _delivery(output, form, fail_on, quiet=quiet, verbose=verbose, relative_to=relative_to)
         return act(_settings(), run, delivery, budget, quiet=quiet)
 
     command.__doc__ = summary
@@ -170,12 +173,19 @@ _going_on("retry", "Run the failed jobs of an ended run again, then report.", "j
 
 @app.command(examples=REPORT)
 def report(
-    run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False, relative_to: RelativeTo = None
+    run: RunId,
+    output: Output = None,
+    form: Form = None,
+    as_json: FormJson = False,
+    relative_to: RelativeTo = None,
+    verbose: Verbose = False,
 ) -> int:
     """Write the report of a run, or the answer of an agent; if it is running, the results so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.report(_settings(), run, _delivery(output, form_of(form, as_json), None, relative_to=relative_to))
+    return run_views.report(
+        _settings(), run, _delivery(output, form_of(form, as_json), None, verbose=verbose, relative_to=relative_to)
+    )
 
 
 app.command(epilog=DIFF_EXAMPLES)(diff)
@@ -235,9 +245,17 @@ def _settings() -> "Settings":
 
 
 def _delivery(
-    output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False, relative_to: str | None = None
+    output: str | None,
+    form: str | None,
+    fail_on: str | None,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    relative_to: str | None = None,
 ) -> "Delivery":
     from jarvis_cli.kit.report_target import delivery  # noqa: PLC0415
     from jarvis_workers.sec.severity import SEVERITIES  # noqa: PLC0415
 
-    return delivery(output, form, fail_on, None, quiet=quiet, relative_to=relative_to, levels=SEVERITIES)
+    return delivery(
+        output, form, fail_on, None, quiet=quiet, verbose=verbose, relative_to=relative_to, levels=SEVERITIES
+    )

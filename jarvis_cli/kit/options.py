@@ -127,6 +127,15 @@ Quiet = Annotated[
         rich_help_panel=REPORT,
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="List findings of low severity in text, too.",
+        rich_help_panel=REPORT,
+    ),
+]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help='Run id, id prefix, or "last".', autocompletion=runs)]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON output; same as --format json.")]
 TableForm = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table or json.")]

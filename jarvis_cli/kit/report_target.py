@@ -24,7 +24,8 @@ class Delivery:
     """Target of a report (None: standard output), its format, and the condition for failing.
 
     In formats for CI services, paths are relative to `relative_to`, by default the top of the git repository. With
-    `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. For a run that is not stored,
+    `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0; text that is not `verbose`
+    counts findings of low severity. For a run that is not stored,
     no follow-up commands are suggested. A command that names neither target nor format `is_default`. `target` is
     the text of -o for a command in another directory, None for the default.
     """
@@ -33,6 +34,7 @@ class Delivery:
     form: str
     fail_on: str | None = None
     quiet: bool = False
+    verbose: bool = False
     is_stored: bool = True
     relative_to: Path | None = None
     is_default: bool = False
@@ -57,6 +59,7 @@ def delivery(
     default_output: Path | None,
     *,
     quiet: bool = False,
+    verbose: bool = False,
     relative_to: str | None = None,
     levels: Collection[str] = (),
 ) -> Delivery:
@@ -72,6 +75,7 @@ def delivery(
         form or form_for(path, usual),
         fail_on,
         quiet,
+        verbose,
         relative_to=_base_directory(relative_to),
         is_default=output is None and form is None,
         target=str(path.absolute()) if isinstance(path, Path) else output,

@@ -7,10 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.sec.trace import TraceLocation, read_trail, without_callers
+from jarvis_workers.sec.severity import likelihood_of, score_of, severity_of
+from jarvis_workers.sec.trace import TraceLocation, is_from_outside, read_trail, without_callers
+from jarvis_workers.source.languages import is_test
 
 # The rules whose findings are redundant on a line where this rule has fired.
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
@@ -42,6 +45,20 @@ class Candidate(NamedTuple):
         """Stable identity of the finding; excludes the line number, so that edits above it do not change it."""
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
+    @property
+    def severity(self) -> str:
+        """The severity that follows from the candidate."""
+        outside, test = is_from_outside(self.trail), is_test(from_shown(self.file))
+        return derived_severity(self.pattern, self.confidence, self.cwe, outside=outside, test=test)
+
+    def severity_under(self, severities: Mapping[str, str]) -> str:
+        """Return the severity where those of some rules are configured."""
+        return severities.get(self.pattern) or self.severity
+
+    def score_under(self, severities: Mapping[str, str]) -> float:
+        """Return the confidence weighted by the severity."""
+        return score_of(self.confidence, self.severity_under(severities))
+
     def is_weaker(self, least: float) -> bool:
         """Return whether the confidence is too low; that of rules alone: what others report always counts."""
         return self.confidence < least and self.pattern not in WITHOUT_RULE
@@ -56,6 +73,15 @@ FUZZ_CRASH = "fuzz_crash"
 FOUND_BY_MODEL = frozenset({DISCOVERED, SEEN_BY_MODEL})
 # Findings of these patterns each have a title, a description and a weakness of their own, not those of a rule.
 WITHOUT_RULE = FOUND_BY_MODEL | {FUZZ_CRASH}
+
+
+def derived_severity(pattern: str, confidence: float, cwe: int, *, outside: bool, test: bool) -> str:
+    """Return the severity of a finding; of reports of models by their confidence alone, in test code medium at most."""
+    if pattern in FOUND_BY_MODEL:
+        return likelihood_of(confidence)
+    severity = severity_of(confidence, cwe, outside=outside)
+    return "medium" if test and severity == "high" else severity
+
 
 # By gid.
 Numbered = tuple[int, Candidate]
@@ -156,6 +182,25 @@ def null_source(pattern: str, steps: Sequence[TraceLocation]) -> Place | None:
     """Return the place that makes an unchecked NULL pointer, which alone identifies the root cause; None for others."""
     is_null = FAMILIES.get(pattern) == NULL_CHECK and steps and NULL in steps[0].note
     return _place(steps[0]) if is_null else None
+
+
+# The rules about an allocation that may fail, and those about NULL, which an allocation may have returned.
+OOM_RULES = frozenset(("malloc_no_null_check", "realloc_assign_back", "capacity_before_realloc"))
+ALLOCATORS = frozenset(("malloc", "calloc", "realloc", "reallocarray", "strdup", "strndup", "asprintf", "vasprintf"))
+WORD = re.compile(r"\w+")
+
+
+def needs_oom(candidate: Candidate) -> bool:
+    """Return whether a defect is a failed allocation that is not handled."""
+    return is_failed_allocation(candidate.pattern, read_trail(candidate.trail) if candidate.trail else ())
+
+
+def is_failed_allocation(pattern: str, steps: Sequence[TraceLocation]) -> bool:
+    """Return whether a finding of a rule, with its trace, is a failed allocation that is not handled."""
+    if pattern in OOM_RULES:
+        return True
+    source = WORD.search(steps[0].note) if steps and pattern in FAMILIES else None
+    return source is not None and source[0] in ALLOCATORS
 
 
 class RootCauseIds:

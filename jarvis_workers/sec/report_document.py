@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.sec.assessment import NO_VERDICT, Verdict
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.finding import Candidate, derived_severity, is_failed_allocation
 from jarvis_workers.sec.fuzzing_outcome import FuzzingOutcome
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.severity import score_of
-from jarvis_workers.sec.trace import TraceLocation
+from jarvis_workers.sec.trace import TraceLocation, is_from_outside
 
 
 class IssueSuppression(NamedTuple):
@@ -61,6 +61,18 @@ class Issue(NamedTuple):
     def opinion(self) -> Verdict:
         """The verdict; without one, a verdict that says nothing."""
         return self.verdict or NO_VERDICT
+
+    @property
+    def derived_severity(self) -> str:
+        """The severity without configuration and verdict."""
+        outside = any(is_from_outside(step.note) for step in self.path)
+        one = self.candidate
+        return derived_severity(one.pattern, one.confidence, one.cwe, outside=outside, test=self.test_code)
+
+    @property
+    def needs_oom(self) -> bool:
+        """Whether it is a failed allocation that is not handled."""
+        return is_failed_allocation(self.candidate.pattern, self.path)
 
     @property
     def is_rated(self) -> bool:

@@ -14,6 +14,11 @@ STEPS_MAX = 30
 NOTE_MAX = 200
 TRAIL_BYTES = 4096
 # As dataflow.shared_sinks writes it into the last step.
+# What the notes of a trace say of data from outside of the program: those of sources and sinks in `dataflow`.
+OUTSIDE = (
+    *("from outside", "outside data", "untrusted", "tainted", "external format", "from the bytes of"),
+    *("arbitrary number", "reads the environment", "the command line"),
+)
 OTHER_CALLERS = re.compile(r" \(also from lines? (\d+(?:, \d+)*)(?: and \d+ more)?\)$")
 
 
@@ -39,6 +44,11 @@ def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | N
 def read_trail(text: str) -> tuple[TraceLocation, ...]:
     """Return the steps of a stored trace."""
     return tuple(TraceLocation(*step) for step in json.loads(text))
+
+
+def is_from_outside(text: str | None) -> bool:
+    """Return whether data from outside lead to a candidate, as its stored trace or a note of it says."""
+    return text is not None and any(words in text for words in OUTSIDE)
 
 
 def without_callers(note: str) -> str:

@@ -12,12 +12,13 @@ from jarvis_workers.c2rust.commands import conversion_map_view
 from jarvis_workers.sec import rule_docs
 from jarvis_workers.sec.commands import explain
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.sec.severity import SEVERITIES
+from jarvis_workers.sec.severity import HARMS, SEVERITIES
 from tests.cli.commands import COPY, SYSTEM
 from tests.support.texts import said
 
 TABLE = json.loads((Path(jarvis_cli.__file__).parent / "zh.json").read_text("utf-8"))
-NAMED = {rule_docs.HEAD, *rule_docs.LANGUAGES.values(), *SEVERITIES, *conversion_map_view.HEAD}
+NAMED = {rule_docs.HEAD, rule_docs.SEVERITY, *rule_docs.LANGUAGES.values(), *conversion_map_view.HEAD}
+NAMED |= {*HARMS, *SEVERITIES}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 OWN = """\
 rules:

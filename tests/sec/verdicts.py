@@ -20,7 +20,7 @@ COPY = Candidate(
     description="Copies without a bound.",
     suggestion="Pass the size.",
     confidence=0.85,
-    cwe=120,
+    cwe=676,
 )
 TWICE = COPY._replace(
     category="memory_mgmt",

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from jarvis_workers.sec.store import candidates, verdicts
+from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.store import metric_queries, runs, workers
 from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
@@ -166,4 +167,22 @@ def test_findings_of_a_finished_run_are_counted_by_rule(store: Store) -> None:
 
     with store.read() as session:
         assert [run.id for run in metric_queries.ended_runs(session)] == [mine]
-        assert verdicts.rule_counts(session, mine) == [("unsafe_api", 0.9, 2)]
+        (counted,) = verdicts.finding_counts(session, mine)
+    assert counted == ("unsafe_api", 0.9, 120, counted.file, False, "", 2)
+
+
+def test_data_from_outside_and_test_code_count_for_the_severity_of_findings(store: Store) -> None:
+    mine = add_planned_run(store, 1)
+    packet = trail_of([(None, 3, "n is a number read from the bytes of a buffer")], "a.c")
+    near = SPOT._replace(pattern="flow_buffer_overflow", confidence=0.6, line=9)
+    commit(store, claim(store, mine)[0], near, near._replace(line=10, trail=packet))
+    run_to_its_end(store, mine)
+    with store.write() as session:
+        candidates.number(session, mine)
+
+    with store.read() as session:
+        counted = list(verdicts.finding_counts(session, mine))
+    assert sorted((one.outside, one.severity_under({})) for one in counted) == [(False, "medium"), (True, "high")]
+    assert {one.severity_under({"flow_buffer_overflow": "low"}) for one in counted} == {"low"}
+    assert counted[0]._replace(file="tests/a.c", outside=True).severity_under({}) == "medium"
+    assert counted[0]._replace(rated="low").severity_under({}) == "low"

@@ -97,7 +97,8 @@ class _Scan:
             self._problems.append(f"{shown(path)}: not scanned in full for findings: {found.problem}")
         for hit in found.hits:
             if hit.suppressed is None and hit.confidence >= LEAST:
-                yield RULES_BY_PATTERN[hit.pattern].category, severity_of(hit.confidence)
+                rule = RULES_BY_PATTERN[hit.pattern]
+                yield rule.category, severity_of(hit.confidence, rule.cwe)
 
 
 def _severities(side: Counter[Kind], category: str) -> SeverityCounts:

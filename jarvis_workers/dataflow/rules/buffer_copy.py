@@ -34,7 +34,7 @@ def _written(call: LibraryCall, place: int, amount: Range, certain: bool) -> Non
     much = most(amount) if certain else low
     if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):
         exact = low is not None and low > left
-        text = f"{'writes' if exact and certain else 'may write'} {shown_excess(much, left)}"
+        text = f"{'writes' if exact and certain else 'may write'} {shown_excess(much, left)}{_by_whom(call)}"
         call.report(OVERFLOW, text, since=target.made, sure=EXACT if exact else PERHAPS)
 
 
@@ -54,7 +54,13 @@ def _read(call: LibraryCall, place: int, amount: Range) -> None:
     left, much = room(call.value(place), target), most(amount)
     if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):
         sure = READ if amount[0] == amount[1] else PERHAPS_READ
-        call.report(OVERREAD, f"reads {shown_excess(much, left)}", since=target.made, sure=sure)
+        call.report(OVERREAD, f"reads {shown_excess(much, left)}{_by_whom(call)}", since=target.made, sure=sure)
+
+
+def _by_whom(call: LibraryCall) -> str:
+    """Return that the length of a call comes from outside, for its text."""
+    is_outside = any(value.taint and value.target is None for value in call.values)
+    return ", by an untrusted length" if is_outside else ""
 
 
 @on_read_start

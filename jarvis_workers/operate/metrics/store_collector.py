@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from jarvis_workers import telemetry
 from jarvis_workers.errors import StoreError
 from jarvis_workers.sec.runs.scan_runs import has_findings
-from jarvis_workers.sec.severity import SEVERITIES, severity_of
+from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.store import verdicts
 from jarvis_workers.store import metric_queries as queries
@@ -97,8 +97,7 @@ class StoreReader:
             if self.clock() >= give_up:
                 break
             with store.read() as session:
-                rules = verdicts.rule_counts(session, key[0])
-            self._counted[key] = _by_severity(ended[key], rules)
+                self._counted[key] = _by_severity(ended[key], verdicts.finding_counts(session, key[0]))
         self._complete = {(run.kind, key) for key, run in ended.items() if key in self._counted and run.state == "done"}
 
 
@@ -119,13 +118,13 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
     return merged
 
 
-def _by_severity(run: queries.EndedRun, rules: Sequence[verdicts.RuleCount]) -> Counter[tuple[str, str]]:
+def _by_severity(run: queries.EndedRun, found: Iterable[verdicts.FindingCount]) -> Counter[tuple[str, str]]:
     """Count the findings of a run under its own severities and threshold of confidence."""
     options = SecOptions.decode(json.loads(run.options))
     result = Counter[tuple[str, str]]()
-    for rule in rules:
-        if rule.confidence >= options.min_confidence:
-            result[run.kind, options.rules.severity.get(rule.pattern) or severity_of(rule.confidence)] += rule.findings
+    for one in found:
+        if one.confidence >= options.min_confidence:
+            result[run.kind, one.severity_under(options.rules.severity)] += one.findings
     return result
 
 

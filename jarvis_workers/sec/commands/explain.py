@@ -119,7 +119,7 @@ def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
 
 
 def _weight(rule: Rule, severity: str | None, say: Words) -> str:
-    level = say(severity or severity_of(rule.confidence))
+    level = say(severity or severity_of(rule.confidence, rule.cwe))
     text = "{severity}; confidence {confidence} before the context is considered"
     line = say(text, confidence=f"{rule.confidence:.2f}", severity=level)
     return f"{line}{say(', set in your settings')}" if severity else line

@@ -22,6 +22,7 @@ from jarvis_cli.kit.options import (
     Output,
     Quiet,
     RelativeTo,
+    Verbose,
     Where,
 )
 from jarvis_workers.depth import Depth
@@ -43,7 +44,7 @@ class ScanCommandOptions(CommandOptions):
     order = (
         "paths path root include exclude default_excludes languages baseline since compile_commands "
         "rules exclude_rules only project_rules depth min_confidence triage no_triage learned "
-        "output form as_json relative_to fail_on lang quiet profile processes cache label name where detach"
+        "output form as_json relative_to fail_on lang quiet verbose profile processes cache label name where detach"
     )
     options: SecOptions = field(default_factory=SecOptions)
     paths: Annotated[
@@ -137,6 +138,7 @@ class ScanCommandOptions(CommandOptions):
     fail_on: FailOn = None
     lang: Lang = None
     quiet: Quiet = False
+    verbose: Verbose = False
     processes: Annotated[
         int | None,
         _option(EXECUTION, "--processes", "-j", min=0, metavar="NUMBER", help="Number of parallel processes; 0: none."),

@@ -38,15 +38,16 @@ def relative_to(facts: Mapping[str, Any], run: Run, base: Path | None) -> dict[s
 
 def report_text(body: ReportBody, run: Mapping[str, Any], delivery: Delivery, prefix: str) -> Iterator[str]:
     """Yield a text report; on a terminal it is limited and coloured."""
+    low = delivery.verbose or delivery.fail_on == "low"
     if delivery.output is not None:
-        return render_text(body, run, TextOptions(prefix))
+        return render_text(body, run, TextOptions(prefix, low=low))
     if delivery.quiet:
         options = TextOptions(prefix, least=delivery.fail_on, concise=True)
     elif sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
-        options = TextOptions(prefix, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)
+        options = TextOptions(prefix, low=low, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)
     else:
-        options = TextOptions(prefix)
+        options = TextOptions(prefix, low=low)
     if not use_colour(sys.stdout):
         return render_text(body, run, options)
     return (f"{paint(line)}\n" for line in text_lines(body, run, options))

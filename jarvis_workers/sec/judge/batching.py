@@ -12,18 +12,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import chain
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import FAMILIES, FOUND_BY_MODEL, NULL_CHECK, Candidate, defect_of
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, defect_of, needs_oom
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.trace import read_trail
 
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
-WORD = re.compile(r"\w+")
-# The rules about an allocation that may fail, and those about NULL, which an allocation may have returned.
-OOM_RULES = frozenset(("malloc_no_null_check", "realloc_assign_back", "capacity_before_realloc"))
-NULL_RULES = frozenset(rule for rule, family in FAMILIES.items() if family == NULL_CHECK)
-ALLOCATORS = frozenset(("malloc", "calloc", "realloc", "reallocarray", "strdup", "strndup", "asprintf", "vasprintf"))
 NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match", "defined"])
 
 
@@ -64,7 +58,7 @@ class CandidateBatch(NamedTuple):
 
 def place_of(gid: int, candidate: Candidate, severities: Mapping[str, str], *, is_reported: bool = False) -> Member:
     """Return the planning fields of a candidate; `severities` are the configured severities of rules."""
-    score = score_of(candidate.confidence, severities.get(candidate.pattern))
+    score = candidate.score_under(severities)
     defect = defect_of(candidate)
     family, source, sink = defect.cause
     cause = Shared(family, f"{source} {sink}", source[0])
@@ -123,15 +117,6 @@ def is_plain(candidates: Sequence[Candidate]) -> bool:
 def kind_of(candidate: Candidate) -> tuple[str, str | None]:
     """Return the rule and the sink of a candidate; the sink is None if it is ambiguous."""
     return candidate.pattern, _sink(candidate)
-
-
-def needs_oom(candidate: Candidate) -> bool:
-    """Return whether a defect is a failed allocation that is not handled."""
-    if candidate.pattern in OOM_RULES:
-        return True
-    steps = read_trail(candidate.trail) if candidate.trail and candidate.pattern in NULL_RULES else ()
-    source = WORD.search(steps[0].note) if steps else None
-    return source is not None and source[0] in ALLOCATORS
 
 
 def _cause(place: Member) -> Shared:

@@ -38,7 +38,6 @@ from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, Place, defect_of
 from jarvis_workers.sec.judge.batching import is_plain, kind_of
-from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 
@@ -299,7 +298,7 @@ def _candidate_line(located: LocatedCandidate, severities: Mapping[str, str]) ->
         "pattern": candidate.pattern,
         **where,
         "confidence": candidate.confidence,
-        "severity": severities.get(candidate.pattern) or severity_of(candidate.confidence),
+        "severity": candidate.severity_under(severities),
         "evidence": _code(candidate),
     }
     return "; ".join(f"{name}: {plain(str(value))}" for name, value in fields.items())

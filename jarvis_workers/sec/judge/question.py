@@ -16,7 +16,6 @@ from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import ROOM, CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.severity import severity_of
 from jarvis_workers.sec.trace import other_callers, read_trail, without_callers
 
 PLACES_MAX = 12
@@ -60,7 +59,7 @@ class ClusterQuestion:
         return "\n".join(dict.fromkeys(rules))
 
     def severity(self, candidate: Candidate) -> str:
-        return self.severities.get(candidate.pattern) or severity_of(candidate.confidence)
+        return candidate.severity_under(self.severities)
 
     @property
     def defects(self) -> list[list[Numbered]]:

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from jarvis_workers.models.platforms.protocol import estimate
-from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.batching import needs_oom
+from jarvis_workers.sec.finding import Candidate, needs_oom
 
 LINES_MAX = 20
 

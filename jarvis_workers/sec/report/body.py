@@ -29,7 +29,7 @@ from jarvis_workers.sec.report_document import (
     Summary,
     SuppressionRemark,
 )
-from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, score_of, severity_of
+from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, score_of
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.sec.triage_states import NOTHING_JUDGED, TriageVerdict
@@ -285,7 +285,7 @@ def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
 
 def _weigh(candidate: Candidate, severities: Severities, rated: str | None = None) -> tuple[str, float]:
     """Return severity and score; `rated` is the severity of a verdict."""
-    severity = rated or severities.get(candidate.pattern) or severity_of(candidate.confidence)
+    severity = rated or candidate.severity_under(severities)
     return severity, score_of(candidate.confidence, severity)
 
 

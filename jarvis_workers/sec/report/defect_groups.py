@@ -18,8 +18,8 @@ class DefectGroup(NamedTuple):
 def defect_groups(issues: Iterable[Issue], weight: Callable[[Issue], Any] | None = None) -> list[DefectGroup]:
     """Return the findings grouped by root cause, in the order of their first finding.
 
-    The first finding of a group is the one with the least `weight`, without one that comes first.  Findings of older
-    reports, which have no root cause, are alone.
+    The first finding of a group is the one with the least `weight`, without one that comes first; the others are in the
+    order of files.  Findings of older reports, which have no root cause, are alone.
     """
     numbered = list(enumerate(issues))
     members: defaultdict[str, list[tuple[int, Issue]]] = defaultdict(list)
@@ -28,7 +28,8 @@ def defect_groups(issues: Iterable[Issue], weight: Callable[[Issue], Any] | None
     groups = []
     for those in members.values():
         lead, issue = min(those, key=lambda one: weight(one[1])) if weight else those[0]
-        groups.append((lead, DefectGroup(issue, tuple(other for place, other in those if place != lead))))
+        others = sorted((other for place, other in those if place != lead), key=lambda other: other.gid)
+        groups.append((lead, DefectGroup(issue, tuple(others))))
     return [group for _, group in sorted(groups, key=lambda entry: entry[0])]
 
 

@@ -89,8 +89,8 @@ def rule_texts(issue: Issue, say: Words = ENGLISH) -> tuple[str, str]:
 
 
 def _is_configured(issue: Issue) -> bool:
-    """Return whether the user configured the rule's severity, which otherwise follows from the confidence."""
-    return bool(issue.severity != severity_of(issue.candidate.confidence) and not issue.is_rated)
+    """Return whether the user configured the rule's severity, which otherwise follows from the finding."""
+    return bool(issue.severity != issue.derived_severity and not issue.is_rated)
 
 
 def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
@@ -98,8 +98,8 @@ def _rule_text(rule: str, issue: Issue, severities: set[str]) -> RuleText:
     if issue.candidate.pattern in WITHOUT_RULE:
         return _weakness_text(rule, issue, min(severities) if len(severities) == 1 else None)
     table_rule = RULES_BY_PATTERN.get(issue.candidate.pattern)
-    severity = issue.severity if _is_configured(issue) else severity_of((table_rule or issue.candidate).confidence)
     source = table_rule or issue.candidate
+    severity = issue.severity if _is_configured(issue) else severity_of(source.confidence, source.cwe)
     title = table_rule.title if table_rule else title_of(issue.candidate.description)
     fields = {name: getattr(source, name) for name in RuleText._fields[1:] if hasattr(source, name)}
     return RuleText(**{**fields, "id": rule, "severity": severity, "title": title})

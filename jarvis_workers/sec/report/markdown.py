@@ -34,6 +34,7 @@ from jarvis_workers.sec.report.verdicts import (
     counts,
     has_verdicts,
     lead,
+    listed_findings,
     model_usage_facts,
     urgency,
     warnings,
@@ -54,7 +55,8 @@ def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
 
 
 def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
-    summary, issues, texts = body.summary, body.issues, _texts(body.issues, say)
+    issues = listed_findings(body)
+    summary, texts = body.summary, _texts(issues, say)
     judged = has_verdicts(summary)
     yield from _verdict(summary, run, say)
     yield from (f"> {prose(note)}" for note in scope_notes(run, say))

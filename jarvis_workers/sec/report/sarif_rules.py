@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.escape import fenced, prose
 from jarvis_workers.sec.report.fired_rules import RuleText
-from jarvis_workers.sec.severity import severity_of
+from jarvis_workers.sec.severity import likelihood_of
 
 Part = dict[str, Any]
 
@@ -32,7 +32,7 @@ def describe(rule: RuleText, weaknesses: Sequence[int]) -> Part:
                 rule.category,
                 *([f"external/cwe/cwe-{rule.cwe:03}"] if rule.cwe else []),
             ],
-            "precision": severity_of(rule.confidence),
+            "precision": likelihood_of(rule.confidence),
             # Without it, GitHub shows the level of each result: the severity of one finding is not that of another.
             **({"security-severity": SECURITY_SEVERITY[rule.severity]} if rule.severity else {}),
         },

@@ -10,7 +10,6 @@ from the scanned tree is made printable and kept on one line.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import groupby
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -88,14 +87,15 @@ Line = tuple[Span, ...]
 class TextOptions:
     """Limits on the parts of a report that are written.
 
-    `prefix` is prepended to file names.  Findings below the severity `least` are not listed.  With `concise` there is
-    neither code nor summary.  At most `most` findings are listed, those with the highest scores, and at most `names`
-    files of each kind; None means no limit.  Lines of code are cut at `width` columns, and lines of the summary are
-    wrapped there.
+    `prefix` is prepended to file names.  Findings below the severity `least` are not listed; unless `low`, those of low
+    severity that nobody confirmed are only counted.  With `concise` there is neither code nor summary.  At most `most`
+    findings are listed, the worst, and at most `names` files of each kind; None means no limit.  Lines of code are cut
+    at `width` columns, and lines of the summary are wrapped there.
     """
 
     prefix: str = ""
     least: str | None = None
+    low: bool = True
     concise: bool = False
     most: int | None = None
     names: int | None = None
@@ -114,7 +114,7 @@ def render_text(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> It
 def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Iterator[Line]:
     """Yield the lines of a report."""
     say, body = words_of(run), below(options.prefix, body)
-    listed, hidden = _chosen(listed_findings(body), options)
+    listed, hidden, low = _chosen(listed_findings(body), options)
     groups = [DefectGroup(issue) for issue in listed] if options.concise else defect_groups(listed, urgency)
     for number, (_, those) in enumerate(groupby(groups, key=lambda group: group.issue.candidate.file)):
         if number and not options.concise:
@@ -128,6 +128,8 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
     if not options.concise:
         if listed:
             yield ()
+        if low:
+            yield (Span(say("{number} of low severity not listed: -v", number=f"{low:,}")),)
         for note in scope_notes(run, say):
             yield from _wrapped((Span(note),), options.width)
         for line in _summary(body, run, hidden, options, say):
@@ -150,13 +152,18 @@ def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
     yield from ((Span(part.replace(GLUE, " "), role),) for part in more)
 
 
-def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int]:
-    """Return the findings to list, in their order, and the number of the others."""
-    listed = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
+def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int, int]:
+    """Return the findings to list, the worst first, the number of others, and that of those of low severity."""
+    fitting = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
+    listed = fitting if options.low else [issue for issue in fitting if not _is_low(issue)]
+    low = len(fitting) - len(listed)
     if options.most is None or len(listed) <= options.most:
-        return listed, 0
-    worst = nsmallest(options.most, range(len(listed)), key=lambda place: (*urgency(listed[place]), place))
-    return [listed[place] for place in sorted(worst)], len(listed) - options.most
+        return listed, 0, low
+    return listed[: options.most], len(listed) - options.most, low
+
+
+def _is_low(issue: Issue) -> bool:
+    return issue.severity == "low" and issue.status == "heuristic"
 
 
 def _finding(issue: Issue, title: str, say: Words) -> Line:

@@ -10,6 +10,7 @@ from typing import Any
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, ReadingOutcome, ReportBody, Summary
+from jarvis_workers.sec.severity import WORST_HARM_FIRST, harm_of
 from jarvis_workers.words import ENGLISH, Words, cost_text
 
 Part = Mapping[str, Any]
@@ -81,9 +82,13 @@ def exposure_rank(issue: Issue) -> int:
 
 
 def urgency(issue: Issue) -> tuple[float, ...]:
-    """Sort key of the worst finding first: by status (proved, confirmed, ...), severity, exposure and score."""
+    """Sort key of the worst finding first: status (proved, confirmed, ...), severity, exposure, likelihood, harm.
+
+    Failed allocations come last among those of a severity.
+    """
     is_rare, severity = issue.opinion.exposure in RARE_EXPOSURES, WORST_FIRST.index(issue.severity)
-    return rank(issue), is_rare, severity, exposure_rank(issue), -issue.score
+    harm = WORST_HARM_FIRST.index(harm_of(issue.candidate.cwe))
+    return rank(issue), is_rare, severity, exposure_rank(issue), issue.needs_oom, -issue.score, harm
 
 
 def worst_first(issues: Iterable[Issue]) -> list[Issue]:
@@ -92,8 +97,8 @@ def worst_first(issues: Iterable[Issue]) -> list[Issue]:
 
 
 def listed_findings(body: ReportBody) -> Sequence[Issue]:
-    """Return the findings in the order in which people read them: worst first if there are verdicts, else by file."""
-    return worst_first(body.issues) if has_verdicts(body.summary) else body.issues
+    """Return the findings in the order in which people read them: worst first."""
+    return worst_first(body.issues)
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:

@@ -18,7 +18,7 @@ from jarvis_workers.sec.finding import pattern_of
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.run_reports.baselines import SARIF_FINGERPRINT, load_report
-from jarvis_workers.sec.severity import WEIGHTS, severity_of
+from jarvis_workers.sec.severity import WEIGHTS, likelihood_of
 
 NUMBER = re.compile(r"[\d,]+")
 CWE_TAG = "external/cwe/cwe-"
@@ -129,7 +129,7 @@ def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str
 def _severity(score: float, confidence: float) -> str:
     """Return the severity, derived from the score, which is the confidence times the weight of the severity."""
     weight = round(score / confidence) if confidence else 0
-    return next((name for name, value in WEIGHTS.items() if value == weight), severity_of(confidence))
+    return next((name for name, value in WEIGHTS.items() if value == weight), likelihood_of(confidence))
 
 
 def _file(place: Part, prefix: str) -> str:

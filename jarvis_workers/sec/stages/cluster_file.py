@@ -37,7 +37,6 @@ from jarvis_workers.sec.judge.clustering import (
     without_model,
 )
 from jarvis_workers.sec.judge.function_groups import by_function
-from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.stages.candidates import counted_of, some_of
 from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.payloads import ClusterPayload, VerifyPayload
@@ -202,9 +201,7 @@ def _parts(work: ClusterWork, one: Cluster, plan: _VerificationPlan) -> Iterator
 
 def _verify(work: ClusterWork, one: Cluster) -> NewJob:
     members = [candidate for gid, candidate in work.numbered if gid in one.gids]
-    score = max(
-        score_of(candidate.confidence, work.options.rules.severity.get(candidate.pattern)) for candidate in members
-    )
+    score = max(candidate.score_under(work.options.rules.severity) for candidate in members)
     label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
     return NewJob(
         VERIFY_STAGE,

@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, defect_of
-from jarvis_workers.sec.judge.batching import needs_oom
+from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate, Numbered, defect_of, needs_oom
 from jarvis_workers.sec.proof.weaknesses import is_provable
-from jarvis_workers.sec.severity import is_at_least, score_of, severity_of
+from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.store import proofs, verdicts
@@ -75,7 +74,7 @@ def untried_places(session: "Session", run: Run, options: JudgeOptions) -> Itera
     confirmed = [gid for gid, status in statuses.items() if status == "confirmed" and gid not in tried]
     ratings = {gid: VerdictRating(*one) for gid, one in verdicts.ratings(session, run.id).items()}
     for (file, line), found in places_to_prove(some_of(session, run, confirmed), options, ratings).items():
-        score = max(score_of(one.confidence, options.rules.severity.get(one.pattern)) for _, one in found)
+        score = max(one.score_under(options.rules.severity) for _, one in found)
         yield ProofPlace(file, line, tuple(gid for gid, _ in found), score)
 
 
@@ -89,7 +88,7 @@ def can_have_proof(candidate: Candidate, options: JudgeOptions) -> bool:
 def reason_without_proof(candidate: Candidate, options: JudgeOptions, rating: VerdictRating = UNRATED) -> str:
     """Return why no proof of a confirmed finding is asked for, "" if one is."""
     least = options.prove or "high"
-    severity = rating.severity or options.rules.severity.get(candidate.pattern) or severity_of(candidate.confidence)
+    severity = rating.severity or candidate.severity_under(options.rules.severity)
     if not is_at_least(severity, least):
         return NOT_ASKED.format(f"its severity is below {least} (--prove)")
     if candidate.language != "c/cpp":

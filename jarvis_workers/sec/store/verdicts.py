@@ -1,28 +1,43 @@
 """Verdicts: insert the verdicts of a job, read the verdicts of a run in gid order."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, and_, func, select
+from sqlalchemy import Row, and_, case, func, or_, select
 from sqlalchemy import insert as insert_into
 
+from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.assessment import Verdict
+from jarvis_workers.sec.finding import derived_severity
 from jarvis_workers.sec.store.tables import CANDIDATE, VERDICT
+from jarvis_workers.sec.trace import OUTSIDE
+from jarvis_workers.source.languages import is_test
 from jarvis_workers.store.record_columns import record_row
 from jarvis_workers.store.session import Session
 from jarvis_workers.store.sql import chunked
 
 READ_ROWS = 500
-DISMISSED = "dismissed"
+DISMISSED, CONFIRMED = "dismissed", "confirmed"
 COLUMNS = tuple(column for column in VERDICT.c if column.key in Verdict._fields)
 
 
-class RuleCount(NamedTuple):
-    """The number of findings of a rule with a given confidence."""
+class FindingCount(NamedTuple):
+    """The number of findings that have the same severity; `rated` is that of a verdict, "" without one."""
 
     pattern: str
     confidence: float
+    cwe: int
+    file: str
+    outside: bool
+    rated: str
     findings: int
+
+    def severity_under(self, severities: Mapping[str, str]) -> str:
+        """Return the severity where those of some rules are configured."""
+        derived = derived_severity(
+            self.pattern, self.confidence, self.cwe, outside=self.outside, test=is_test(from_shown(self.file))
+        )
+        return self.rated or severities.get(self.pattern) or derived
 
 
 def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[Verdict]) -> None:
@@ -90,11 +105,17 @@ def sandboxes(session: Session, run_id: str) -> list[str]:
     return sorted(session.execute(query).scalars())
 
 
-def rule_counts(session: Session, run_id: str) -> list[RuleCount]:
-    """Return the number of findings of a finished run by rule and confidence, without suppressed or dismissed ones."""
+def finding_counts(session: Session, run_id: str) -> Iterator[FindingCount]:
+    """Yield the numbers of findings of a finished run by what decides their severity, without suppressed ones.
+
+    Neither are dismissed ones counted.
+    """
     verdict = and_(VERDICT.c.run_id == CANDIDATE.c.run_id, VERDICT.c.gid == CANDIDATE.c.gid)
     shown = (CANDIDATE.c.run_id == run_id) & CANDIDATE.c.gid.is_not(None) & CANDIDATE.c.suppressed.is_(None)
-    counted: Any = select(CANDIDATE.c.pattern, CANDIDATE.c.confidence, func.count())
-    counted = counted.outerjoin(VERDICT, verdict).where(shown, func.coalesce(VERDICT.c.status, "") != DISMISSED)
-    rows = session.execute(counted.group_by(CANDIDATE.c.pattern, CANDIDATE.c.confidence))
-    return [RuleCount(pattern, float(confidence), int(count)) for pattern, confidence, count in rows]
+    outside = or_(*(CANDIDATE.c.trail.contains(words) for words in OUTSIDE)).label("outside")
+    rated = case((VERDICT.c.status == CONFIRMED, VERDICT.c.severity), else_="").label("rated")
+    key: Any = (CANDIDATE.c.pattern, CANDIDATE.c.confidence, CANDIDATE.c.cwe, CANDIDATE.c.file, outside, rated)
+    counted = select(*key, func.count()).outerjoin(VERDICT, verdict)
+    counted = counted.where(shown, func.coalesce(VERDICT.c.status, "") != DISMISSED).group_by(*key)
+    for row in session.execute(counted.execution_options(yield_per=READ_ROWS)):
+        yield FindingCount(*row)._replace(outside=bool(row.outside))

@@ -17,7 +17,7 @@ COPY = Candidate(
     description="copies without a bound",
     suggestion="pass the size",
     confidence=0.85,
-    cwe=120,
+    cwe=676,
 )
 UNWRAP = COPY._replace(language="rust", category="error_handling", pattern="unwrap_expect", file="a.rs", cwe=703)
 
@@ -48,7 +48,7 @@ def test_an_issue_says_everything_about_its_candidate():
         "severity": "high",
         "score": 2.55,
         "status": "heuristic",
-        "cwe": 120,
+        "cwe": 676,
         "fingerprint": COPY.fingerprint,
         "root_cause": "D94a5f6a51b",
     }

@@ -50,7 +50,7 @@ TOLD = (
     Shown("d.c:3", "The title is written without its terminator", 170, "medium"),
     Shown("e.c:4", "A length of -1 writes before the block", 787, "high"),
 )
-WORST_FIRST = ["A length of -1", "The length of", "A name with", "Prefixing", "The title", "A negative"]
+WORST_FIRST = ["A length of -1", "A name with", "The length of", "Prefixing", "The title", "A negative"]
 
 
 def candidate(one: Shown) -> Candidate:

@@ -27,7 +27,7 @@ COPY = Candidate(
     description="Copies without a bound.",
     suggestion="Pass the size.",
     confidence=0.85,
-    cwe=120,
+    cwe=676,
 )
 RUN = {
     "id": "a1b2",
@@ -62,13 +62,13 @@ def id_of(candidate):
 
 def many(number):
     """Findings in five directories, of three rules, in all severities."""
-    rules = (("unsafe_api", "unsafe_api"), ("atoi_family", "input_validation"), ("realloc_assign_back", "memory_mgmt"))
+    rules = (("unsafe_api", "unsafe_api"), ("atoi_family", "input_validation"), ("uaf_suspect", "memory_mgmt"))
     for place in range(number):
         pattern, category = rules[place % 3]
         yield copy(
             pattern=pattern,
             category=category,
-            file=f"{('src/net', 'src/fs', 'lib', 'deps/lua', 'tests')[place % 5]}/module_{place % 700}.c",
+            file=f"{('src/net', 'src/fs', 'lib', 'deps/lua', 'app')[place % 5]}/module_{place % 700}.c",
             line=1 + place,
             evidence=f"strcpy(target_{place}, source);",
             confidence=(0.9, 0.7, 0.5, 0.65)[place % 4],

@@ -31,7 +31,7 @@ COPY = Candidate(
     description="Copies without a bound.",
     suggestion="Pass the size.",
     confidence=0.85,
-    cwe=120,
+    cwe=676,
 )
 RUN = {
     "id": "a1",

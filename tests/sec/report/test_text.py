@@ -22,7 +22,7 @@ COPY = Candidate(
     description="Copies without a bound.",
     suggestion="Pass the size.",
     confidence=0.85,
-    cwe=120,
+    cwe=676,
 )
 WEAK = COPY._replace(file="map.c", line=7, pattern="own_rule", confidence=0.5, evidence="x();")
 
@@ -59,12 +59,12 @@ def test_quiet_text_has_the_findings_of_a_severity_alone():
     assert text(body_of(WEAK), least="high", concise=True) == ""
 
 
-def test_of_many_findings_the_worst_are_listed_in_their_order_and_the_rest_is_counted():
+def test_of_many_findings_the_worst_are_listed_and_the_rest_is_counted():
     many = [WEAK._replace(line=line) for line in range(1, 50)]
 
     shown = text(body_of(*many, COPY), most=2)
 
-    assert [line.partition(": ")[0] for line in shown.splitlines() if "]" in line] == ["map.c:1", "list.c:40"]
+    assert [line.partition(": ")[0] for line in shown.splitlines() if "]" in line] == ["list.c:40", "map.c:1"]
     assert "Listed: the 2 worst; 48 more.\n" in shown
     assert "Rules: own_rule 49, unsafe_api 1\n" in shown
     assert shown.endswith("50 findings in 3 files: 1 high, 49 low\n")
@@ -173,6 +173,28 @@ def test_hostile_names_and_code_stay_on_their_line():
     assert "\x1b" not in shown
     assert "\\n" in shown
     assert shown.splitlines()[0].startswith("a\\n\\x1b[2J.c:40: high: ")
+
+
+def test_findings_of_low_severity_are_counted_unless_they_are_asked_for_or_confirmed():
+    body = body_of(COPY, WEAK, WEAK._replace(line=8))
+
+    assert "map.c" in text(body)
+    shown = text(body, low=False)
+    assert "map.c" not in shown
+    assert shown.splitlines()[2:4] == ["", "2 of low severity not listed: -v"]
+    assert shown.endswith("3 findings in 3 files: 1 high, 2 low\n")
+    assert text(body_of(WEAK), low=False).splitlines()[0] == "1 of low severity not listed: -v"
+    confirmed = body._replace(issues=[one._replace(status="confirmed") for one in body.issues])
+    assert text(confirmed, low=False).count("map.c") == 2
+
+
+def test_unchecked_allocations_come_after_other_findings_of_their_severity():
+    oom = COPY._replace(file="a.c", pattern="malloc_no_null_check", cwe=690, confidence=0.95)
+    packet = trail_of([("b.c", 3, "n is a number read from the bytes of a buffer")], "b.c")
+    length = COPY._replace(file="b.c", pattern="flow_buffer_overflow", cwe=787, confidence=0.41, trail=packet)
+
+    lines = text(body_of(oom, length)).splitlines()
+    assert [line.partition(": ")[0] for line in lines if "]" in line] == ["b.c:40", "a.c:40"]
 
 
 def test_a_root_cause_is_one_finding_with_its_other_places_below():

@@ -99,7 +99,7 @@ def test_a_report_in_chinese_says_the_same_of_the_same_findings():
     assert chinese.startswith("# 安全报告\n\n**3 个文件中：2 个已确认的问题，1 个待复核，2 个未定论。**")
     assert "未定论：2 个问题。" in chinese
     assert "没有结论，这并不等于安全。" in chinese
-    assert "，CWE-120" in chinese
+    assert "，CWE-676" in chinese
     assert ", CWE" not in chinese
     for same in ("`strcpy(d, s);`", "The stack is overwritten.", "Copies without a bound.", "too large", "C3795a7"):
         assert english.count(same) == chinese.count(same) > 0

@@ -304,6 +304,6 @@ def planned(*confidences: float, limit: int | None = None) -> list[tuple[str, in
 
 
 def test_the_worst_score_is_the_weight_and_the_limit_cuts() -> None:
-    assert planned(0.5, 0.9, 0.7, limit=2) == [("a.c", 270, [1, 2]), ("a.c", 140, [3])]
+    assert planned(0.5, 0.9, 0.6, limit=2) == [("a.c", 270, [1, 2]), ("a.c", 120, [3])]
     assert planned(0.5, 0.9, limit=1) == [("a.c and 1 more", 270, [1, 2])]
     assert [len(gids) for _, _, gids in planned(*[0.5] * 60)] == [50, 10]
