@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.calls.taint_rules import TaintRule, names_called, w
 from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult, room_for_calls
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.state.definitions import ENDING, STATIC, Lookup
-from jarvis_workers.dataflow.triggers import LONGEST, is_helper, is_root, reads_counted_buffer
+from jarvis_workers.dataflow.triggers import HEAD_MAX, LONGEST, has_lifetimes, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import MANY_MARKS, Function
 from jarvis_workers.source.grammar_files import base_language, c_text
@@ -58,8 +58,11 @@ DECIDING_FILES = {
 class FunctionSelection:
     """Selects the functions of a file that are worth lowering, by their masked text."""
 
-    def __init__(self, text: bytes, names: frozenset[bytes]) -> None:
+    def __init__(self, text: bytes, names: frozenset[bytes], *, cpp: bool = False) -> None:
         self._text = text
+        self._cpp = cpp
+        # By the offsets of bodies: the functions of C++ whose lifetimes are looked at.
+        self._lives: set[int] = set()
         self._words = words_for(text, names)
         # By the offsets of bodies: the roots, and the names of a project's own rules that functions call.
         self._roots: set[int] = set()
@@ -73,14 +76,16 @@ class FunctionSelection:
         called = names_called(body, self._words) if self._words else []
         if called:
             self._marks[function.body[0]] = called
+        if self._cpp and has_lifetimes(self._text[max(0, function.start - HEAD_MAX) : function.body[0]], body):
+            self._lives.add(function.body[0])
         if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
             self._roots.add(function.body[0])
             return True
-        return bool(called) or is_helper(body)
+        return bool(called) or function.body[0] in self._lives or is_helper(body)
 
     def mark(self, functions: list[dict[str, Any]]) -> None:
-        """Set "root" of each lowered function, and "marks" of those that call names of a project's own rules."""
-        starts = sorted(self._roots | self._marks.keys())
+        """Set "root" and "lives" of functions, and "marks" of those that call names of a project's own rules."""
+        starts = sorted(self._roots | self._marks.keys() | self._lives)
         lines, line, at = [], 1, 0
         for start in starts:
             line, at = line + self._text.count(b"\n", at, start), start
@@ -89,6 +94,8 @@ class FunctionSelection:
             place = bisect_left(lines, function["line"])
             is_listed = place < len(lines) and lines[place] <= function["end"]
             function["root"] = is_listed and starts[place] in self._roots
+            if is_listed and starts[place] in self._lives:
+                function["lives"] = True
             if is_listed and starts[place] in self._marks:
                 function["marks"] = self._marks[starts[place]]
 
@@ -144,15 +151,15 @@ def summarize(
     if len(content) > LARGEST:
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
-    selection = FunctionSelection(text, names)
     code, is_in_cpp = c_text(content, language), is_cpp(path)
+    selection = FunctionSelection(text, names, cpp=is_in_cpp is not False)
     with room_for_calls():
         made = model(code, text, selection.includes, header=header, language=language, cpp=is_in_cpp, defines=defines)
     functions = made["functions"]
     selection.mark(functions)
     exports = _exports(made, header=header)
     gaps = selection.gaps(functions, made.pop("unread"), made.pop("unsearched"))
-    if not exports and not gaps and not any(one["root"] or "marks" in one for one in functions):
+    if not exports and not gaps and not any(one["root"] or "marks" in one or "lives" in one for one in functions):
         return None
     shared = {id(one): name for name, one in exports.items()}
     named = [shared.get(id(one), one) for one in functions]

@@ -21,6 +21,7 @@ from jarvis_workers.dataflow.expressions import variables  # noqa: F401
 from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.lifetimes.walk import lifetime_hits
 from jarvis_workers.dataflow.loops import loops  # noqa: F401
 from jarvis_workers.dataflow.memory.outside import BYTE
 from jarvis_workers.dataflow.memory.ownership import MAINS
@@ -103,10 +104,11 @@ class FileAnalysis:
         self._lookup = lookup
         self._test = test
         self._evaluations = evaluations
+        self._lives = [one for one in self._functions if one.get("lives")]
         self._left = [
             (rule, roots)
             for rule in (None, *(rule for rule in rules if rule.in_tests or not test))
-            if (roots := deque(self._roots(rule)))
+            if (roots := deque(self._roots(rule))) or (rule is None and self._lives)
         ]
         self._machine: AnalysisContext | None = None
         self.work = WorkCounts()
@@ -121,6 +123,8 @@ class FileAnalysis:
                 rule, roots = self._left[0]
                 self._machine = machine = AnalysisContext(self._model, self._lookup, rule)
                 self._follow(machine, roots)
+                for function in self._lives if rule is None else ():
+                    _walk_lifetimes(machine, machine.own(function))
                 self._proofs += _proofs(machine) if rule is None else ()
                 self._finish(machine)
                 del self._left[0]
@@ -166,6 +170,11 @@ class FileAnalysis:
     def _result(self) -> FlowResult:
         gaps = {(gap.line, gap.name): gap for gap in reversed(self._gaps)}
         return FlowResult((*self._hits, *self._proofs), tuple(gaps[place] for place in sorted(gaps)))
+
+
+def _walk_lifetimes(machine: AnalysisContext, function: LoweredFunction) -> None:
+    for rule, line, sure, steps in lifetime_hits(machine, function):
+        machine.findings.setdefault((rule, line), (sure, [(None, *step) for step in steps]))
 
 
 def _proofs(machine: AnalysisContext) -> Iterator[FlowHit]:

@@ -102,6 +102,15 @@ HANDS = re.compile(
     | \*\s*\w+\s*= | \breturn\s+[-\w]+\s*;""",
     re.VERBOSE | re.IGNORECASE,
 )
+# In C++: moves, what refers to a container or string, lambdas with references, and what is released by hand; and
+# heads of functions whose results refer to something.
+HEAD_MAX = 120
+LIVES = re.compile(
+    rb"""\bmove\s*\( | \.\s*(?:c_str|data|get|c?begin|front|back|find|at)\s*\( | \b(?:string_view|span)\b
+    | &\s*\w+\s*(?:=(?!=)|\[) | \[\s*(?:&|[\w=,\s]+&) | \bdelete\b | _ptr\s*< | \bfor\s*\([^;()]*:""",
+    re.VERBOSE,
+)
+REFERENCE = re.compile(rb"(?:&|\b(?:string_view|span\s*<[^<>]*>))\s*(?:\w+\s*::\s*)*\w+\s*\([^;{}]*\{?\Z")
 USED = frozenset((b"->", b"[", b")", b","))
 
 
@@ -133,6 +142,11 @@ def reads_counted_buffer(head: bytes, body: bytes) -> bool:
     if COUNTED.search(head) is not None and any(word in body for word in (b"->", b"[", b"*", b"memcpy")):
         return True
     return OVER_BYTES.search(head) is not None and MOVES.search(body) is not None and LOOPS.search(body) is not None
+
+
+def has_lifetimes(head: bytes, body: bytes) -> bool:
+    """Return whether a function of C++ moves, borrows, or returns references; `head` ends before its body."""
+    return len(body) <= LONGEST and (LIVES.search(body) is not None or REFERENCE.search(head) is not None)
 
 
 def is_helper(body: bytes) -> bool:

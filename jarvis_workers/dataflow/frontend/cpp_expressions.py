@@ -80,10 +80,13 @@ def delete(reading: Reading, node: Node) -> Expr:
 
 def function(reading: Reading, node: Node) -> Expr:
     names, body = [], []
+    captures: list[str] = []
     for child in reading.children(node):
         if child.type == "abstract_function_declarator":
             names = [name for name, *_ in parameters(reading, child)]
         elif child.type == "compound_statement":
             reading.skip("lambda", child)
             body = reading.stmts(child)
-    return ["fn", names, body]
+        elif child.type == "lambda_capture_specifier":
+            captures = [one.strip() for one in reading.word(child)[1:-1].split(",")]
+    return ["fn", names, body, captures]

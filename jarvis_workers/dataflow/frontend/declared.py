@@ -35,6 +35,8 @@ SIZED = {
     "unsigned long int": "unsigned long",
     "unsigned long long int": "unsigned long long",
 }
+VIRTUAL = re.compile(r"\bvirtual\b|\boverride\b")
+DESTRUCTOR = re.compile(r"\bvirtual\s[^;{}()]*~|~\w+\s*\(\s*\)\s*(?:noexcept\s*)?override")
 SIGNS = ("unsigned", "signed")
 TYPE_MAX = 120
 NESTED_MAX = 24
@@ -262,8 +264,15 @@ def record(reading: Reading, node: Node) -> str:
             elif child.type == "function_definition":
                 reading.skip("local class", child)
         reading.types[name] = {"fields": fields, "bases": bases, "union": node.type == "union_specifier"}
+        reading.types[name] |= _virtual(reading.word(body)) if reading.cpp else {}
         reading.leave()
     return name
+
+
+def _virtual(body: str) -> dict[str, str]:
+    """Return whether the destructor of a class is virtual, or any method; nothing if none is."""
+    found = VIRTUAL.search(body)
+    return {} if found is None else {"virtual": "~" if DESTRUCTOR.search(body) else found[0]}
 
 
 def _add_fields(reading: Reading, node: Node, fields: dict[str, Any]) -> None:

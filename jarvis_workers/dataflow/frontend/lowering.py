@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.frontend.branches import Branches
 from jarvis_workers.dataflow.frontend.cpp_expressions import arguments
-from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
+from jarvis_workers.dataflow.frontend.declared import VIRTUAL, Declarator, declared, parameters, specified
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS
 from jarvis_workers.dataflow.frontend.grammar import DEPTH_MAX, FileNames, Grammar, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
@@ -250,12 +250,22 @@ def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:
             declarator = declared(reading, child, of)
             if declarator.function is not None:
                 model["params"] = parameters(reading, declarator.function)
+            if reading.cpp and (returns := _returns(model["name"], reading, node, declarator)):
+                model["returns"] = returns
     _take_old_types(model["params"], old)
     reading.declared_names.update(name for name, _, _ in model["params"])
     if body is not None:
         model["body"] = reading.stmts(body)
     model["calls"] = sorted(reading.calls)
     model["bad"] = reading.cut + (max(0, _errors(reading.root, node) - reading.understood) if reading.broken else 0)
+
+
+def _returns(name: str, reading: Reading, node: Node, declarator: Declarator) -> str:
+    """Return the type of a function's result; of a destructor, "virtual" if it is."""
+    if "~" in name:
+        head = reading.text[node.start_byte : node.children[-1].start_byte]
+        return "virtual" if VIRTUAL.search(head) else ""
+    return "" if declarator.type in ("void", "int", "bool") else declarator.type
 
 
 def _initializers(reading: Reading, node: Node) -> list[Any]:

@@ -53,6 +53,7 @@ def function(stored: Mapping[str, Any]) -> LoweredFunction:
         tuple([Initializer(name, _nodes(args)) for name, args in stored["init"]]),
         _nodes(stored["body"]),
         stored.get("partial", False),
+        stored.get("returns", ""),
     )
 
 
@@ -64,7 +65,7 @@ def global_variable(stored: Stored) -> GlobalVariable:
 def record(stored: Mapping[str, Any]) -> RecordType:
     """Decode a type of a summary."""
     fields = {name: RecordField(kind, _nodes(dims)) for name, (kind, dims) in stored["fields"].items()}
-    return RecordType(fields, tuple(stored["bases"]), stored["union"])
+    return RecordType(fields, tuple(stored["bases"]), stored["union"], stored.get("virtual", ""))
 
 
 def macro(stored: Stored) -> Expression | FunctionMacro:

@@ -255,11 +255,12 @@ class DeleteExpr(NamedTuple):
 
 
 class LambdaExpr(NamedTuple):
-    """An anonymous function, its parameters by name (C++): `[](int a) { return a; }`"""
+    """An anonymous function, its parameters by name, its captures as texts (C++): `[&n](int a) { return a + n; }`"""
 
     kind: Literal["fn"]
     params: tuple[str, ...]
     body: tuple[Statement, ...]
+    captures: tuple[str, ...]
 
 
 EXPRESSIONS = tuple(one for one in list(globals().values()) if "kind" in getattr(one, "_fields", ()))

@@ -175,7 +175,10 @@ class Initializer(NamedTuple):
 
 
 class LoweredFunction(NamedTuple):
-    """A function; a method is named `class::method`. Of a `partial` one, the front end has not read all code."""
+    """A function; a method is named `class::method`. Of a `partial` one, the front end has not read all code.
+
+    `returns` is the type of its result in C++, empty if it is unknown.
+    """
 
     name: str
     line: int
@@ -184,6 +187,7 @@ class LoweredFunction(NamedTuple):
     init: tuple[Initializer, ...]
     body: tuple[Statement, ...]
     partial: bool = False
+    returns: str = ""
 
 
 class GlobalVariable(NamedTuple):
@@ -203,11 +207,15 @@ class RecordField(NamedTuple):
 
 
 class RecordType(NamedTuple):
-    """A struct, class or union; an anonymous one is named after its line."""
+    """A struct, class or union; an anonymous one is named after its line.
+
+    `virtual` is "~" if its destructor is virtual, another text if some method is.
+    """
 
     fields: dict[str, RecordField]
     bases: tuple[str, ...]
     union: bool
+    virtual: str = ""
 
 
 class FunctionMacro(NamedTuple):

@@ -1,0 +1,1 @@
+"""Lifetimes in C++: owners, and what refers to them, in one walk over the statements of a function."""
