@@ -151,3 +151,41 @@ Command::new("sh").arg("-c").arg(format!("tar xf {archive}")).status()?;
 
 /* good: shell_command */
 Command::new("tar").arg("xf").arg(archive).status()?;
+
+/* bad: untrusted_number */
+pub fn blob(peer: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut head = [0u8; 4];
+    peer.read_exact(&mut head)?;
+    let size = u32::from_be_bytes(head) as usize;
+    let mut body = vec![0u8; size];
+    peer.read_exact(&mut body)?;
+    Ok(body)
+}
+
+/* good: untrusted_number */
+pub fn blob(peer: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut head = [0u8; 4];
+    peer.read_exact(&mut head)?;
+    let size = u32::from_be_bytes(head) as usize;
+    if size > LARGEST {
+        return Err(Error::from(ErrorKind::InvalidData));
+    }
+    let mut body = vec![0u8; size];
+    peer.read_exact(&mut body)?;
+    Ok(body)
+}
+
+/* bad: untrusted_path */
+pub fn serve(peer: &mut TcpStream, root: &Path) -> std::io::Result<Vec<u8>> {
+    let mut name = String::new();
+    peer.read_to_string(&mut name)?;
+    std::fs::read(root.join(name.trim()))
+}
+
+/* good: untrusted_path */
+pub fn serve(peer: &mut TcpStream, root: &Path) -> std::io::Result<Vec<u8>> {
+    let mut name = String::new();
+    peer.read_to_string(&mut name)?;
+    let name = Path::new(name.trim()).file_name().ok_or(ErrorKind::InvalidInput)?;
+    std::fs::read(root.join(name))
+}
