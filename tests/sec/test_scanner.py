@@ -69,7 +69,7 @@ def test_line_endings_and_byte_order_marks_change_nothing(source: str) -> None:
 
 @given(content=st.binary(max_size=200), language=st.sampled_from(["c/cpp", "rust"]))
 def test_no_bytes_hide_what_stands_before_them(content: bytes, language: str) -> None:
-    call = b"gets(a);\n" if language == "c/cpp" else b"unsafe { }\n"
+    call = b"gets(a);\n" if language == "c/cpp" else b"unsafe { *a }\n"
 
     assert scan(call + content, language).hits[0].line == 1
 
@@ -132,13 +132,13 @@ def test_context_moves_the_confidence(surer: str, less: str) -> None:
 @pytest.mark.parametrize(
     ("surer", "less"),
     [
-        ("unsafe { a() }", "// SAFETY: a is pure\nunsafe { a() }"),
-        ("unsafe { a() }", "/// # Safety\n/// b\n#[inline]\npub unsafe fn a() { }"),
-        ("unsafe { a() }", "// 安全：a\nunsafe { a() }"),
-        ("unsafe { a() }", "unsafe {\n    // Safety: a\n    a() }"),
-        ("unsafe { a() }", "#[test]\nfn t() { if b { } unsafe { a() } }"),
-        ("unsafe { a() }", "#[cfg(test)]\nuse b;\nmod tests {\n fn t() { }\n unsafe { a() }\n}"),
-        ("unsafe { a() }", "#[tokio::test]\nasync fn t() { unsafe { a() } }"),
+        ("unsafe { *a }", "// SAFETY: a is pure\nunsafe { *a }"),
+        ("unsafe { *a }", "/// # Safety\n/// b\n#[inline]\npub unsafe fn a() { }"),
+        ("unsafe { *a }", "// 安全：a\nunsafe { *a }"),
+        ("unsafe { *a }", "unsafe {\n    // Safety: a\n    *a }"),
+        ("unsafe { *a }", "#[test]\nfn t() { if b { } unsafe { *a } }"),
+        ("unsafe { *a }", "#[cfg(test)]\nuse b;\nmod tests {\n fn t() { }\n unsafe { *a }\n}"),
+        ("unsafe { *a }", "#[tokio::test]\nasync fn t() { unsafe { *a } }"),
         ("a.unwrap()", "a.lock().unwrap()"),
         ("transmute(a)", "/* SAFETY: a */ transmute(a)"),
     ],
@@ -150,11 +150,11 @@ def test_safety_comments_and_tests_soften_rust_findings(surer: str, less: str) -
 @pytest.mark.parametrize(
     "content",
     [
-        '"safety"; unsafe { a() }',
-        "let safety = 1; unsafe { a() }",
-        "// SAFETY: b\n\n\n\n\n\n\nunsafe { a() }",
-        "#[test]\nfn t() { }\nfn f() { unsafe { a() } }",
-        "#[cfg(test)]\nuse b;\nfn f() { unsafe { a() } }",
+        '"safety"; unsafe { *a }',
+        "let safety = 1; unsafe { *a }",
+        "// SAFETY: b\n\n\n\n\n\n\nunsafe { *a }",
+        "#[test]\nfn t() { }\nfn f() { unsafe { *a } }",
+        "#[cfg(test)]\nuse b;\nfn f() { unsafe { *a } }",
         "#[test]",
     ],
 )

@@ -189,3 +189,29 @@ pub fn serve(peer: &mut TcpStream, root: &Path) -> std::io::Result<Vec<u8>> {
     let name = Path::new(name.trim()).file_name().ok_or(ErrorKind::InvalidInput)?;
     std::fs::read(root.join(name))
 }
+
+/* bad: temporary_pointer */
+pub fn say(text: &str) -> i32 {
+    let line = CString::new(text).unwrap_or_default().as_ptr();
+    unsafe { puts(line) }
+}
+
+/* good: temporary_pointer */
+pub fn say(text: &str) -> i32 {
+    let line = CString::new(text).unwrap_or_default();
+    unsafe { puts(line.as_ptr()) }
+}
+
+/* bad: double_read */
+pub fn pair(v: ManuallyDrop<Vec<u8>>) -> (Vec<u8>, Vec<u8>) {
+    let a = unsafe { ptr::read(&*v) };
+    let b = unsafe { ptr::read(&*v) };
+    (a, b)
+}
+
+/* good: double_read */
+pub fn pair(v: ManuallyDrop<Vec<u8>>) -> (Vec<u8>, Vec<u8>) {
+    let a = unsafe { ptr::read(&*v) };
+    let b = a.clone();
+    (a, b)
+}

@@ -2,7 +2,7 @@
 
 import re
 
-from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, is_unsafe_function, softened
+from jarvis_workers.sec.rules.analysis.rust_context import block_end, is_of_tests, is_unsafe_function, softened
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -12,6 +12,17 @@ UNSAFE_CODE = lazy(
 TAKES_BACK = lazy(rb"\s*+\{\s*+(?>\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
 RELEASED = lazy(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
 RELEASED_BEFORE = lazy(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
+BODY_REACH = 4_096
+HAZARDS = lazy(
+    rb"(?P<always>\bfrom_raw_(?:fd|handle|socket)\b|\basm!|\bunreachable_unchecked\b|\bstatic\b|\$)"
+    rb"|(?:[^\w)\]\s&*]|\b(?:return|in)\b|\A)\s*\*\s*(?!const\b|mut\b)[(&a-z_]|\.\s*(?:add|sub|offset|byte_add|read|write|as_ref|as_mut"
+    rb"|cast)\s*\(|\bptr\s*::|\bfrom_raw\w*\s*\(|\w+_unchecked(?:_mut)?\s*\(|\bset_len\s*\(|\bassume_init(?!_drop)|\btransmute"
+    rb"|\bzeroed\b|\buninitialized\b|\bdealloc\s*\(|\b[A-Z][A-Z0-9_]{2,}\s*(?:[-+*|&]?=(?!=)|\[)|\bcopy_nonoverlapping\b"
+)
+CHECKED = lazy(
+    rb"\b(?:debug_)?assert(?:_eq|_ne)?!\s*\(|\bis_null\s*\(|\bif\b[^{};]*(?:[<>]|==|!=|\.\s*is_(?:empty|none|some|aligned)|\bcontains)"
+    rb"|\bchecked_\w+\s*\(|\.\s*(?:min|clamp)\s*\(|\bNonNull\b|\?\s*;"
+)
 PUBLIC = lazy(rb"\bpub\s+\Z")
 MESSAGE = lazy(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
 CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
@@ -31,17 +42,33 @@ FROM_CONSTANT = lazy(
 def check_unsafe(site: Site) -> float | None:
     """Check for unsafe code, without reporting the type `unsafe fn` or an impl; only the first block of a function.
 
-    A descriptor that is converted and returned unchanged is not reported either.  Under a SAFETY comment, in test code,
-    and in functions that only this crate can call, only the first site of a file is reported.
+    A block is reported if it follows a pointer, or gets an index, length or owner, that the function does not check;
+    a descriptor that is converted and returned unchanged is not reported either.  In test code, and in functions that
+    only this crate can call, only the first site of a file is reported.
     """
     text = site.source.text
     code = UNSAFE_CODE.match(text, site.at, site.at + 256)
     if code is None or text[site.start - 1 : site.start] == b"#" or _gives_back(site):
         return None
-    if is_explained(site) or is_of_tests(site) or _is_answered_for(site, code):
+    if code["block"] == b"{" and _is_sound(site):
+        return None
+    if is_of_tests(site) or _is_answered_for(site, code):
         first = site.source.once("first explained", lambda: site.start)
         return softened(site) if first == site.start else None
-    return 0.0 if _is_first_of_function(site) else None
+    return softened(site) if _is_first_of_function(site) else None
+
+
+def _is_sound(site: Site) -> bool:
+    """Return whether a block does nothing dangerous, or its function checks something before."""
+    text = site.source.text
+    block = text[site.at : block_end(text, site.at)]
+    hazard = HAZARDS.search(block)
+    if hazard is None:
+        return True
+    function = site.function
+    if function is None or hazard["always"]:
+        return False
+    return CHECKED.search(text, max(function.body[0], site.start - BODY_REACH), site.start) is not None
 
 
 def _is_first_of_function(site: Site) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from jarvis_workers.sec.rules.analysis.rust_context import is_commented, is_generated, softened
+from jarvis_workers.sec.rules.analysis.rust_context import is_commented, softened
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText, rule
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -11,7 +11,6 @@ POINTERS, SAFE, PANICS, PLAIN, EXPLAINED = 0.05, 0.2, 0.1, -0.15, -0.1
 STORED, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1
 ABI = lazy(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
 ABIS = frozenset(b"C system cdecl stdcall fastcall thiscall C-unwind system-unwind win64 sysv64 aapcs efiapi".split())
-FIRST_BLOCK = lazy(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
 POINTER = lazy(rb"\*\s*(?:const|mut)\b")
 UNSAFE = lazy(rb"\bunsafe\s+\Z")
 CHECKED = lazy(rb"is_null\s*\(|\.\s*as_(?:ref|mut)\s*\(|NonNull\s*::\s*new\b|\bassert\w*!")
@@ -36,7 +35,8 @@ def check_extern(site: Site) -> float | None:
         if is_type["quote"] and not _names_abi(site, is_type.start("quote")):
             return None
         if is_type["opens"] == b"{":
-            return _of_block(site, is_type.end())
+            # What other languages define is no defect; calls of it are unsafe code.
+            return None
         return _of_definition(site, is_type.end("opens") - 1) + softened(site)
     return None
 
@@ -44,16 +44,6 @@ def check_extern(site: Site) -> float | None:
 def _names_abi(site: Site, quote: int) -> bool:
     closed = site.source.content.find(b'"', quote + 1, quote + 32)
     return closed >= 0 and site.source.content[quote + 1 : closed] in ABIS
-
-
-def _of_block(site: Site, start: int) -> float | None:
-    """Return the adjustment for a foreign block, lower for later blocks of a file; None for later generated ones."""
-    text = site.source.text
-    if FIRST_BLOCK.search(text, 0, site.start):
-        return None if is_generated(site.source) else PLAIN
-    end = text.find(b"}", start, start + REACH * 4)
-    declared = text[start : end if end >= 0 else start + REACH * 4]
-    return (POINTERS if POINTER.search(declared) else PLAIN) + softened(site)
 
 
 def _of_definition(site: Site, name: int) -> float:

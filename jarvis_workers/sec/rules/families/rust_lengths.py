@@ -3,7 +3,7 @@
 import re
 
 from jarvis_workers.sec.rules.analysis.examined import is_examined
-from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, is_unsafe_function
+from jarvis_workers.sec.rules.analysis.rust_context import is_of_tests, is_unsafe_function, softened
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
@@ -11,6 +11,15 @@ from jarvis_workers.source.lazy_regex import lazy
 REACH, LEFT = 4_096, 512
 GIVEN, COMPUTED = 0.15, 0.05
 CAPACITY, NEGATIVE, OVERFLOWING, UNVERIFIED = 0.2, 0.15, 0.1, 0.1
+BYTES = 0.05
+ONE_BYTE = (b"u8", b"i8", b"c_char", b"c_void", b"bool", b"c_uchar")
+CAST = lazy(rb"\bas\s+\*\s*(?:const|mut)\s+(?:\w+\s*::\s*)*(?P<kind>\w+)|\.\s*cast\s*::\s*<\s*(?P<turbo>\w+)")
+OWNER = lazy(rb"(?P<name>[a-z_][\w.]*?)(?P<bytes>\.as_bytes\(\))?\.as_(?:mut_)?ptr\(\)")
+LENGTH = lazy(rb"(?P<name>[a-z_][\w.]*?)(?:\.as_bytes\(\))?\.len\(\)")
+OF_BYTES = (
+    rb"\b%b\s*:\s*(?:&\s*)?(?:'\w+\s+)?(?:mut\s+)?(?:\[u8[\];]|Vec<u8>|Bytes|str\b|String|Cow<)"
+    rb"|\b%b\s*=\s*(?:vec!)?\[\w*u8"
+)
 OF_LENGTH, OF_WIDE = 0.1, 0.0
 METHOD = lazy(rb"\.\s*\Z")
 DEFINED = lazy(rb"\bfn\s+\Z")
@@ -54,7 +63,7 @@ def check_unchecked(site: Site) -> float | None:
     if not METHOD.search(text[max(0, site.start - 64) : site.start]) or not CALLED.match(text, site.at, site.at + 64):
         return None
     index = site.masked(0)
-    if CONSTANT.match(index) or WITHIN.search(index) or is_of_tests(site) or is_explained(site):
+    if CONSTANT.match(index) or WITHIN.search(index) or is_of_tests(site):
         return None
     function = site.function
     if function is None or is_unsafe_function(text, function.start):
@@ -66,7 +75,7 @@ def check_unchecked(site: Site) -> float | None:
     if firsts.setdefault(function.start, site.start) != site.start:
         return None
     given = set(PARAMETERS.findall(text[function.start : function.body[0]]))
-    return GIVEN if given.intersection(names) and _is_public(text, function) else COMPUTED
+    return (GIVEN if given.intersection(names) and _is_public(text, function) else COMPUTED) + softened(site)
 
 
 def check_length(site: Site) -> float | None:
@@ -78,9 +87,27 @@ def check_length(site: Site) -> float | None:
     at = text.find(b"(", site.at, site.at + 320)
     length = Site(site.source, site.name, site.start, at).masked(1)
     function = site.function
-    if not length.strip() or function is None or is_explained(site):
+    if not length.strip() or function is None:
         return None
-    return _of_length(site, function, length)
+    pointer = Site(site.source, site.name, site.start, at).masked(0)
+    moved = BYTES if _counts_bytes(site, function, pointer, length) else _of_length(site, function, length)
+    return None if moved is None else moved + softened(site)
+
+
+def _counts_bytes(site: Site, function: Function, pointer: bytes, length: bytes) -> bool:
+    """Return whether a length in bytes counts the larger elements that a pointer is cast to."""
+    cast = CAST.search(pointer)
+    if cast is None or (cast["kind"] or cast["turbo"]) in ONE_BYTE:
+        return False
+    if re.search(rb"\bsize_of(?:_val)?\b", length) and b"/" not in length:
+        return True
+    owner, same = OWNER.match(pointer.strip()), LENGTH.fullmatch(length.strip())
+    if owner is None or same is None or owner["name"] != same["name"]:
+        return False
+    if owner["bytes"]:
+        return True
+    text = site.source.text[function.start : site.start]
+    return re.search(OF_BYTES % ((re.escape(owner["name"].rpartition(b".")[2]),) * 2), text) is not None
 
 
 def _of_length(site: Site, function: Function, length: bytes) -> float | None:
@@ -106,7 +133,7 @@ def check_truncation(site: Site) -> float | None:
     text = site.source.text
     kind = NARROW.match(text, site.start, site.start + 16)
     function = site.function
-    if kind is None or function is None or is_of_tests(site) or is_explained(site):
+    if kind is None or function is None or is_of_tests(site):
         return None
     before = text[max(function.body[0], site.start - LEFT) : site.start]
     before = before[max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}")) + 1 :]
@@ -117,7 +144,9 @@ def check_truncation(site: Site) -> float | None:
         return None
     if any(_is_bounded(site, function, one) for one in NAMES.findall(operand[0])):
         return None
-    return (OF_LENGTH if operand["length"] else OF_WIDE) if _is_size(site, function, before, kind.end()) else None
+    if not _is_size(site, function, before, kind.end()):
+        return None
+    return (OF_LENGTH if operand["length"] else OF_WIDE) + softened(site)
 
 
 def _is_wide(site: Site, function: Function, kind: bytes, operand: re.Match[bytes]) -> bool:

@@ -1,7 +1,8 @@
 """raw_pointer, mem_forget and maybe_uninit: manual memory management in Rust."""
 
+import re
+
 from jarvis_workers.sec.rules.analysis.rust_context import (
-    is_explained,
     is_generated,
     is_of_tests,
     is_unsafe_function,
@@ -22,16 +23,23 @@ TO_NUMBER = lazy(rb"\*\s*(?:const|mut)\s+[^;{}()=]{1,96}?\s+as\s+[ui](?:size|64)
 WORDS = lazy(rb"\w+")
 FOLLOWED = lazy(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
 READ = lazy(rb"\.(?:read|write|add|offset)\(")
+PASSED = lazy(rb"(?:\s*as\s+\*\s*(?:const|mut)\s+[\w:]+)?\s*[,)]")
 AS = lazy(rb"\bas\s+\Z")
 FIELD_BEFORE = lazy(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
 STRUCT = lazy(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
 PARAMETER_NAME = lazy(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
 EXTERN_BLOCK = lazy(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
 OWNERS = lazy(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
-SLICES = (b"from_raw_parts", b"from_raw_parts_mut")
 CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
 DEFINED = lazy(rb"\bfn\s+\Z")
 OF_MEM = lazy(rb"\bmem\s*::\s*\Z")
+VECTOR = lazy(rb"([a-z_][\w.]*)\s*\.\s*\Z")
+# What writes to a vector, or gets a pointer to it.
+FILLS = (
+    rb"\b%b\s*\.\s*(?:as_mut_ptr|spare_capacity_mut|push|extend\w*|resize\w*|as_mut_slice|get_unchecked_mut|as_ptr|set_len|append|write\w*)"
+    rb"|&\s*mut\s+%b\b|\b%b\s*\["
+)
+COUNTED = 0.1
 USES_OF_MEM = lazy(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
 MOVED_PARTS = lazy(
     rb"\b(?:as_mut_ptr|as_ptr|as_raw_fd|into_raw|from_raw\w*|read|as_raw|transmute\w*|raw_parts|get_unchecked\w*)\s*\("
@@ -68,7 +76,7 @@ def check_pointer(site: Site) -> float | None:
         moved: float | None = WRITES if writes else None if IN_UNSAFE.search(before) else CAST
     else:
         moved = _of_type(site, before)
-    if moved is None or (moved <= CAST and (is_explained(site) or is_of_tests(site))):
+    if moved is None or (moved <= CAST and is_of_tests(site)):
         return None
     return moved + softened(site)
 
@@ -107,18 +115,19 @@ def _is_read_unasked(site: Site, function: tuple[int, int, int], name: bytes) ->
             continue
         if body.startswith(b".is_null", word.end()):
             return False
-        if FOLLOWED.search(body[max(0, word.start() - 16) : word.start()]) or READ.match(body, word.end()):
+        is_followed = FOLLOWED.search(body[max(0, word.start() - 16) : word.start()]) or READ.match(body, word.end())
+        if is_followed or PASSED.match(body, word.end()):
             return b"unsafe" in body[: word.start()]
     return False
 
 
 def _owned_again(site: Site) -> float | None:
-    """Check for a raw pointer that is converted to an owner or a slice."""
+    """Check for a raw pointer that is converted to an owner."""
     text = site.source.text
     before = text[max(0, site.start - 160) : site.start]
     if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
         return None
-    if site.name not in SLICES and not OWNERS.search(before):
+    if not OWNERS.search(before):
         return None
     if before.rstrip().endswith(b"."):
         return None
@@ -144,6 +153,8 @@ def check_uninit(site: Site) -> float | None:
     before = _before(site)
     if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
         return None
+    if site.name == b"set_len":
+        return softened(site) - COUNTED if _is_unwritten(site, before) else None
     if site.name in (b"uninitialized", b"zeroed"):
         if before.rstrip().endswith(b".") or not (OF_MEM.search(before) or _is_imported(site, before)):
             return None
@@ -152,6 +163,17 @@ def check_uninit(site: Site) -> float | None:
         statement = before[before.rfind(b";") + 1 :]
         return (-0.2 if ARRAY_OF_UNINIT.search(statement) else 0.25) + softened(site)
     return (-0.15 if WRITTEN.search(_around(site)) else 0.0) + softened(site)
+
+
+def _is_unwritten(site: Site, before: bytes) -> bool:
+    """Return whether a vector gets a length after room for it was reserved, and before anything is written to it."""
+    name = VECTOR.search(before)
+    if name is None or site.function is None:
+        return False
+    text = site.source.text[site.function.body[0] : site.start]
+    word = re.escape(name[1])
+    room = list(re.finditer(rb"\b%b\b[^;{}]*(?:\bwith_capacity\b|\.\s*reserve)" % word, text))
+    return bool(room) and not re.search(FILLS % ((word,) * 3), text[room[-1].end() :])
 
 
 def _is_imported(site: Site, before: bytes) -> bool:
@@ -194,12 +216,20 @@ RULES: tuple[Rule, ...] = (
         "raw_pointer",
         check_pointer,
         shapes=(r"\*(?:const|mut)[^0-9A-Za-z_]",),
-        words=("from_raw", "from_raw_parts", "from_raw_parts_mut"),
+        words=("from_raw",),
     ),
     rule("mem_forget", check_forget, calls=("forget",)),
     rule(
         "maybe_uninit",
         check_uninit,
-        words=("assume_init", "assume_init_ref", "assume_init_mut", "assume_init_read", "uninitialized", "zeroed"),
+        words=(
+            "assume_init",
+            "assume_init_ref",
+            "assume_init_mut",
+            "assume_init_read",
+            "uninitialized",
+            "zeroed",
+            "set_len",
+        ),
     ),
 )

@@ -1,6 +1,6 @@
 """into_raw_leak and static_mut: values that nobody owns any more, and those that everybody does."""
 
-from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, softened
+from jarvis_workers.sec.rules.analysis.rust_context import is_of_tests, softened
 from jarvis_workers.sec.rules.families.rust_memory import is_within_extern
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
@@ -39,7 +39,7 @@ def check_into_raw(site: Site) -> float | None:
     """Report `into_raw` if the file never makes an owner of a pointer again; another file may do so."""
     text = site.source.text
     before = text[max(0, site.start - 160) : site.start]
-    if DEFINED.search(before) or is_of_tests(site) or is_explained(site):
+    if DEFINED.search(before) or is_of_tests(site):
         return None
     owner = OWNER.search(before)
     if not CALLED.match(text, site.at, site.at + 64) or TAKEN_BACK.search(text):
@@ -48,7 +48,7 @@ def check_into_raw(site: Site) -> float | None:
         return None
     if owner is None and not (METHOD.search(before) and MADE.search(before)):
         return None
-    return FOREIGN if FOREIGN_FUNCTION.search(text) else 0.0 if owner else OF_METHOD
+    return (FOREIGN if FOREIGN_FUNCTION.search(text) else 0.0 if owner else OF_METHOD) + softened(site)
 
 
 def _rest_of_statement(text: bytes, at: int) -> bytes:

@@ -4,6 +4,7 @@
 comparison, Drop or Read of the caller that panics in between leaves it broken: destructors then run on such values.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
@@ -43,6 +44,9 @@ BY_TRAIT = (
     (lazy(rb":[^,;{}]*?\bDefault\b"), lazy(rb"\b[A-Z]\w*\s*::\s*default\s*\(\s*\)")),
     (lazy(rb":[^,;{}]*?\bRead\b"), lazy(rb"\.\s*(?:read|read_exact)\s*\(\s*&")),
 )
+NEW = lazy(rb"\s*::\s*new\s*\(")
+COUNTED = lazy(rb"\bself\s*\.\s*(\w+)\s*=(?!=)(?!\s*0\s*;)")
+DROPS = rb"\bDrop\s+for\b[^}]*\bself\s*\.\s*%b\b(?s:.{0,400})\b(?:assume_init_drop|drop_in_place)"
 FIELD_CALLED = lazy(rb"\(\s*self\s*\.\s*\w+\s*\)\s*\(")
 # A method of the value that was read, whose result is written back.
 CONVERTED = lazy(rb"\bptr\s*::\s*write\s*\([^;{}]*\bread\s*\([^;{}()]*\)\s*\.\s*[a-z]\w*\s*\(")
@@ -55,6 +59,10 @@ LOOP = lazy(rb"\b(?:for\b[^;{}]*\bin\b|while\b|loop\b)[^;{}]*\Z")
 def check_panics(site: Site) -> float | None:
     """Report the first operation of a function after which the caller's code runs before the repair."""
     function = site.function
+    if site.name == b"MaybeUninit":
+        return (
+            IN_LOOP if function is not None and _is_counted_before(site, function) and not is_of_tests(site) else None
+        )
     if function is None or not _breaks(site) or is_of_tests(site):
         return None
     tries: dict[int, int] = site.source.once("panic safety", dict)
@@ -70,6 +78,16 @@ def check_panics(site: Site) -> float | None:
         return None
     tries[function.start] = TRIES_MAX
     return moved + (EXPLAINED if is_explained(site) else 0.0)
+
+
+def _is_counted_before(site: Site, function: Function) -> bool:
+    """Return whether code of the caller makes an element after a field that Drop reads counted it as written."""
+    text = site.source.text
+    made = NEW.match(text, site.at, site.at + 32)
+    if made is None or not any(_foreign_calls(site, function, made.end(), made.end() + 160)):
+        return False
+    counted = COUNTED.findall(text, function.body[0], site.start)
+    return any(re.search(DROPS % re.escape(name), text) for name in counted)
 
 
 def _breaks(site: Site) -> bool:
@@ -146,5 +164,9 @@ def _impl_head(site: Site, function: Function) -> bytes:
 
 
 RULES: tuple[Rule, ...] = (
-    rule("panic_safety", check_panics, words=("read", "set_len", "copy", "copy_nonoverlapping", "drop_in_place")),
+    rule(
+        "panic_safety",
+        check_panics,
+        words=("read", "set_len", "copy", "copy_nonoverlapping", "drop_in_place", "MaybeUninit"),
+    ),
 )

@@ -1,11 +1,11 @@
 extern crate libc; // ok: extern_c
-extern "C" { // ruleid: extern_c
+extern "C" { // ok: extern_c
     fn puts(text: *const c_char) -> c_int;
 }
-unsafe extern "system" { // ruleid: extern_c
+unsafe extern "system" { // ok: extern_c
     fn GetTickCount() -> u32;
 }
-extern { // ruleid: extern_c
+extern { // ok: extern_c
     static environ: *const *const c_char;
 }
 #[no_mangle]
@@ -32,4 +32,11 @@ extern "rust-intrinsic" { // ok: extern_c
 fn external(f: extern "C" fn()) { // ok: extern_c
     let text = "extern \"C\" { }"; // ok: extern_c
     // extern "C" fn gone() {} // ok: extern_c
+}
+#[no_mangle]
+pub extern "C" fn first(values: *const u32) -> u32 { // ruleid: extern_c
+    unsafe { *values }
+}
+pub extern "C" fn set(handle: *mut Handle, n: u32) { // ruleid: extern_c
+    unsafe { (*handle).n = n }
 }

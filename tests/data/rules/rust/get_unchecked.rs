@@ -60,7 +60,7 @@ pub unsafe fn trusting(rows: &[u8], at: usize) -> u8 {
 }
 pub fn explained(&self, at: usize) -> u8 {
     // SAFETY: the constructor checked all stored indices.
-    unsafe { *self.items.get_unchecked(at) } // ok: get_unchecked
+    unsafe { *self.items.get_unchecked(at) } // ruleid: get_unchecked
 }
 pub fn head(rows: &[u8; 16]) -> u8 {
     unsafe { *rows.get_unchecked(0) } // ok: get_unchecked

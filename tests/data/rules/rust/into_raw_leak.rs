@@ -40,7 +40,7 @@ fn leaked(items: Box<Items>) -> &'static Items {
 }
 fn explained(state: State) -> *mut State {
     // SAFETY: lives as long as the program.
-    Box::into_raw(Box::new(state)) // ok: into_raw_leak
+    Box::into_raw(Box::new(state)) // ruleid: into_raw_leak
 }
 impl Token {
     pub fn into_raw(self) -> u64 { // ok: into_raw_leak

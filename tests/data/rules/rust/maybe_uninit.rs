@@ -25,3 +25,25 @@ unsafe fn assume_init(self) -> T { // ok: maybe_uninit
     let f = MaybeUninit::assume_init; // ok: maybe_uninit
     let all = buffer.assume_initialized(); // ok: maybe_uninit
 }
+fn length_first(n: usize, r: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut v = Vec::with_capacity(n);
+    unsafe { v.set_len(n) }; // ruleid: maybe_uninit
+    r.read_exact(&mut v)?;
+    Ok(v)
+}
+fn room_first(mut v: Vec<u8>, n: usize) -> Vec<u8> {
+    v.reserve(n);
+    unsafe { v.set_len(n) }; // ruleid: maybe_uninit
+    v
+}
+fn written_first(n: usize, p: *const u8) -> Vec<u8> {
+    let mut v = Vec::with_capacity(n);
+    unsafe {
+        ptr::copy_nonoverlapping(p, v.as_mut_ptr(), n);
+        v.set_len(n); // ok: maybe_uninit
+    }
+    v
+}
+fn shorter(v: &mut Vec<u8>) {
+    unsafe { v.set_len(0) }; // ok: maybe_uninit
+}

@@ -70,3 +70,22 @@ pub fn one(item: &Item) -> &[Item] {
 fn within(&self, len: usize) -> &[u8] {
     unsafe { slice::from_raw_parts(self.start, len) } // ok: raw_parts_length
 }
+fn bytes_as_words(bytes: &[u8]) -> &[u32] {
+    unsafe { slice::from_raw_parts(bytes.as_ptr() as *const u32, bytes.len()) } // ruleid: raw_parts_length
+}
+fn text_as_units(text: &str) -> &[u16] {
+    unsafe { slice::from_raw_parts(text.as_bytes().as_ptr().cast::<u16>(), text.as_bytes().len()) } // ruleid: raw_parts_length
+}
+fn size_as_count(items: &[Item], n: usize) -> &[Item] {
+    unsafe { slice::from_raw_parts(items.as_ptr() as *const Item, n * size_of::<Item>()) } // ruleid: raw_parts_length
+}
+fn explained_words(bytes: &mut Vec<u8>) -> &mut [u64] {
+    // SAFETY: the bytes are aligned.
+    unsafe { slice::from_raw_parts_mut(bytes.as_mut_ptr() as *mut u64, bytes.len()) } // ruleid: raw_parts_length
+}
+fn words_of_bytes(bytes: &[u8]) -> &[u32] {
+    unsafe { slice::from_raw_parts(bytes.as_ptr() as *const u32, bytes.len() / 4) } // ok: raw_parts_length
+}
+fn bytes_of_words(words: &[u32]) -> &[u8] {
+    unsafe { slice::from_raw_parts(words.as_ptr() as *const u8, words.len() * size_of::<u32>()) } // ok: raw_parts_length
+}

@@ -14,7 +14,7 @@ pub struct Node<T> {
 fn raw_parts(bytes: &[u8], n: usize) {
     let start = bytes.as_ptr() as *const u32; // ruleid: raw_pointer
     let write = &bytes[0] as *const u8 as *mut u8; // ruleid: raw_pointer
-    let words = unsafe { std::slice::from_raw_parts(start, n / 4) }; // ruleid: raw_pointer
+    let words = unsafe { std::slice::from_raw_parts(start, n / 4) }; // ok: raw_pointer
     let owner = unsafe { Box::<Node<u8>>::from_raw(node) }; // ruleid: raw_pointer
     let name = unsafe { CString::from_raw(text) }; // ruleid: raw_pointer
 }
@@ -35,7 +35,7 @@ fn named_types(bytes: &[u8]) -> *const u8 { // ok: raw_pointer
     let address = bytes as *const [u8] as *const u8 as usize; // ok: raw_pointer
     let view = unsafe { &mut *(bytes.as_ptr() as *mut [u8; 4]) }; // ok: raw_pointer
     // SAFETY: never followed.
-    let kept = bytes as *const [u8]; // ok: raw_pointer
+    let kept = bytes as *const [u8]; // ruleid: raw_pointer
     bytes.as_ptr()
 }
 /// # Safety

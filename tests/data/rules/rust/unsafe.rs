@@ -13,7 +13,7 @@ struct Table { call: Option<unsafe fn()> } // ok: unsafe
 #[unsafe(no_mangle)] // ok: unsafe
 pub fn text() -> (char, &'static str) {
     /* unsafe { } /* unsafe { nested } */ unsafe { } */ // ok: unsafe
-    let quote = '"'; unsafe { go() } // ruleid: unsafe
+    let quote = '"'; unsafe { go() } // ok: unsafe
     let raw = r#"" unsafe { } "#; unsafe { go(b"\"") } // ok: unsafe
     ('\'', "unsafe { }") // ok: unsafe
 }
@@ -25,12 +25,12 @@ pub fn read_all(fd: OwnedFd, p: *const u8) -> u8 {
     let file = unsafe { File::from_raw_fd(fd.into_raw_fd()) }; // ok: unsafe
     let lent = unsafe { BorrowedFd::borrow_raw(file.as_raw_fd()) }; // ok: unsafe
     // SAFETY: the first of a file speaks for the rest.
-    let first = unsafe { *p }; // ruleid: unsafe
+    let first = unsafe { *p }; // ok: unsafe
     // SAFETY: as above.
     let second = unsafe { *p }; // ok: unsafe
     first + second
 }
-unsafe fn within(p: *const u8) -> u8 { // ok: unsafe
+unsafe fn within(p: *const u8) -> u8 { // ruleid: unsafe
     unsafe { *p } // ok: unsafe
 }
 pub fn of_two(p: *const u8, q: *const u8) -> u8 {
