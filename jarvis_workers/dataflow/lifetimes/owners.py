@@ -11,7 +11,7 @@ FREED, BASE = "flow_double_free", "flow_mismatched_free"
 SURE, POLYMORPHIC = 0.65, 0.5
 
 
-class Hit(NamedTuple):
+class LifetimeHit(NamedTuple):
     """A defect: its rule, its line, its confidence, and the steps that lead to it, as (line, text)."""
 
     rule: str
@@ -61,7 +61,7 @@ class OwnerChecks:
 
     def __init__(self, machine: Definitions, function: ir.LoweredFunction) -> None:
         self.types = Types(machine, function)
-        self.hits: dict[tuple[str, int], Hit] = {}
+        self.hits: dict[tuple[str, int], LifetimeHit] = {}
         self.line = function.line
         # Smart pointers that give up what they own.
         self.released = {
@@ -73,7 +73,7 @@ class OwnerChecks:
         }
 
     def report(self, rule: str, text: str, *before: tuple[int, str], sure: float = SURE) -> None:
-        self.hits.setdefault((rule, self.line), Hit(rule, self.line, sure, (*before, (self.line, text))))
+        self.hits.setdefault((rule, self.line), LifetimeHit(rule, self.line, sure, (*before, (self.line, text))))
 
     def is_smart(self, key: str | None) -> bool:
         return self.types.family(key) == SMART and key not in self.released

@@ -9,8 +9,8 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.lifetimes.borrows import VIEW, Borrow, borrowed, family, key_of
-from jarvis_workers.dataflow.lifetimes.expressions import RETURNED, USED, ExpressionWalk
-from jarvis_workers.dataflow.lifetimes.owners import Hit, Lives
+from jarvis_workers.dataflow.lifetimes.owners import LifetimeHit, Lives
+from jarvis_workers.dataflow.lifetimes.transfers import RETURNED, USED, ExpressionWalk
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.definitions import Definitions
 
@@ -23,7 +23,7 @@ def _join(first: Lives | None, second: Lives | None) -> Lives | None:
     return second if first is None else first.joined(second)
 
 
-def lifetime_hits(machine: Definitions, function: ir.LoweredFunction) -> list[Hit]:
+def lifetime_hits(machine: Definitions, function: ir.LoweredFunction) -> list[LifetimeHit]:
     """Return the defects of lifetimes in a function, sorted by line."""
     walk_ = LifetimeWalk(machine, function)
     walk_.body(function.body, Lives({}, {}, {}, {}))
