@@ -25,7 +25,7 @@ READS = lazy(
     rb"(?:\bptr\s*::\s*|\bManuallyDrop\s*::\s*|\b(?:Box|Arc|Rc|CString|Vec|String)\s*(?:::\s*<[^;{}]{1,64}>\s*)?::\s*)\Z"
 )
 ARGUMENT = lazy(rb"\s*(?:::\s*<[^;{}()]{1,64}>\s*)?\(")
-KEPT = (
+FORGETS = (
     rb"\bforget\s*\(\s*%b\b|\bManuallyDrop\s*::\s*new\s*\(\s*%b\b"
     rb"|\b%b\s*\.\s*(?:into_raw|leak)\b|\b%b\s*:\s*(?:\w+::)*ManuallyDrop\b"
 )
@@ -111,7 +111,7 @@ def check_double(site: Site) -> float | None:
         return softened(site)
     owned = REFERENCE.match(argument)
     whole = text[function.start : function.body[1]]
-    if site.name != b"read" or owned is None or re.search(KEPT % ((re.escape(owned[1]),) * 4), whole):
+    if site.name != b"read" or owned is None or re.search(FORGETS % ((re.escape(owned[1]),) * 4), whole):
         return None
     return OWNED + softened(site) if re.search(OWNER_TYPE % re.escape(owned[1]), whole) else None
 
