@@ -119,10 +119,10 @@ def test_the_reason_is_kept_and_without_one_the_comment() -> None:
 
 
 def test_rust_comments_nest_and_suppress() -> None:
-    content = 'unsafe { a() } // jarvis-ignore[unsafe]: ffi\n/* /* x */ jarvis-ignore: y */ unsafe { r"// NOLINT"; }'
+    content = 'unsafe { *a } // jarvis-ignore[unsafe]: ffi\n/* /* x */ jarvis-ignore: y */ unsafe { r"// NOLINT"; }'
 
     assert left(content, "rust") == []
-    assert left('unsafe { a(r#"// jarvis-ignore: "#) }', "rust") == [1]
+    assert left('unsafe { *a(r#"// jarvis-ignore: "#) }', "rust") == [1]
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ from jarvis_workers.dataflow.memory.pointers import (
 from jarvis_workers.dataflow.queries.ast_queries import variables_in
 from jarvis_workers.dataflow.queries.name_heuristics import (
     asserts,
+    hands_over,
     judges,
     never_returns,
     only_reads,
@@ -60,7 +61,7 @@ from jarvis_workers.dataflow.state.path import Frame, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
 from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.types import key_of, type_of
-from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, UNKNOWN, Range, Value
 
 # Whether a function never returns NULL, or does at times: its body is executed apart from any path to it.
 
@@ -202,6 +203,10 @@ def call_unknown(path: PathState, traits: NameTraits, e: CallExpr, values: list[
             escape_inside(path, key_of(path, part.name))
     if traits.receives:
         receive(LibraryCall(path, name, e, values))
+    if hands_over(name) and len(values) == 1 and type(e.args[0]) is NameExpr:
+        # The macro sets its argument to NULL.
+        path.cells[key_of(path, e.args[0].name), ""] = NULL
+        return values[0]
     return Value(kind="#" + name) if name.isupper() else ANY
 
 

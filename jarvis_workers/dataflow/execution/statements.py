@@ -144,9 +144,41 @@ def _return(path: PathState, statement: ir.ReturnStmt) -> Ends:
 def _give_back(path: PathState, statement: ir.ReturnStmt, ends: Ends) -> None:
     if statement.value is not None:
         path.returned = evaluate(path, statement.value)
-        returned(path, statement)
-    if not path.ended:
-        ends.add(RETURN, [path])
+    for one in _without_deferred(path, len(path.frame.deferred)) if path.frame.deferred else (path,):
+        if statement.value is not None:
+            returned(one, statement)
+        if not one.ended:
+            ends.add(RETURN, [one])
+
+
+@follows(ir.DeferStmt)
+def _defer(path: PathState, statement: ir.DeferStmt) -> list[PathState]:
+    """Note the statements for the end of a block, or execute those that were noted last."""
+    if not statement.body:
+        return _without_deferred(path, 1)
+    deferred = path.frame.deferred
+    if statement not in deferred:
+        deferred.append(statement)
+    path.cells[path.frame.key("defer"), str(deferred.index(statement))] = number(1)
+    return [path]
+
+
+def _without_deferred(path: PathState, most: int) -> list[PathState]:
+    """Execute the last deferred statements that the path has passed, in reverse."""
+    paths, key = [path], path.frame.key("defer")
+    execution = path.machine.execution
+    for place in range(len(path.frame.deferred) - 1, -1, -1):
+        if (key, str(place)) not in path.cells or not most:
+            continue
+        most -= 1
+        for one in paths:
+            one.cells.pop((key, str(place)), None)
+        leaving, execution.leaving = execution.leaving, True
+        paths = run(path.frame.deferred[place].body, paths).out
+        execution.leaving = leaving
+        if not paths:
+            break
+    return paths
 
 
 @follows(ir.IfStmt)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
+from jarvis_workers.dataflow.frontend.deferred import cleanup_macros
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 from jarvis_workers.dataflow.frontend.macros import defined_macros, loop_heads, lowered_macros, parameter_lists
@@ -57,7 +58,10 @@ class Outside:
         self.ending: set[str] = set()
         spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
         texts = defined_macros(source, spans, defines)
-        self.names = FileNames(self.globals, self.types, self.typedefs, loop_heads(texts), parameter_lists(texts))
+        cleanups = cleanup_macros({one.name: one.body for one in texts.values()})
+        self.names = FileNames(
+            self.globals, self.types, self.typedefs, loop_heads(texts), parameter_lists(texts), cleanups
+        )
         self.macros = lowered_macros(texts, cpp=source.cpp)
         defined = [
             (name[0], source.content[start:end])

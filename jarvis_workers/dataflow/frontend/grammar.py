@@ -12,6 +12,7 @@ import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
 from jarvis_workers.dataflow.frontend.bodies import with_bodies
+from jarvis_workers.dataflow.frontend.deferred import Cleanups
 from jarvis_workers.dataflow.frontend.macro_text import Texts
 
 __all__ = ["DEPTH_MAX", "NO_SEMICOLON", "AddStmts", "Expr", "ExprOf", "FileNames", "Grammar", "Node", "Reading", "Stmt"]
@@ -50,7 +51,8 @@ def _numbered(language: Language, named: Mapping[str, T]) -> dict[int, T]:
 class FileNames(NamedTuple):
     """The names that a file declares outside of functions.
 
-    `loops` are the macros that are the head of a loop, `parameters` those that are a parameter list.
+    `loops` are the macros that are the head of a loop, `parameters` those that are a parameter list, `cleanups` those
+    that are a cleanup attribute, with its function.
     """
 
     variables: Mapping[str, Any]
@@ -58,6 +60,7 @@ class FileNames(NamedTuple):
     typedefs: Mapping[str, str]
     loops: Texts
     parameters: Mapping[bytes, bytes]
+    cleanups: Mapping[bytes, str] = {}
 
 
 NO_NAMES = FileNames({}, {}, {}, {}, {})
@@ -82,6 +85,7 @@ class Reading:
         self.types: dict[str, dict[str, Any]] = {}
         self.constants: dict[str, Expr] = {}
         self.names = NO_NAMES
+        self.cleanups: Cleanups = {}
         self.understood = 0
         self.cut = 0
         # The parts of the source that are not lowered although they are code: what each is, and its span.
@@ -179,4 +183,6 @@ class Reading:
         out: list[Stmt] = []
         for node in nodes:
             self.add(node, out)
+        # At the end of a block, what it has deferred is executed in reverse.
+        out += [["defer", line, []] for tag, line, *_ in reversed(out) if tag == "defer"]
         return with_bodies(out) if self.broken else out

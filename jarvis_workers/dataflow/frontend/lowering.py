@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.dataflow.frontend.branches import Branches
 from jarvis_workers.dataflow.frontend.cpp_expressions import arguments
 from jarvis_workers.dataflow.frontend.declared import VIRTUAL, Declarator, declared, parameters, specified
+from jarvis_workers.dataflow.frontend.deferred import with_deferred
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS
 from jarvis_workers.dataflow.frontend.grammar import DEPTH_MAX, FileNames, Grammar, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
@@ -75,6 +76,7 @@ def function(
     """Return a function's lowered form, and the reading with the types declared in it."""
     end = min(place.function.body[1] + 1, place.start + FUNCTION_MAX)
     part, place = _with_parameters(source, place, clean(source, place.start, end), names)
+    part, cleanups = with_deferred(part, first_line, names.cleanups)
     reading, node = _read(source, part, first_line)
     if reading.broken:
         if names.loops:
@@ -82,7 +84,7 @@ def function(
             reading, node = _read(source, part, first_line)
         if reading.broken:
             reading, node = _best(source, part, place, (reading, node))
-    reading.names = names
+    reading.names, reading.cleanups = names, cleanups
     owner = names.types.get(place.owner.decode("latin-1"))
     if owner:
         reading.declared_names.update(owner["fields"])

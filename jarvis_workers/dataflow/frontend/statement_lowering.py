@@ -5,6 +5,7 @@ Macros that look like statements are lowered as what they usually are: a loop if
 
 from jarvis_workers.dataflow.frontend.cpp_expressions import construction
 from jarvis_workers.dataflow.frontend.declared import TYPES, Declarator, Specified, declared, specified, type_name
+from jarvis_workers.dataflow.frontend.deferred import MARK, release_of
 from jarvis_workers.dataflow.frontend.grammar import NO_SEMICOLON, AddStmts, Expr, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.switches import after, condition_of, stray_case, switch
 
@@ -78,6 +79,8 @@ def _declare(
     reading: Reading, declarator: Declarator, of: Specified, out: list[Stmt], line: int, value: Expr | None
 ) -> None:
     flags = of.flags.replace("c", "") + ("c" if declarator.constant else "") + ("e" if "extern" in of.words else "")
+    if (line, declarator.name) in reading.cleanups:
+        out.append(release_of(reading.cleanups[line, declarator.name], declarator.name, line))
     reading.declared_names.add(declarator.name)
     out.append(["d", line, declarator.name, declarator.type, declarator.dims, value, flags])
 
@@ -143,6 +146,9 @@ def _if(reading: Reading, node: Node, out: list[Stmt]) -> None:
     if len(children) > 2 and children[2].type == "else_clause":
         nodes = [child for child in reading.children(children[2]) if child.is_named]
         otherwise = reading.stmts(nodes[0]) if nodes else []
+    if condition == ["n", MARK]:
+        out.append(["defer", reading.line(node), then])
+        return
     after(reading, node, before, ["if", reading.line(node), condition, then, otherwise], out)
 
 
@@ -215,12 +221,8 @@ def _return(reading: Reading, node: Node, out: list[Stmt]) -> None:
     out.append(["ret", reading.line(node), reading.expr(children[0]) if children else None])
 
 
-def _break(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    out.append(["brk", reading.line(node)])
-
-
-def _continue(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    out.append(["cont", reading.line(node)])
+def _plain(tag: str) -> AddStmts:
+    return lambda reading, node, out: out.append([tag, reading.line(node)])
 
 
 def _goto(reading: Reading, node: Node, out: list[Stmt]) -> None:
@@ -310,10 +312,6 @@ def _error(reading: Reading, node: Node, out: list[Stmt]) -> None:
             reading.add(child, out)
 
 
-def _asm(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    out.append(["?", reading.line(node)])
-
-
 STATEMENTS: dict[str, AddStmts] = {
     "compound_statement": _block,
     "expression_statement": _expression,
@@ -327,14 +325,14 @@ STATEMENTS: dict[str, AddStmts] = {
     "case_statement": stray_case,
     "return_statement": _return,
     "co_return_statement": _return,
-    "break_statement": _break,
-    "continue_statement": _continue,
+    "break_statement": _plain("brk"),
+    "continue_statement": _plain("cont"),
     "goto_statement": _goto,
     "labeled_statement": _labeled,
     "throw_statement": _throw,
     "try_statement": _try,
     "seh_try_statement": _try,
-    "seh_leave_statement": _asm,
+    "seh_leave_statement": _plain("?"),
     "attributed_statement": _inner,
     "init_statement": _inner,
     "linkage_specification": _inner,
@@ -345,6 +343,6 @@ STATEMENTS: dict[str, AddStmts] = {
     "class_specifier": _noted_type,
     "enum_specifier": _noted_type,
     "function_definition": _nested,
-    "gnu_asm_expression": _asm,
+    "gnu_asm_expression": _plain("?"),
     "ERROR": _error,
 }

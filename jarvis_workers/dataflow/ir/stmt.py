@@ -139,6 +139,14 @@ class ThrowStmt(NamedTuple):
     value: Expression | None
 
 
+class DeferStmt(NamedTuple):
+    """Statements for the end of the block; without any, the end of the block for the last ones: `defer free(p);`"""
+
+    kind: Literal["defer"]
+    line: int
+    body: tuple[Statement, ...]
+
+
 class TryStmt(NamedTuple):
     """A body and the bodies of its handlers (C++): `try { f(); } catch (...) { g(); }`"""
 

@@ -49,6 +49,7 @@ RETURNS = re.compile(
     r"(?:[A-Za-z]+_)??(?!\w*(?:IF|ON|CHECK|ASSERT|UNLESS|WHEN|FAIL|ERR|EXPECT|TRY|TYPE|VALUE|CODE|NO)(?:_|$))"
     r"(?:[A-Z0-9]+_)*RETURN(?:_[A-Z0-9_]+)?"
 )
+HANDS_OVER = re.compile(r"TAKE_(?:PTR|FD|GENERIC)|no_free_ptr|return_ptr|retain_and_null_ptr|STEAL_\w+|\w+_STEAL")
 INVERSE_CHECKS = frozenset(("BUG_ON", "WARN_ON"))
 ASSERTION = re.compile(r"[A-Z0-9_]*ASSERT[A-Z0-9_]*")
 # Assertions that compare text or memory, or whose condition the name leaves open.
@@ -96,6 +97,11 @@ def never_returns(name: str) -> bool:
 def returns_by_name(name: str) -> bool:
     """Return whether a statement that is such a macro always leaves the function: Py_RETURN_NONE, TRACE_RETURN(x)."""
     return "RETURN" in name and RETURNS.fullmatch(name) is not None
+
+
+def hands_over(name: str) -> bool:
+    """Return whether a macro gives the value of a variable to its caller, and sets the variable to NULL."""
+    return HANDS_OVER.fullmatch(name) is not None
 
 
 def judges(name: str) -> bool:

@@ -73,18 +73,19 @@ class Execution:
     `pruned` tells that not all paths were followed.  `counted` are the buffers that the function receives with a
     length, `overlaid` those of bytes, `measures` the variables that sizes are multiples of, `open_moves` the variables
     that a loop moves without a bound.  `writing` is set until the target of an assignment is accessed, `storing` is the
-    value that was assigned last, and `copied` its expression until it is stored.
+    value that was assigned last, and `copied` its expression until it is stored.  `leaving` is set while deferred
+    statements are executed.
     """
 
     __slots__ = (
-        *("copied", "counted", "has_elements", "line", "measures", "open_moves", "overlaid", "pruned"),
+        *("copied", "counted", "has_elements", "leaving", "line", "measures", "open_moves", "overlaid", "pruned"),
         *("steps", "steps_max", "storing", "writing"),
     )
 
     def __init__(self, steps_max: int = STEPS) -> None:
         self.steps = self.line = 0
         self.steps_max = steps_max
-        self.pruned = self.has_elements = self.writing = False
+        self.pruned = self.has_elements = self.writing = self.leaving = False
         self.storing: Value = ANY
         self.copied: Expression | None = None
         self.counted: dict[str, CountedBuffer] = {}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.dataflow.ir.expr import Expression
-from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.ir.stmt import DeferStmt, LoweredFunction
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.ranges import either
 from jarvis_workers.dataflow.state.values import ANY, Object, PathEvent, Place, Value
@@ -46,6 +46,7 @@ class Frame:
         self.this: Value = ANY
         self.call_line: int | None = None
         self.destroyed: list[tuple[str, str]] = []
+        self.deferred: list[DeferStmt] = []
 
     def key(self, name: str) -> str:
         """Return the object name of a local variable."""
@@ -234,6 +235,9 @@ class FlowRule(NamedTuple):
             return
         if machine.mode.quiet or (self.local and _is_reported_there(path, since)):
             return
+        if at is None and machine.execution.leaving and since is not None and since.file is None:
+            # What is released by the language comes after the defect.
+            at = since.line
         if at is None:
             at = line if frame.file is None or frame.call_line is None else frame.call_line
         stations = [*_since(path.trail, since), (frame.file, line, text)]

@@ -50,6 +50,8 @@ STEP_BEHIND, STEP_BEFORE = lazy(rb"\s*+(?:\+\+|\+=)"), lazy(rb"\+\+\s*+\Z")
 INEQUALITY_TEST = lazy(
     rb"\bif\s*+\(\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+!=\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+\)\s*+\{?\s*+\Z"
 )
+# A release at the end of the block.
+DEFERRED = lazy(rb"\b(?:_?[Dd]efer|DEFER)\b[\s({]*\Z")
 MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
 NOTHING = lazy(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
 CAST = lazy(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
@@ -114,6 +116,8 @@ def _look_behind(site: Site, name: bytes) -> _Next:
 def _subject(site: Site) -> bytes | None:
     """Return the released pointer, or None if it cannot be followed."""
     if site.function is None or (site.name != b"delete" and len(site.arguments.spans) != 1):
+        return None
+    if DEFERRED.search(site.source.text, max(0, site.start - 24), site.start):
         return None
     name = plain_pointer(released(site))
     is_object = name == b"this" and site.name == b"delete"
