@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
+from jarvis_workers.dataflow.calls.function_models import NO_MODELS, FunctionModels
 from jarvis_workers.dataflow.calls.taint_rules import TaintRule, names_called, words_for
 from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult, room_for_calls
 from jarvis_workers.dataflow.frontend import model
@@ -210,13 +211,20 @@ def _is_shared(macro: Any) -> bool:
     return False
 
 
-def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool, rules: Sequence[TaintRule] = ()) -> FlowResult:
+def analyze(
+    model: dict[str, Any],
+    lookup: Lookup,
+    *,
+    test: bool,
+    rules: Sequence[TaintRule] = (),
+    models: FunctionModels = NO_MODELS,
+) -> FlowResult:
     """Return the defects on paths through the functions of a file, sorted by line and pattern, then those that a
     project's own rules find, and the functions that were not analyzed to their end.
 
     Lines that were proved harmless follow the defects; their pattern is a name in HARMLESS instead of a rule name.
     """
-    return FileAnalysis(model, lookup, test=test, rules=rules).run()
+    return FileAnalysis(model, lookup, test=test, rules=rules, models=models).run()
 
 
 def flow_fingerprint() -> str:

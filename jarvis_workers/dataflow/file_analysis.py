@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 # These modules register their evaluators, and the rules their listeners.
 import jarvis_workers.dataflow.rules  # noqa: F401
 from jarvis_workers.dataflow.calls import calls  # noqa: F401
+from jarvis_workers.dataflow.calls.function_models import NO_MODELS, FunctionModels
 from jarvis_workers.dataflow.calls.taint_rules import TaintRule, root_functions
 from jarvis_workers.dataflow.events import on_exit
 from jarvis_workers.dataflow.execution import statements  # noqa: F401
@@ -96,6 +97,7 @@ class FileAnalysis:
         *,
         test: bool,
         rules: Sequence[TaintRule] = (),
+        models: FunctionModels = NO_MODELS,
         evaluations: int = FILE_EVALUATIONS,
     ) -> None:
         exports = model["exports"]
@@ -104,6 +106,7 @@ class FileAnalysis:
         self._lookup = lookup
         self._test = test
         self._evaluations = evaluations
+        self._models = models
         self._lives = [one for one in self._functions if one.get("lives")]
         self._left = [
             (rule, roots)
@@ -121,7 +124,7 @@ class FileAnalysis:
         with room_for_calls():
             while self._left:
                 rule, roots = self._left[0]
-                self._machine = machine = AnalysisContext(self._model, self._lookup, rule)
+                self._machine = machine = AnalysisContext(self._model, self._lookup, rule, self._models)
                 self._follow(machine, roots)
                 for function in self._lives if rule is None else ():
                     _walk_lifetimes(machine, machine.own(function))
@@ -142,7 +145,8 @@ class FileAnalysis:
         """Return the functions to analyze for a rule, or for the built-in rules."""
         if rule is not None:
             return root_functions(rule, self._functions)
-        return [one for one in self._functions if one["root"]]
+        named = self._models.names
+        return [one for one in self._functions if one["root"] or not named.isdisjoint(one.get("marks", ()))]
 
     def _follow(self, machine: AnalysisContext, roots: deque[dict[str, Any]]) -> None:
         """Analyze functions; those that are left in `roots` have not been analyzed to their end."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze, summarize
+from jarvis_workers.dataflow.calls.function_models import function_models
 from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.scanner import Hit, Scanner, source_text
@@ -77,8 +78,11 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
     flow = {rule.pattern for rule in scanner.rules if rule.check is None}
     # Whether a header is C or C++ is detected from its code.
     path = "example.rs" if language == "rust" else "example.h"
-    own = [taint_rule(rule.taint) for rule in scanner.rules if rule.taint is not None]
-    text, names = source_text(content, language), names_in(own)
+    rows = [rule.taint for rule in scanner.rules if rule.taint is not None]
+    own = [taint_rule(row) for row in rows if row["mode"] == "taint"]
+    models = function_models(row for row in rows if row["mode"] == "model")
+    text = source_text(content, language)
+    names = names_in(own) | {name.encode() for name in models.names}
     model = summarize(text, language=language, header=False, test=test, path=path, names=names) if flow else None
     if model is not None:
         exports = model["exports"]
@@ -86,7 +90,7 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
         def lookup(name: str, /, *, near: str | None = None) -> list[tuple[str, Any]]:
             return [(path, exports[name])] if name in exports else []
 
-        hits, _ = analyze(model, lookup, test=test, rules=own)
+        hits, _ = analyze(model, lookup, test=test, rules=own, models=models)
         yield from (hit for hit in hits if hit.pattern in flow)
 
 

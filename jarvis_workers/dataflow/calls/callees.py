@@ -59,7 +59,7 @@ def _pointed_to(path: PathState, name: str) -> Callee | None:
 def _named(path: PathState, name: str) -> Callee | None:
     """Return the function with a name, which may be a macro that is an alias of another name."""
     machine = path.machine
-    if name in machine.effects:
+    if name in machine.effects or name in machine.modelled:
         return None
     if name not in LIBRARY and name not in machine.functions:
         macro = machine.macro(name)

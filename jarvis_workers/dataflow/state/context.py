@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
+from jarvis_workers.dataflow.calls.function_models import NO_MODELS, FunctionModels
 from jarvis_workers.dataflow.calls.taint_rules import Effect, TaintRule
 from jarvis_workers.dataflow.ir.expr import AddressExpr, AssignExpr, CallExpr, Expression, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoopStmt, LoweredFunction
@@ -177,7 +178,8 @@ class AnalysisContext(Definitions):
 
     `mode` is replaced as a whole, `execution` is that of the function that is analyzed, or of code apart from it.
     With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
-    are those of the calls of functions, and `checks` the arguments that conditions on results of calls decide about.
+    are those of the calls of functions, `models` what a project says of `modelled` functions, and
+    `checks` the arguments that conditions on results of calls decide about.
     """
 
     evaluated: int
@@ -185,9 +187,16 @@ class AnalysisContext(Definitions):
     mode: Mode
     execution: Execution
 
-    def __init__(self, model: dict[str, Any], lookup: Lookup, rule: TaintRule | None = None) -> None:
+    def __init__(
+        self,
+        model: dict[str, Any],
+        lookup: Lookup,
+        rule: TaintRule | None = None,
+        models: FunctionModels = NO_MODELS,
+    ) -> None:
         super().__init__(model, lookup)
         self.rule = rule
+        self.models, self.modelled = models, models.names
         self.effects: Mapping[str, tuple[Effect, ...]] = rule.effects if rule is not None else {}
         self.checks: dict[str, dict[tuple[str, int], PendingCheck]] = {}
         self.findings: dict[tuple[str, int], Finding] = {}

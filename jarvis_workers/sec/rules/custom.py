@@ -21,6 +21,16 @@ NUMBER = lazy(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)
 DEFINED = lazy(rb"\bfn\s+\Z")
 DEFINED_REACH = 64
 
+# What a model of functions has in common with rules, which it is listed with; it reports nothing itself.
+MODEL = {
+    "language": "c/cpp",
+    "category": "models",
+    "cwe": 710,
+    "confidence": 0.4,
+    "message": "Tells the data-flow rules what functions do",
+    "suggestion": "Nothing is reported.",
+}
+
 Condition = Callable[[Site], bool]
 
 
@@ -29,14 +39,15 @@ def custom_rule(row: Mapping[str, Any]) -> Rule:
 
     Raises ImportError for a regular expression if google-re2 is missing, and ValueError for an invalid one.
     """
-    is_taint = row.get("mode") == "taint"
+    if row.get("mode") == "model":
+        row = {**MODEL, **row}
     return Rule(
         pattern=row["id"],
         language=row["language"],
         category=row["category"],
         cwe=row["cwe"],
         confidence=row["confidence"],
-        check=None if is_taint else _check(tuple(_conditions(row))),
+        check=None if row.get("mode") else _check(tuple(_conditions(row))),
         title=row.get("title") or title_of(row["message"]),
         description=row["message"],
         suggestion=row["suggestion"],
@@ -45,7 +56,7 @@ def custom_rule(row: Mapping[str, Any]) -> Rule:
         good=row.get("good", ""),
         calls=tuple(row.get("calls", ())),
         words=tuple(row.get("words", ())),
-        taint=row if is_taint else None,
+        taint=row if row.get("mode") else None,
     )
 
 

@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from jarvis_workers.dataflow.calls.function_models import KINDS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.rulesets.rule_rows import ProjectRule, RuleRow
+from jarvis_workers.sec.rulesets.rule_rows import Id, Names, ProjectRule, RuleRow
 from jarvis_workers.settings.yamlfiles import Checked, describe_problem, line_of, read_yaml, shown_path
 from jarvis_workers.source.call_patterns import PATTERN_MAX, CallPattern, parse_call, parse_condition
 
@@ -107,14 +108,32 @@ class TaintRuleRow(RuleRow):
     propagators: Annotated[list[PropagatorRow], Field(min_length=1, max_length=100)] | None = None
 
 
+class ModelRow(Checked):
+    """What functions of a project do, for the data-flow rules."""
+
+    id: Id
+    mode: Literal["model"]
+    allocates: Names | None = None
+    releases: Names | None = None
+    takes: Names | None = None
+    never_returns: Names | None = None
+    may_return_null: Names | None = None
+
+    @model_validator(mode="after")
+    def _names_something(self) -> "ModelRow":
+        if not any(getattr(self, kind) for kind in KINDS):
+            raise ValueError(f"should have one of {', '.join(KINDS)}")
+        return self
+
+
 def is_taint_row(row: object) -> bool:
     """Return whether a row is, or was meant to be, a rule with `mode: taint`."""
-    return isinstance(row, Mapping) and any(key in row for key in ("mode", *LISTS))
+    return isinstance(row, Mapping) and row.get("mode") != "model" and any(key in row for key in ("mode", *LISTS))
 
 
 def patterns_in(row: Mapping[str, Any]) -> int:
     """Return the number of patterns of a row."""
-    return sum(len(row.get(name, ())) for name in LISTS)
+    return sum(len(row.get(name, ())) for name in (*LISTS, *KINDS))
 
 
 def _refuse_unbound(key: str, focus: str | None, call: CallPattern, *others: str) -> None:
@@ -192,7 +211,10 @@ def _rules(file: Path) -> Iterator[dict[str, Any]]:
 
 def _checked(row: object, file: Path, at: tuple[str | int, ...]) -> dict[str, Any]:
     """Return a validated row; `at` is its position in the file."""
-    model = TaintRuleRow if is_taint_row(row) else ProjectRule
+    is_model = isinstance(row, Mapping) and row.get("mode") == "model"
+    model: type[ModelRow | TaintRuleRow | ProjectRule] = (
+        ModelRow if is_model else TaintRuleRow if is_taint_row(row) else ProjectRule
+    )
     try:
         rule = model.model_validate(row)
     except ValidationError as error:

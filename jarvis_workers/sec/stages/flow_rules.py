@@ -33,13 +33,13 @@ def flow_patterns(blobs: Blobs, rules: str | None) -> frozenset[str]:
     return frozenset(rule.pattern for rule in RULES if rule.check is None) - frozenset(off) | frozenset(own)
 
 
-@lru_cache(2)
-def taint_rows(blobs: Blobs, rules: str | None) -> Sequence[Mapping[str, Any]]:
-    """Return the enabled rules of a project's files that have sources and sinks."""
+@lru_cache(4)
+def taint_rows(blobs: Blobs, rules: str | None, mode: str = "taint") -> Sequence[Mapping[str, Any]]:
+    """Return the enabled rules of a project's files that have sources and sinks; with `model`, those of functions."""
     if rules is None:
         return ()
     fields = json.loads(blobs.read(rules))
-    return tuple(row for row in fields["project"] if row.get("mode") == "taint" and row["id"] not in fields["off"])
+    return tuple(row for row in fields["project"] if row.get("mode") == mode and row["id"] not in fields["off"])
 
 
 def meanings_of(rows: Sequence[Mapping[str, Any]], spots: Iterable[Spot]) -> tuple[Meaning, ...]:

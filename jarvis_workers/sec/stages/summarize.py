@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.dataflow import summarize
+from jarvis_workers.dataflow.calls.function_models import function_models
 from jarvis_workers.dataflow.calls.taint_rules import names_in, taint_rule
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
@@ -232,7 +233,8 @@ def _batches(work: SummarizeWork, resources: Resources) -> FlowCache:
 
 def _names(blobs: Blobs, rules: str | None) -> frozenset[bytes]:
     """Return the functions that a project's own rules name."""
-    return names_in(map(taint_rule, taint_rows(blobs, rules)))
+    models = function_models(taint_rows(blobs, rules, "model")).names
+    return names_in(map(taint_rule, taint_rows(blobs, rules))) | {name.encode() for name in models}
 
 
 def _key_of_names(names: frozenset[bytes]) -> str:

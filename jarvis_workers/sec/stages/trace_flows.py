@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow import FileAnalysis, FlowHit, FlowResult
+from jarvis_workers.dataflow.calls.function_models import FunctionModels, function_models
 from jarvis_workers.dataflow.calls.taint_rules import TaintRule, taint_rule
 from jarvis_workers.dataflow.file_analysis import FunctionGap
 from jarvis_workers.errors import SnapshotDamaged
@@ -120,7 +121,7 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
     own = [taint_rule(row) for row in taint_rows(blobs, work.rules)]
-    tracer = _Tracer(work, blobs, names, own)
+    tracer = _Tracer(work, blobs, names, own, function_models(taint_rows(blobs, work.rules, "model")))
     task: Task[Row, Traced] = Task(tracer.trace, list, _from_json, rescue=tracer.rescue)
     fresh = each_file(todo, task, work.limits, careful=work.careful)
     _remember(work, resources, rows, fresh, names)
@@ -135,8 +136,10 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
 class _Tracer:
     """Analyzes one file after the other; what is known of a file whose analysis is stopped is kept."""
 
-    def __init__(self, work: FlowWork, blobs: Blobs, names: SymbolIndex, own: Sequence[TaintRule]) -> None:
-        self._work, self._blobs, self._names, self._own = work, blobs, names, own
+    def __init__(
+        self, work: FlowWork, blobs: Blobs, names: SymbolIndex, own: Sequence[TaintRule], models: FunctionModels
+    ) -> None:
+        self._work, self._blobs, self._names, self._own, self._models = work, blobs, names, own, models
         self._analysis: FileAnalysis | None = None
 
     def trace(self, row: Row) -> Traced:
@@ -151,7 +154,7 @@ class _Tracer:
             return self._names.lookup(name, near=beside, tests=test, include=include)
 
         model = model_of(self._blobs, self._work.models, row)
-        self._analysis = FileAnalysis(model, lookup, test=test, rules=self._own)
+        self._analysis = FileAnalysis(model, lookup, test=test, rules=self._own, models=self._models)
         return Traced(self._analysis.run(), tuple(sorted(lookups.difference(row.calls))))
 
     def rescue(self, reason: str) -> Traced | None:
@@ -221,7 +224,8 @@ def _answers(calls: Sequence[str], flows: Traced, names: SymbolIndex) -> str:
 
 
 def _results(work: FlowWork, resources: Resources) -> FlowCache:
-    own = key_of_rules(taint_rows(resources.blobs, work.rules))
+    rows = (*taint_rows(resources.blobs, work.rules), *taint_rows(resources.blobs, work.rules, "model"))
+    own = key_of_rules(rows)
     return FlowCache(resources.cache if work.cache else None, space(STAGE, own=own + (work.build_flags or "")))
 
 
