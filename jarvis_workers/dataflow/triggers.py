@@ -49,7 +49,16 @@ COPIES = re.compile(
     (?:(?!sizeof|strlen)\w+\s*\([^()]*\) | [a-z_][\w.>-]*) \s*(?:[+-]\s*\w+\s*)?\)""",
     re.VERBOSE,
 )
+# A cursor that moves over a character of which a condition says what it is, or over the one where a loop has ended.
+SKIPS = re.compile(
+    rb"\*\s*+([a-z_]\w*+)\s*+==[^;{}()]*+\)\s*+\{?\s*+(?:\w++\s*+=\s*+)?+\*?(?:\1\s*+(?:\+\+|\+=)|\+\+\s*+\1\b)"
+    rb"|\*\s*+[a-z_]\w*+\s*+\+\+\s*+=\s*+(?:0|'[^']*+')\s*+;"
+)
+COMPARES = re.compile(rb"\bmemcmp\s*+\([^;]*?,\s*+\w++(?:->|\.)\w++\s*+\)")
 BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\w*\s*\(|\*\s*[\w>-]+\s*\+\+")
+# A number from an element of memory, and a sum that is compared.
+FROM_ELEMENT = re.compile(rb"\b([a-z_]\w*+)\s*+=\s*+[^;=<>!]*?\w\s*+\[[^\];]*+\][^;=<>!]*+;")
+SUM_COMPARED = re.compile(rb"[\w)]\s*+\+\s*+\(?[a-z_]\w*+[^;&|<>=]*+[<>]|[<>]=?[^;&|<>=]*?[\w)]\s*+\+\s*+\(?[a-z_]")
 # A number that is read, or joined from bytes, and cast to a pointer by a type that has room for an address.
 NUMBERS = re.compile(rb"\bread\s*\(|\bmemcpy\s*\(\s*&|<<")
 ADDRESSES = re.compile(rb"\*\s*+\)\s*+(?:\(\s*+){0,2}(?:uintptr_t|unsigned long|size_t|uint64_t|u64)\s*\)")
@@ -141,7 +150,13 @@ def reads_counted_buffer(head: bytes, body: bytes) -> bool:
         return False
     if COUNTED.search(head) is not None and any(word in body for word in (b"->", b"[", b"*", b"memcpy")):
         return True
-    return OVER_BYTES.search(head) is not None and MOVES.search(body) is not None and LOOPS.search(body) is not None
+    if OVER_BYTES.search(head) is None:
+        return False
+    if any(b"[%b]" % name in body for name, _ in first(FROM_ELEMENT, body)):
+        return True
+    if BYTES.search(body) is not None and SUM_COMPARED.search(body) is not None:
+        return True
+    return MOVES.search(body) is not None and LOOPS.search(body) is not None
 
 
 def has_lifetimes(head: bytes, body: bytes) -> bool:
@@ -157,6 +172,10 @@ def is_helper(body: bytes) -> bool:
 def _parses(body: bytes) -> bool:
     """Return whether a function copies a variable length, or reads bytes and uses a variable as an index."""
     if (b"memcpy" in body or b"memmove" in body) and COPIES.search(body) is not None:
+        return True
+    if b"memcmp" in body and COMPARES.search(body) is not None:
+        return True
+    if b"++" in body and SKIPS.search(body) is not None:
         return True
     if b"32" in body and READS.search(body) is not None:
         return True

@@ -3,7 +3,8 @@
 from jarvis_workers.dataflow.calls.tainting import reaches_effects
 from jarvis_workers.dataflow.expressions.assignments import copy_parts
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all
-from jarvis_workers.dataflow.expressions.lvalues import MOVED, forget, name_bytes, name_target, place_of, place_quietly
+from jarvis_workers.dataflow.expressions.lvalues import MOVED, name_bytes, name_target, place_of, place_quietly
+from jarvis_workers.dataflow.expressions.value_numbering import forget
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.library import LIBRARY, never_fails

@@ -7,6 +7,7 @@ from jarvis_workers.dataflow.calls.unknown_calls import apply_model, call_method
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import PLACES, place_of
 from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, expand, macro_of
+from jarvis_workers.dataflow.expressions.value_numbering import recalled
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.ownership import make, release_object
 from jarvis_workers.dataflow.memory.pointers import escape
@@ -32,6 +33,8 @@ UNEVALUATED = frozenset(
 def _call(path: PathState, e: ir.CallExpr) -> Value:
     path.machine.execution.line = e.line
     done = path.results.pop(id(e), None)
+    if done is None and path.machine.execution.has_elements:
+        done = recalled(path, e)
     if done is not None:
         return done
     called = e.callee

@@ -11,9 +11,10 @@ from jarvis_workers.dataflow.execution.interpreter import follow_body
 from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.conditions import check_assertion
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached, evaluate, evaluate_all
-from jarvis_workers.dataflow.expressions.lvalues import forget, place_of
+from jarvis_workers.dataflow.expressions.lvalues import place_of
 from jarvis_workers.dataflow.expressions.macro_expansion import is_type
 from jarvis_workers.dataflow.expressions.narrowing import check_arguments
+from jarvis_workers.dataflow.expressions.value_numbering import forget
 from jarvis_workers.dataflow.ir.expr import (
     AddressExpr,
     ArrowExpr,
@@ -290,7 +291,7 @@ def apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     values = evaluate_all(path, parts)
     machine.mode = before
     machine.execution.line = e.line
-    if not traits.prints:
+    if not traits.prints and not traits.reads:
         forget(path, None)
     if name not in machine.effects:
         return _call_modelled(path, name, traits, e, values)

@@ -3,17 +3,9 @@
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import on_step
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.expressions.lvalues import (
-    MOVED,
-    VARIABLES,
-    forget,
-    name_copied,
-    place_of,
-    place_quietly,
-    remember,
-    words_in,
-)
+from jarvis_workers.dataflow.expressions.lvalues import MOVED, VARIABLES, name_copied, place_of, place_quietly
 from jarvis_workers.dataflow.expressions.numbers import computed
+from jarvis_workers.dataflow.expressions.value_numbering import forget, remember, words_in
 from jarvis_workers.dataflow.memory.extents import forget_extents
 from jarvis_workers.dataflow.memory.ownership import is_own, stored
 from jarvis_workers.dataflow.memory.pointers import escape, forget_aliases
@@ -170,6 +162,9 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     elif path.machine.is_array(kind):
         # How many elements it has is not known.
         element = path.machine.plain(kind)[:-1]
+        if element.endswith("*"):
+            # Its elements may be arrays as well as pointers.
+            path.machine.grids.add(key)
         declare(path, name, element, array=True)
         path.objects[key] = Object("stack", element=path.machine.size_of(element), name=name)
     elif init:

@@ -13,11 +13,12 @@ from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
 from jarvis_workers.dataflow.expressions.narrowing import Comparison, judged, narrow
 from jarvis_workers.dataflow.expressions.side_effects import keep_effects
-from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk, without_casts
+from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, ORDERED, leaves, walk, without_casts
+from jarvis_workers.dataflow.queries.condition_queries import fact_of
 from jarvis_workers.dataflow.queries.name_heuristics import are_both_success, is_error, is_fatal
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.ranges import are_mixed, decided, either, equal
+from jarvis_workers.dataflow.state.ranges import are_mixed, decided, either, equal, is_exact
 from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Object, Value, number
 
@@ -206,6 +207,8 @@ def _decided(compare: str, first: Value, second: Value) -> bool | None:
         return None if same is None else same == (compare == "==")
     if first.null == IS_NULL and second.target and compare in (">", ">="):
         return False
+    if first.target and first.target == second.target and is_exact(first.at) and is_exact(second.at):
+        return decided(compare, first.at, second.at)
     if first.target or second.target or are_mixed(first.range, second.range):
         return None
     if is_code and second.range == (0, 0):

@@ -5,25 +5,22 @@ for an element of an array, `.f` for a field, and `[]` for all elements of a con
 reference.
 """
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import Access, on_access, on_outside_dereference, on_unknown_access, on_unset_value
 from jarvis_workers.dataflow.expressions.evaluate import FIELDS, array_of, evaluate, evaluates, field_array
+from jarvis_workers.dataflow.expressions.value_numbering import recalled
 from jarvis_workers.dataflow.memory.contents import loaded, read, written
 from jarvis_workers.dataflow.memory.outside import ADDRESS, byte_pointer
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
-from jarvis_workers.dataflow.queries.ast_queries import walk, without_casts
-from jarvis_workers.dataflow.queries.pretty import OMITTED, text_of
+from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.state.types import element_size, key_of, type_of
 from jarvis_workers.dataflow.state.values import (
     ANY,
-    MAYBE_NULL,
     MEMORY,
     NOT_NULL,
     UNKNOWN,
@@ -32,56 +29,6 @@ from jarvis_workers.dataflow.state.values import (
     Value,
     number,
 )
-
-# Remember what a function stores in an element at an unknown index, by the text of the lvalue.
-
-WORDS = re.compile(r"\w+")
-MARK = "="
-PURE = frozenset(
-    (ir.NameExpr, ir.NumberExpr, ir.MemberExpr, ir.ArrowExpr, ir.IndexExpr, ir.DerefExpr, ir.BinaryExpr, ir.CastExpr)
-)
-
-
-def remember(path: PathState, target: ir.Expression, value: Value) -> None:
-    """Remember a pointer that may be NULL, and is now in an element at an unknown index."""
-    forget(path, None)
-    if value.null == MAYBE_NULL and value.target is not None:
-        place = _place(path, target)
-        if place is not None:
-            path.machine.execution.has_elements = True
-            path.cells[place] = value
-
-
-def recalled(path: PathState, e: ir.Expression) -> Value | None:
-    """Return what was stored in an element; None if that is unknown."""
-    place = _place(path, e)
-    return path.cells.get(place) if place is not None else None
-
-
-def forget(path: PathState, name: str | None) -> None:
-    """Forget the elements whose text contains a variable, or all of them."""
-    if path.machine.execution.has_elements:
-        for place in [one for one in path.cells if one[0].startswith(MARK)]:
-            if name is None or name in words_in(place[0]):
-                del path.cells[place]
-
-
-@lru_cache(1024)
-def words_in(text: str) -> frozenset[str]:
-    """Return the names in the text of an expression."""
-    return frozenset(WORDS.findall(text))
-
-
-def _is_pure(e: ir.Expression) -> bool:
-    return all(type(node) in PURE for node in walk(e))
-
-
-def _place(path: PathState, e: ir.Expression) -> Place | None:
-    if type(e) is not ir.IndexExpr or not path.machine.once(e, lambda: _is_pure(e), "pure"):
-        return None
-    text = text_of(e)
-    return None if OMITTED in text else (f"{MARK}{path.frame.number}:{text}", "")
-
 
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 NOT_LOOKED_UP = (0, UNKNOWN)

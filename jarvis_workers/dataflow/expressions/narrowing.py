@@ -11,22 +11,27 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.calls.tainting import note_check
 from jarvis_workers.dataflow.expressions.evaluate import evaluate
 from jarvis_workers.dataflow.expressions.lvalues import SOMEWHERE, place_of, place_of_variable, place_quietly
+from jarvis_workers.dataflow.expressions.value_numbering import keep_by_text
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.queries.ast_queries import assigned, without_casts
+from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
-from jarvis_workers.dataflow.state.ranges import bounds_of, in_units, is_exact, meet, without
+from jarvis_workers.dataflow.state.ranges import bounds_of, in_units, is_exact, meet, plus, without
 from jarvis_workers.dataflow.state.sizes import NUMBERS_WITH_FRACTIONS, UINT_MAX, is_in_units, limits_of
-from jarvis_workers.dataflow.state.types import type_of
+from jarvis_workers.dataflow.state.types import element_size, type_of
 from jarvis_workers.dataflow.state.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+STRICT = frozenset(("<", ">"))
 UPPER = frozenset(("<", "<="))
 LENGTHS = frozenset(("strlen", "wcslen"))
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 SUMS = frozenset((ir.BinaryExpr, ir.CastExpr))
+COMPUTED = frozenset((ir.BinaryExpr, ir.CallExpr))
 ELEMENTS = frozenset((ir.DerefExpr, ir.IndexExpr))
 PLACES = VARIABLES | ELEMENTS
 GROWING = frozenset(("+", "*", "<<", "|"))
@@ -54,6 +59,9 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     if type(one.right) not in CONSTANT:
         mirrored = MIRRORED[compare]
         keep(path, mirrored, one.right, _as_compared(path, mirrored, one, one.second), one.first)
+    if one.first.target is not None and one.first.target == one.second.target:
+        _keep_offset(path, compare, one.left, one.first, one.second)
+        _keep_offset(path, MIRRORED[compare], one.right, one.second, one.first)
     if type(one.left) in ELEMENTS and is_exact(one.second.range) and compare in ("==", "!="):
         is_zero = one.second.range == (0, 0)
         if is_zero or compare == "==":
@@ -64,6 +72,24 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
         limit_terms(path, compare, one.left)
     if type(one.right) in SUMS and (one.second.taint or one.second.target):
         limit_terms(path, MIRRORED[compare], one.right)
+
+
+def _keep_offset(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
+    """Narrow the offset of a pointer that is compared with one into the same object; whole elements lie between."""
+    e = e.operand if type(e) is ir.UpdateExpr and e.prefix else e
+    place = _place_of_operand(path, e) if type(e) in VARIABLES else None
+    if place is None or value.code or other.code:
+        return
+    width = element_size(path, e, path.object_of(value))
+    (low, high), (first, last) = value.at, other.at
+    if compare == "!=" and first is not None and first == last:
+        compare = ">" if low == first else "<" if high == first else compare
+    more = width - 1
+    reach = meet(value.at, bounds_of(compare, plus(other.at, (more, more) if compare == ">" else (-more, -more))))
+    if compare not in STRICT:
+        reach = meet(value.at, bounds_of(compare, other.at))
+    if reach != value.at and (None in reach or (reach[0] or 0) <= (reach[1] or 0)):
+        path.cells[place] = value.moved(reach, value.taint)
 
 
 def _note_terminator(path: PathState, element: Any, *, is_zero: bool, is_text: bool) -> None:
@@ -121,12 +147,39 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if value.null == MAYBE_NULL and type(e) is ir.IndexExpr and (place is None or place[1].endswith(SOMEWHERE)):
         _note_null(path, value, _null(compare, value, other))
     elif place is None:
-        if type(e) is ir.CallExpr:
-            _keep_call(path, compare, e, value, other)
+        _keep_computed(path, compare, e, value, other)
     elif not place[1].endswith(SOMEWHERE):
         _keep_at(path, compare, place, value, other)
     elif value.taint is not None and _limits(compare, other.range):
         path.cells[place] = value._replace(checked=True)
+
+
+def _keep_computed(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
+    """Narrow a number that may be computed again: x of `x - 2 > 16`, where x is a sum, call or variable."""
+    if type(e) is ir.CallExpr:
+        _keep_call(path, compare, e, value, other)
+    elif type(e) is not ir.BinaryExpr:
+        return
+    reach = other.range
+    while isinstance(e, ir.BinaryExpr) and e.op in ("+", "-") and isinstance(e.right, ir.NumberExpr):
+        by = e.right.value if e.op == "-" else -e.right.value
+        e, reach = without_casts(e.left), plus(reach, (by, by))
+    if value.taint is None and (type(e) is not ir.CallExpr or compare not in UPPER or not _limits(compare, reach)):
+        return
+    if type(e) in COMPUTED and text_of(e) not in facts_of(path.frame.function).repeated_numbers:
+        return
+    machine = path.machine
+    before, machine.mode = machine.mode, machine.mode.quietly()
+    value = evaluate(path.copy(), e)
+    machine.mode = before
+    if value.target is not None:
+        return
+    place = _place_of_operand(path, e)
+    if place is not None and not place[1].endswith(SOMEWHERE):
+        _keep_at(path, compare, place, value, Value(reach))
+    elif place is None:
+        limited = value.checked or _limits(compare, reach)
+        keep_by_text(path, e, value.compared(_reach(compare, value.range, reach), value.null, checked=limited))
 
 
 def _keep_call(path: PathState, compare: str, call: ir.CallExpr, value: Value, other: Value) -> None:
@@ -172,8 +225,18 @@ def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: V
     if null == IS_NULL:
         path.cells[place] = value.nulled(value.why or path.trail)
     elif reach != value.range or null != value.null or limited != value.checked:
-        path.cells[place] = value.compared(reach, null, checked=limited)
+        _replace_copies(path, place, value.compared(reach, null, checked=limited))
     narrowed(path, value, reach)
+
+
+def _replace_copies(path: PathState, place: Place, value: Value) -> None:
+    """Replace the value of a cell, and of those that the same outside number was assigned to: they share one object."""
+    before = path.cells.get(place)
+    path.cells[place] = value
+    if before is not None and before.taint is not None:
+        for cell, current in path.cells.items():
+            if current is before:
+                path.cells[cell] = value
 
 
 def _note_null(path: PathState, value: Value, null: int) -> None:
@@ -258,7 +321,7 @@ def _terms(e: ir.Expression, *, upper: bool) -> Iterator[ir.Expression]:
     elif isinstance(e, ir.BinaryExpr) and e.op in GROWING:
         yield from _terms(e.left, upper=upper)
         yield from _terms(e.right, upper=upper)
-    elif isinstance(e, ir.BinaryExpr) and e.op == "-":
+    elif isinstance(e, ir.BinaryExpr) and e.op in ("-", "/"):
         yield from _terms(e.left, upper=upper)
         yield from _terms(e.right, upper=not upper)
 

@@ -3,6 +3,7 @@
 from jarvis_workers.dataflow.events import Overflow, on_division, on_overflow
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.macro_expansion import MACROS_DEEP
+from jarvis_workers.dataflow.expressions.value_numbering import recalled
 from jarvis_workers.dataflow.ir.expr import (
     BinaryExpr,
     CastExpr,
@@ -29,6 +30,9 @@ NAMES = {LIMITS[kind]: kind for kind in ("short", "signed char", "int", "unsigne
 
 @evaluates(BinaryExpr)
 def _binary(path: PathState, e: BinaryExpr) -> Value:
+    stored = recalled(path, e) if path.machine.execution.has_elements else None
+    if stored is not None:
+        return stored
     left = evaluate(path, e.left)
     return computed(path, e, left, evaluate(path, e.right))
 
@@ -133,4 +137,6 @@ def _has_fraction(path: PathState, e: Expression, deep: int = MACROS_DEEP) -> bo
 def _within(path: PathState, e: Expression, value: Value, bounds: tuple[int, int]) -> Range:
     """Return the range of an operand, which its type limits."""
     low, high = possible(path, e, value)
-    return (bounds[0] if low is None else low), (bounds[1] if high is None else high)
+    # Negative numbers are converted to an unsigned type first.
+    low = bounds[0] if low is None else max(low, 0) if bounds[0] == 0 else low
+    return low, (bounds[1] if high is None else high)

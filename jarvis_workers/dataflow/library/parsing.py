@@ -7,14 +7,10 @@ from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, IndexExpr, Mem
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall
 from jarvis_workers.dataflow.memory.outside import SHORT_MAX, converted_number
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
-from jarvis_workers.dataflow.queries.name_heuristics import listed
+from jarvis_workers.dataflow.queries.name_heuristics import CONVERTER, NUMBER_READER, listed
 from jarvis_workers.dataflow.state.values import ANY, ARBITRARY, Value, number
 
 SHORT_BITS = 16
-CONVERTER = re.compile(r"(?:\w*_)?[bl]e(?:16|24|32|64)_?to_?(?:cpu|host|h|native|ne)p?")
-READER = re.compile(
-    r"(?:\w+_)?(?:get|read|peek|next|fetch)_?(?:unaligned_?)?(?:u|uint|[bl]e)(?P<bits>8|16|24|32|64)(?:_?(?:be|le|t|p))*"
-)
 SWAPS = """
     ntohs ntohl ntohll htons htonl be16toh be32toh be64toh le16toh le32toh le64toh htobe16 htobe32 htobe64 htole16
     htole32 htole64 bswap_16 bswap_32 bswap_64 __builtin_bswap16 __builtin_bswap32 __builtin_bswap64
@@ -68,11 +64,11 @@ def number_reader(name: str) -> Handler | None:
     """Return the model of a function without a body whose name says that it converts or reads a number of some bits."""
     if CONVERTER.fullmatch(name.lower()):
         return _swapped
-    return _read_number if READER.fullmatch(name.lower()) else None
+    return _read_number if NUMBER_READER.fullmatch(name.lower()) else None
 
 
 def _read_number(call: LibraryCall) -> Value:
-    bits = READER.fullmatch(call.name.lower())
+    bits = NUMBER_READER.fullmatch(call.name.lower())
     short = bits is not None and int(bits["bits"]) <= SHORT_BITS
     high = (1 << int(bits["bits"])) - 1 if bits is not None and short else None
     return Value((0, high), taint=converted_number(call.path, call.node))

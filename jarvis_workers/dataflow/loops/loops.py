@@ -16,6 +16,7 @@ from jarvis_workers.dataflow.expressions.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.expressions.macro_expansion import loop_behind
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import DeclStmt, LoopStmt, RangeForStmt
+from jarvis_workers.dataflow.loops.expansion import expansions
 from jarvis_workers.dataflow.loops.loop_moves import Counter, LoopFacts, Moves, judges_in, loop_of, tested
 from jarvis_workers.dataflow.loops.widening import (
     assume_all_set,
@@ -86,6 +87,7 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
         if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
             moves = {}
         on_loop.happens(one, statement, loop.moves)
+        moves |= expansions(one, statement, loop.moves)
         machine.execution.open_moves = {**outer, **moves} if moves else outer
         reaches = {**before.reaches, **last_values(one, loop)}
         machine.mode = before._replace(reaches=reaches, loops=(*before.loops, statement))

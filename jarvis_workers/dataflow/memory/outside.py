@@ -8,7 +8,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.sizes import BYTES, limits_of
-from jarvis_workers.dataflow.state.types import type_of
+from jarvis_workers.dataflow.state.types import is_row, type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, PathEvent, Range, Value
 
 # A single byte of a buffer is weak evidence: it may be the program's own. A number made of several is better.
@@ -138,7 +138,7 @@ def read_pointer(path: PathState, e: ir.Expression, value: Value) -> Value:
     kind = type_of(path, e)
     if kind is None or not kind.endswith("*") or value.taint is None or value.taint.doubt > MEMBER_DOUBT:
         return value
-    return value._replace(kind=ADDRESS) if _reads_whole(value.taint) else value
+    return value._replace(kind=ADDRESS) if _reads_whole(value.taint) and not is_row(path, e) else value
 
 
 def _reads_whole(event: PathEvent) -> bool:

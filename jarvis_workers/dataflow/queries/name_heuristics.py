@@ -20,6 +20,11 @@ MOVERS = frozenset(("next", "advance", "iterate"))
 RECEIVERS = frozenset(("read", "recv", "receive", "readn", "fread"))
 JUDGES = ("check", "valid", "verif", "ensure", "require", "need", "assert", "bound", "limit")
 RELEASERS = ("free", "release", "destroy", "unref")
+CONVERTER = re.compile(r"(?:\w*_)?[bl]e(?:16|24|32|64)_?to_?(?:cpu|host|h|native|ne)p?")
+NUMBER_READER = re.compile(
+    r"(?:\w+_)?(?:get|read|peek|next|fetch|load|rd|ntoh|unpack|(?:bytes|buf|mem)_?to)_?(?:unaligned_?)?(?:u|uint|[bl]e)_?"
+    r"(?P<bits>8|16|24|32|64)(?:_?(?:be|le|t|p))*"
+)
 ENDS = frozenset(
     listed("""
     exit _exit abort _Exit quick_exit longjmp __builtin_unreachable __assert_fail err errx verr panic BUG unreachable
@@ -74,6 +79,13 @@ def only_reads(name: str) -> bool:
     if not (KEEPERS | MOVERS).isdisjoint(words):
         return False
     return any(word.removeprefix("f").startswith(READERS) or word.endswith(("len", "cmp")) for word in words)
+
+
+def is_pure(name: str) -> bool:
+    """Return whether calls of a function with equal arguments probably return equal numbers, nothing being written."""
+    low = name.lower()
+    is_reader = NUMBER_READER.fullmatch(low) or CONVERTER.fullmatch(low) or low.startswith("ntoh")
+    return name.isupper() or only_reads(name) or is_reader is not None
 
 
 def words_of(name: str) -> list[str]:

@@ -1,5 +1,7 @@
 """flow_buffer_overflow, _overread, _underwrite and _underread: an access through a pointer leaves its object."""
 
+from collections.abc import Sequence
+
 from jarvis_workers.dataflow.events import Access, on_access, on_unknown_access
 from jarvis_workers.dataflow.ir.expr import Expression, NameExpr, UpdateExpr
 from jarvis_workers.dataflow.library import LIBRARY
@@ -10,7 +12,7 @@ from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
 from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, shown_size
-from jarvis_workers.dataflow.state.values import LinearExtent, Object, Place, Range
+from jarvis_workers.dataflow.state.values import LinearExtent, Object, OpenMove, Place, Range
 
 OVERFLOW = FlowRule("flow_buffer_overflow", DOUBTED, SOMETIMES)
 OVERREAD = FlowRule("flow_buffer_overread", DOUBTED, SOMETIMES)
@@ -26,7 +28,7 @@ def _accessed(path: PathState, access: Access, target: Object, start: Range, wid
     size = target.size[1]
     if target.extent is not None:
         _check_extent(path, access, target, width)
-    if path.machine.execution.open_moves and size is not None and _leaves_openly(path, access, target):
+    if path.machine.execution.open_moves and _leaves_openly(path, access, target):
         return
     index, (low, high) = access.subscript, start
     if size is None or not comparable(width, size) or (high and not comparable(high, size)):
@@ -87,24 +89,40 @@ def _check_extent(path: PathState, access: Access, target: Object, width: int) -
 
 def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
     """Report an access through a variable that a loop moves without a bound, if the size of the memory is fixed."""
-    if not access.writing or not is_declared(target):
-        return False
-    for e in (access.pointer, access.place):
+    return access.writing and reports_open_move(path, (access.pointer, access.place), target)
+
+
+def reports_open_move(path: PathState, parts: Sequence[Expression | None], target: Object) -> bool:
+    """Report a write at the sum of a pointer and an index, one of which a loop moves out of memory of a fixed size."""
+    moves = path.machine.execution.open_moves
+    for e in parts:
         place = _variable(path, e.operand if isinstance(e, UpdateExpr) else e)
-        move = path.machine.execution.open_moves.get(place) if place is not None else None
-        if move is not None:
-            name, most = text_of(access.pointer), target.size[1] or 0
-            # An array sized by an unknown type has no known number of elements.
-            is_counted = comparable(most, target.element)
-            size = f" ({most // target.element} elements)" if is_counted else ""
-            text = f"{name}{size} is written in a loop that its size does not limit"
-            rule = OVERFLOW if move.step > 0 else UNDERWRITE
-            rule.report(path, path.machine.execution.line, text, since=move.event, sure=UNBOUNDED)
-            path.machine.execution.open_moves = {
-                key: one for key, one in path.machine.execution.open_moves.items() if key != place
-            }
-            return True
+        move = moves.get(place) if place is not None else None
+        most = target.size[1] or 0
+        if move is None or not _leaves(move, target):
+            continue
+        # An array sized by an unknown type has no known number of elements.
+        is_counted = most and comparable(most, target.element)
+        size = f" ({most // target.element} elements)" if is_counted else ""
+        text = f"{text_of(parts[0])}{size} is written in a loop that its size does not limit"
+        rule = OVERFLOW if move.step > 0 else UNDERWRITE
+        line = path.machine.execution.line
+        at = move.line if move.line and not path.frame.depth else None
+        rule.report(path, line, text, since=move.event, sure=UNBOUNDED, at=at)
+        path.machine.execution.open_moves = {key: one for key, one in moves.items() if key != place}
+        return True
     return False
+
+
+def _leaves(move: OpenMove, target: Object) -> bool:
+    """Return whether a variable moves out of memory of a declared size, or one that the same variable says."""
+    if isinstance(move.reach, LinearExtent):
+        reach = move.reach._replace(unit=move.reach.unit * target.element, extra=move.reach.extra * target.element)
+        room = target.extent
+        return room is not None and room.variable == reach.variable and reach.unit > room.unit
+    if not is_declared(target):
+        return False
+    return move.reach is None or move.reach * target.element > (target.size[1] or 0)
 
 
 def _variable(path: PathState, e: Expression | None) -> Place | None:

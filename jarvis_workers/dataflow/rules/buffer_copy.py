@@ -1,6 +1,6 @@
 """flow_buffer_overflow, _overread, _underwrite and _underread: a library function leaves its buffer."""
 
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, BinaryExpr, IndexExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.library.model import (
     LibraryCall,
     begins_before,
@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.library.model import (
 from jarvis_workers.dataflow.memory.extents import excess, is_declared, room
 from jarvis_workers.dataflow.queries.ast_queries import variables_in, without_casts
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.rules.buffer_access import OVERFLOW, OVERREAD, UNDERREAD, UNDERWRITE
+from jarvis_workers.dataflow.rules.buffer_access import OVERFLOW, OVERREAD, UNDERREAD, UNDERWRITE, reports_open_move
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import FlowRule
 from jarvis_workers.dataflow.state.ranges import most
@@ -30,6 +30,11 @@ def _written(call: LibraryCall, place: int, amount: Range, certain: bool) -> Non
     target = call.object(place)
     if target is None or _begins_before(call, place, target, UNDERWRITE, "writes"):
         return
+    part = call.node.args[place]
+    if call.path.machine.execution.open_moves:
+        match part:
+            case BinaryExpr(left=base, right=index) | AddressExpr(operand=IndexExpr(base=base, subscript=index)):
+                reports_open_move(call.path, (base, index), target)
     left, low = room(call.value(place), target), amount[0]
     much = most(amount) if certain else low
     if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):

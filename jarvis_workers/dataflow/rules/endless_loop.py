@@ -13,15 +13,8 @@ from typing import Any, NamedTuple
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import on_step
 from jarvis_workers.dataflow.loops.loop_moves import CONTENT, SEARCHES, Moves, tested
-from jarvis_workers.dataflow.queries.ast_queries import (
-    OPPOSITE,
-    assigned,
-    atomic_conditions,
-    leaves,
-    variables_in,
-    walk,
-    without_casts,
-)
+from jarvis_workers.dataflow.queries.ast_queries import OPPOSITE, assigned, leaves, variables_in, walk, without_casts
+from jarvis_workers.dataflow.queries.condition_queries import atomic_conditions
 from jarvis_workers.dataflow.queries.name_heuristics import judges, never_returns
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import FlowRule, PathState

@@ -14,7 +14,8 @@ from jarvis_workers.dataflow.ir.expr import (
     MemberExpr,
     NameExpr,
 )
-from jarvis_workers.dataflow.queries.ast_queries import operations_in, terms_of, without_casts
+from jarvis_workers.dataflow.queries.ast_queries import without_casts
+from jarvis_workers.dataflow.queries.condition_queries import operations_in, terms_of
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState

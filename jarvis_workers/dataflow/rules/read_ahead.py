@@ -15,6 +15,7 @@ from jarvis_workers.dataflow.expressions.evaluate import evaluate
 from jarvis_workers.dataflow.loops.loop_moves import Moves, all_statements, judges_in, tested
 from jarvis_workers.dataflow.memory.extents import room
 from jarvis_workers.dataflow.queries.ast_queries import OWN_PARTS, walk, without_casts
+from jarvis_workers.dataflow.queries.condition_queries import conjuncts
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.rules.buffer_access import OVERREAD
 from jarvis_workers.dataflow.state.path import PathState
@@ -87,7 +88,7 @@ def _has_room(path: PathState, ahead: Lookahead, end: ir.Expression) -> bool:
 def _lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
     """Return a read past the byte that a loop promises."""
     steps, inside = moves.steps, moves.inside
-    parts = list(_parts(statement.condition))
+    parts = list(conjuncts(statement.condition))
     for place, part in enumerate(parts):
         early = _read_before(part, parts[:place], steps, statement.line)
         if early is not None:
@@ -140,14 +141,6 @@ def _ends_text(e: ir.Expression, cursor: ir.NameExpr) -> bool:
                 e = inner
             case _:
                 return isinstance(e, (ir.DerefExpr, ir.IndexExpr)) and cursor in e
-
-
-def _parts(e: ir.Expression | None) -> Iterator[ir.Expression]:
-    if isinstance(e, ir.AndExpr):
-        yield from _parts(e.left)
-        yield from _parts(e.right)
-    elif e is not None:
-        yield e
 
 
 def _head(e: ir.Expression, steps: dict[str, set[int]]) -> Head | None:

@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.library.model import LibraryCall, on_length
 from jarvis_workers.dataflow.memory.extents import room
 from jarvis_workers.dataflow.state.path import FlowRule
-from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, limits_of
+from jarvis_workers.dataflow.state.sizes import INT_MAX, TYPE_ENDS, limits_of
 from jarvis_workers.dataflow.state.types import type_of
 
 RULE = FlowRule("flow_tainted_length")
@@ -18,10 +18,11 @@ def _used(call: LibraryCall, place: int, to: int) -> None:
         return
     if not count.checked:
         target = call.object(to)
-        fits = high in TYPE_ENDS and target is not None and room(call.value(to), target) is not None
+        is_short = high is not None and high in TYPE_ENDS and high < INT_MAX
+        fits = is_short and target is not None and room(call.value(to), target) is not None
         if not fits and (high is None or high in TYPE_ENDS or low is None or low < 0):
             call.report(RULE, "uses an untrusted length without a bound", since=count.taint, sure=NO_BOUND)
-    elif low is None and high is not None and _is_signed(call, place):
+    elif high is not None and (low < 0 if low is not None else _is_signed(call, place)):
         text = "uses an untrusted length that has an upper bound but may be negative"
         call.report(RULE, text, since=count.taint, sure=MAYBE_NEGATIVE)
 

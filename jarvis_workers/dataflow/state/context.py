@@ -10,16 +10,21 @@ from typing import Any, NamedTuple, TypeVar
 
 from jarvis_workers.dataflow.calls.function_models import NO_MODELS, FunctionModels
 from jarvis_workers.dataflow.calls.taint_rules import Effect, TaintRule
-from jarvis_workers.dataflow.ir.expr import AddressExpr, AssignExpr, CallExpr, Expression, NameExpr
+from jarvis_workers.dataflow.ir.expr import AddressExpr, AssignExpr, BinaryExpr, CallExpr, Expression, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoopStmt, LoweredFunction
 from jarvis_workers.dataflow.loops.loop_moves import LoopFacts
 from jarvis_workers.dataflow.queries.ast_queries import (
+    OPPOSITE,
+    size_of_function,
+    walk,
+    without_casts,
+)
+from jarvis_workers.dataflow.queries.condition_queries import (
     limits_in,
     rejections,
     repeated_conditions,
-    size_of_function,
+    repeated_numbers,
     tested_calls,
-    walk,
     wrap_checks,
 )
 from jarvis_workers.dataflow.queries.counted_buffers import CountedBuffer
@@ -162,8 +167,21 @@ class FunctionFacts:
         return repeated_conditions(self.function)
 
     @cached_property
+    def repeated_numbers(self) -> frozenset[str]:
+        return repeated_numbers(self.function)
+
+    @cached_property
     def wrap_checks(self) -> frozenset[frozenset[Expression]]:
         return wrap_checks(self.function)
+
+    @cached_property
+    def compared_pairs(self) -> frozenset[frozenset[Expression]]:
+        """The pairs of expressions that the function compares with each other."""
+        return frozenset(
+            frozenset((without_casts(node.left), without_casts(node.right)))
+            for node in walk(self.function.body)
+            if isinstance(node, BinaryExpr) and node.op in OPPOSITE
+        )
 
     @cached_property
     def rejections(self) -> frozenset[int]:

@@ -165,7 +165,9 @@ def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> V
     if _becomes_negative(value, bounds):
         return value._replace(range=UNKNOWN)
     if (low is not None and low < bounds[0]) or (high is not None and high > bounds[1]):
-        return value._replace(range=bounds if not is_signed(kind) or cast else value.range)
+        # What a check has limited before may have wrapped around.
+        checked = value.checked and (bounds[0] < 0 or low is None or low >= 0)
+        return value._replace(range=bounds if not is_signed(kind) or cast else value.range, checked=checked)
     return value
 
 

@@ -84,10 +84,16 @@ class Value(NamedTuple):
 
 
 class OpenMove(NamedTuple):
-    """A variable that moves without a bound: the event that explains it, and its direction."""
+    """A variable that moves without a bound: what explains it, and its direction.
+
+    One that moves further than what a loop reads comes to element `reach`, a number or a multiple of a variable; `line`
+    is where it moves furthest.
+    """
 
     event: PathEvent
     step: int
+    reach: "int | LinearExtent | None" = None
+    line: int = 0
 
 
 class PendingCheck(NamedTuple):

@@ -83,7 +83,7 @@ int open_ptr_sum(const unsigned char *p, const unsigned char *end)
 {
 	uint32_t n = (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 	uint32_t k = 4;
-	if (k + n > (uint32_t)(end - p))
+	if (k + n > (uint32_t)(end - p)) /* ruleid: flow_integer_overflow */
 		return -1;
 	return p[k + n - 1];
 }

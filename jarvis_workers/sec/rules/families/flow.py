@@ -10,6 +10,7 @@ HARMLESS = {
     "harmless_command": ("command_execution",),
     "harmless_copy": ("boundary_funcs", "unsafe_api"),
     "harmless_format": ("format_string",),
+    "harmless_size": ("alloc_size_overflow",),
 }
 
 RULES = tuple(rule(pattern) for pattern in rows() if pattern.startswith("flow_"))
