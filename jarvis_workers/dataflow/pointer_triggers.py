@@ -3,9 +3,13 @@
 import re
 from itertools import islice
 
-from jarvis_workers.dataflow.text_uses import MEMBER_OR_WORD, NEAR, TRIES, first, next_use
+from jarvis_workers.dataflow.text_uses import MEMBER_OR_WORD, NEAR, TRIES, before, first, next_use, uses
 
 LEAVES = re.compile(rb"\b(?!stderr\b)(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
+NULLS = (b"NULL", b"nullptr")
+NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,60}:\s*)?(?:NULL|nullptr)\s*;")
+TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
+USED = (b"->", b"[", b")", b",")
 # The result of a call, and the tests of a pointer for NULL.
 RESULT = re.compile(rb"[;{}*\s](\w++(?:(?:->|\.)\w++)*+)\s*+=\s*+(?:\([^()]*+\)\s*+)?+[A-Za-z_]\w*+\s*+\(")
 POINTER = rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+"
@@ -15,6 +19,7 @@ POINTER_TEST = re.compile(
     % (POINTER, POINTER, POINTER),
     re.VERBOSE,
 )
+STARRED = frozenset((b" *", b"(*", b"!*", b"\t*"))
 BRACKETS = re.compile(rb"[(){}]")
 STATEMENT_MAX = 4_000
 # The counter of a loop that searches, and the distance of two places that were searched for.
@@ -25,11 +30,38 @@ DISTANCE = re.compile(rb"\b[a-z_]\w*\s*-\s*[a-z_]\w*\s*[);]")
 def uses_doubtful_pointer(body: bytes) -> bool:
     """Return whether a function may use a pointer that it tests elsewhere, or an index or distance that it found."""
     return (
-        _result_and_used(body)
+        _null_and_used(body)
+        or _result_and_used(body)
         or _counted_and_used(body)
         or _tested_and_used(body)
         or (body.count(b"chr(") + body.count(b"str(") > 1 and DISTANCE.search(body) is not None)
     )
+
+
+def _null_and_used(body: bytes) -> bool:
+    """Return whether a pointer that is set to or compared with NULL is used next, without leaving the block."""
+    for name, since in first(NULLED, body) if any(word in body for word in NULLS) else ():
+        start = next_use(body, name, since)
+        if start >= 0 and (body.startswith(USED, start + len(name)) or before(body, start).endswith((b"*", b"="))):
+            return True
+        use = _next_arrow(body, name, since)
+        if use >= 0 and _may_be_skipped(body, start) and name not in _tested_between(body, since, use):
+            return True
+    return any(
+        ((use.behind in USED and use.before != b"&") or use.before == b"*")
+        and not LEAVES.search(body, use.since, body.rfind(b";", use.since, use.start) + 1)
+        for use in uses(TESTED, body)
+    )
+
+
+def _may_be_skipped(body: bytes, start: int) -> bool:
+    """Return whether a statement stands in a branch or loop."""
+    return before(body, start).endswith((b"{", b")", b"else"))
+
+
+def _tested_between(body: bytes, start: int, end: int) -> set[bytes]:
+    """Return the pointers that are tested between two places."""
+    return {one["negated"] or one["compared"] or one["plain"] for one in POINTER_TEST.finditer(body, start, end)}
 
 
 def _result_and_used(body: bytes) -> bool:
@@ -53,18 +85,14 @@ def _counted_and_used(body: bytes) -> bool:
 
 def _tested_and_used(body: bytes) -> bool:
     """Return whether a pointer is dereferenced before it is tested for NULL, or behind the test without another one."""
-    if b"->" not in body:
-        return False
     for match in islice(POINTER_TEST.finditer(body), TRIES):
         name = match["negated"] or match["compared"] or match["plain"]
-        if name + b"->" not in body:
-            continue
         start, end = match.start(match.lastgroup or 0), match.end()
-        before = _last_arrow(body, name, start)
-        if before >= 0 and not _is_set(body, name, before, start) and b";" in body[before:start]:
+        since = _last_use(body, name, start)
+        if since >= 0 and not _is_set(body, name, since, start) and b";" in body[since:start]:
             return True
         is_null = match["negated"] is not None or body[match.end("compared") : end].lstrip()[:1] == b"="
-        if _outlives_test(body, name, start, end, is_null=is_null):
+        if name + b"->" in body and _outlives_test(body, name, start, end, is_null=is_null):
             return True
     return False
 
@@ -76,8 +104,7 @@ def _outlives_test(body: bytes, name: bytes, start: int, end: int, *, is_null: b
     use = _next_arrow(body, name, behind) if behind >= 0 else -1
     if use < 0 or (is_null and b"&&" not in head and LEAVES.search(body, end, behind)):
         return False
-    again = (one["negated"] or one["compared"] or one["plain"] for one in POINTER_TEST.finditer(body, behind, use))
-    return not _is_set(body, name, behind, use) and name not in again
+    return not _is_set(body, name, behind, use) and name not in _tested_between(body, behind, use)
 
 
 def _is_set(body: bytes, name: bytes, start: int, end: int) -> bool:
@@ -96,11 +123,19 @@ def _is_assignment(text: bytes) -> bool:
     return text.startswith(b"=") and not text.startswith(b"==")
 
 
-def _last_arrow(body: bytes, name: bytes, end: int) -> int:
-    at = body.rfind(name + b"->", 0, end)
-    while at > 0 and body[at - 1 : at] in MEMBER_OR_WORD:
-        at = body.rfind(name + b"->", 0, at)
-    return at
+def _last_use(body: bytes, name: bytes, end: int) -> int:
+    """Return the offset of the last dereference of a pointer in front of an offset, -1 if there is none near."""
+    at = body.rfind(name, 0, end)
+    for _ in range(TRIES):
+        if at <= 0:
+            break
+        behind, in_front = body[at + len(name) : at + len(name) + 2], body[max(0, at - 4) : at]
+        if in_front[-1:] not in MEMBER_OR_WORD and (
+            behind == b"->" or behind[:1] == b"[" or in_front[-2:] in STARRED or in_front in (b"len(", b"cpy(")
+        ):
+            return at
+        at = body.rfind(name, 0, at)
+    return -1
 
 
 def _next_arrow(body: bytes, name: bytes, start: int) -> int:

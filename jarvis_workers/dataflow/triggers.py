@@ -8,7 +8,7 @@ callers is a helper: it is lowered so that calls of it can be followed.
 import re
 from collections.abc import Iterator
 
-from jarvis_workers.dataflow.pointer_triggers import LEAVES, uses_doubtful_pointer
+from jarvis_workers.dataflow.pointer_triggers import uses_doubtful_pointer
 from jarvis_workers.dataflow.text_uses import FOLLOWS, NEAR, before, first, next_use, uses
 
 LONGEST = 120_000
@@ -97,9 +97,6 @@ DISPOSES = re.compile(
     | close | clean | fini | put)\w*+\s*+(?:\[\s*\])?\s*+\(?\s*+((?:\w|->|\.)++)\s*+\)?\s*+;""",
     re.VERBOSE,
 )
-NULLS = (b"NULL", b"nullptr")
-NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,60}:\s*)?(?:NULL|nullptr)\s*;")
-TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
 UNSET = re.compile(
     rb"""[;{}]\s*(?!return|goto|else|case|typedef|va_list)
     (?:(?:unsigned|signed|long|short|struct|const)\s+)*\w+(?:\s+|\s*\*+\s*)(\w+)(?:\s*,\s*\*?\w+)*\s*(?=;)""",
@@ -120,7 +117,6 @@ LIVES = re.compile(
     re.VERBOSE,
 )
 REFERENCE = re.compile(rb"(?:&|\b(?:string_view|span\s*<[^<>]*>))\s*(?:\w+\s*::\s*)*\w+\s*\([^;{}]*\{?\Z")
-USED = frozenset((b"->", b"[", b")", b","))
 
 
 def is_root(body: bytes) -> bool:
@@ -137,7 +133,6 @@ def is_root(body: bytes) -> bool:
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
         or _copy_outlives(body)
-        or _null_and_used(body)
         or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
         or _unset_and_used(body)
         or uses_doubtful_pointer(body)
@@ -247,18 +242,6 @@ def _is_used_behind(body: bytes, name: bytes, since: int) -> bool:
     start = next_use(body, name, since)
     behind = FOLLOWS.match(body, start + len(name)) if start >= 0 else None
     return behind is not None and behind[1] != b"="
-
-
-def _null_and_used(body: bytes) -> bool:
-    """Return whether a pointer that is set to or compared with NULL is used next, without leaving the block."""
-    for use in uses(NULLED, body) if any(word in body for word in NULLS) else ():
-        if use.behind in USED or use.before in (b"*", b"="):
-            return True
-    return any(
-        ((use.behind in USED and use.before != b"&") or use.before == b"*")
-        and not LEAVES.search(body, use.since, body.rfind(b";", use.since, use.start) + 1)
-        for use in uses(TESTED, body)
-    )
 
 
 def _unset_and_used(body: bytes) -> bool:

@@ -23,7 +23,7 @@ from jarvis_workers.dataflow.queries.ast_queries import bodies, calls_in, holds_
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.definitions import Callee
 from jarvis_workers.dataflow.state.path import Frame, PathState
-from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, PathEvent, Value
+from jarvis_workers.dataflow.state.values import ANY, IS_NULL, NOT_NULL, PathEvent, Value
 
 CALLS_DEEP = EFFECTS_DEEP + 1
 # With a project's own rule, functions with at most this many statements are followed to its sources and sinks.
@@ -184,7 +184,8 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState, *, is_checked: bo
     finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
         low, high = one.returned.range
-        if low is not None and low == high and low <= 0 and one.returned.why is None:
+        is_nothing = low is not None and low == high and low <= 0 and one.returned.why is None
+        if is_nothing or one.returned.null == IS_NULL:
             note = f"{{}} returns {low or 'NULL'}"
             one.returned = one.returned._replace(why=PathEvent(None, path.frame.file, call.line, note, call))
         if is_checked:

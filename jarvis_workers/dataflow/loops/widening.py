@@ -51,9 +51,12 @@ def assume_set(path: PathState, places: list[Expression], carried: frozenset[str
 
     `carried` are the variables whose new value depends on the old one.
     """
-    for e in places:
-        if isinstance(e, NameExpr):
-            _loosen_variable(path, e.name, moved=e.name in carried)
+    names = [e.name for e in places if isinstance(e, NameExpr)]
+    # A flag that is set beside a pointer tells whether the pointer is still NULL.
+    is_found = not any(path.cells.get((key_of(path, name), ""), ANY).null == IS_NULL for name in names)
+    for name in names:
+        if is_found or name in carried:
+            _loosen_variable(path, name, moved=name in carried)
     assume_initialized(path, places)
 
 

@@ -11,10 +11,16 @@ from jarvis_workers.dataflow.queries.ast_queries import (
     compared_with_constant,
     walk,
 )
+from jarvis_workers.dataflow.queries.name_heuristics import listed
 
 CONDITIONAL = (ir.AndExpr, ir.OrExpr, ir.ConditionalExpr)
 PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr)
 JOINS = (ir.LabelStmt, ir.UnknownStmt, ir.TryStmt)
+
+# Functions that use the memory behind their first argument.
+USING = frozenset(
+    listed("strlen strcpy strcat strcmp strncmp strcasecmp strchr strrchr strstr strdup memcpy fgets fclose")
+)
 
 
 class LateTest(NamedTuple):
@@ -95,10 +101,17 @@ def dereferences(code: object) -> Iterator[ir.Expression]:
     elif isinstance(code, (ir.AddressExpr, ir.SizeofExpr, ir.LambdaExpr)):
         return
     elif isinstance(code, tuple):
-        pointer = (
-            code.base if isinstance(code, ir.ArrowExpr) else code.pointer if isinstance(code, ir.DerefExpr) else None
-        )
+        pointer = _pointer_of(code)
         if isinstance(pointer, PLACES):
             yield pointer
         for part in code:
             yield from dereferences(part)
+
+
+def _pointer_of(code: tuple[object, ...]) -> object:
+    match code:
+        case ir.ArrowExpr(base=pointer) | ir.IndexExpr(base=pointer) | ir.DerefExpr(pointer=pointer):
+            return pointer
+        case ir.CallExpr(callee=ir.NameExpr(name=name), args=(pointer, *_)) if name in USING:
+            return pointer
+    return None

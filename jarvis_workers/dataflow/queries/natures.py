@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.queries.ast_queries import CALLS, variables_in, walk, without_casts
+from jarvis_workers.dataflow.queries.ast_queries import CALLS, compared_with_constant, variables_in, walk, without_casts
 from jarvis_workers.dataflow.queries.name_heuristics import never_returns
 
 EFFECTS = frozenset((ir.AssignExpr, ir.UpdateExpr, ir.DeleteExpr, *CALLS))
@@ -45,12 +45,20 @@ def _finds_nothing(function: ir.LoweredFunction, returned: Sequence[ir.Expressio
     if any(isinstance(one, ir.NullExpr) for one in returned):
         return True
     names = {one.name for one in returned if isinstance(one, ir.NameExpr)}
-    if not names or not any(one == ir.ZERO or is_negative(one) for one in returned):
+    if not names:
         return False
-    kinds = [(one.name, one.type) for one in function.params]
-    kinds += [(node.name, node.type) for node in walk(function.body) if isinstance(node, ir.DeclStmt)]
-    are_pointers = any(name in names and kind.endswith("*") for name, kind in kinds)
-    return are_pointers if ir.ZERO in returned else not are_pointers
+    kinds = {one.name: one.type for one in function.params}
+    nulls: set[str] = set()
+    for node in walk(function.body):
+        if isinstance(node, ir.DeclStmt):
+            kinds[node.name] = node.type
+            nulls |= {node.name} if isinstance(node.init, ir.NullExpr) else set()
+        elif isinstance(node, ir.LoopStmt):
+            nulls |= {one.name for one in compared_with_constant(node.condition) if isinstance(one, ir.NameExpr)}
+    are_pointers = any(kinds.get(name, "").endswith("*") for name in names)
+    if are_pointers:
+        return ir.ZERO in returned or not names.isdisjoint(nulls)
+    return any(is_negative(one) for one in returned)
 
 
 def is_negative(e: ir.Expression | None) -> bool:

@@ -9,6 +9,7 @@ from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.pointers import RETURNS_NULL
 from jarvis_workers.dataflow.queries.late_tests import late_tests
 from jarvis_workers.dataflow.queries.pretty import text_of
+from jarvis_workers.dataflow.rules.unchecked_null import RULE as UNCHECKED
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import DOUBTED, RARELY, FlowRule, PathState
 from jarvis_workers.dataflow.state.values import PathEvent, Value
@@ -45,6 +46,8 @@ def _tested_later(paths: Sequence[PathState], function: LoweredFunction) -> None
         return
     machine = paths[0].machine
     for use in late_tests(function, lambda name: name not in LIBRARY and machine.function(name) is None):
+        if (UNCHECKED.id, use.line) in machine.findings:
+            continue
         since = PathEvent(None, None, use.tested, "{} is compared with NULL", use.pointer)
         text = f"{text_of(use.pointer)} is dereferenced before line {use.tested} tests it for NULL"
         RULE.report_in(machine, function, use.line, text, since=since, sure=TESTED_LATER)
