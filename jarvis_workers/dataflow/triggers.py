@@ -113,7 +113,8 @@ HANDS = re.compile(
 HEAD_MAX = 120
 LIVES = re.compile(
     rb"""\bmove\s*\( | \.\s*(?:c_str|data|get|c?begin|front|back|find|at)\s*\( | \b(?:string_view|span)\b
-    | &\s*\w+\s*(?:=(?!=)|\[) | \[\s*(?:&|[\w=,\s]+&) | \bdelete\b | _ptr\s*< | \bfor\s*\([^;()]*:""",
+    | &\s*\w+\s*(?:=(?!=)|\[) | =\s*\w+\s*\+\s*"
+    | \[\s*(?:&|[\w=,\s]+&) | \bdelete\b | _ptr\s*< | \bfor\s*\([^;()]*:""",
     re.VERBOSE,
 )
 REFERENCE = re.compile(rb"(?:&|\b(?:string_view|span\s*<[^<>]*>))\s*(?:\w+\s*::\s*)*\w+\s*\([^;{}]*\{?\Z")

@@ -43,7 +43,7 @@ MOVES = re.compile(r"(?:std::)?move$")
 MAKES_OWNER = re.compile(r"(?:std::)?make_(?:unique|shared)(?:_for_overwrite)?$")
 OWNED_OBJECT = re.compile(r"\w+<(.*)>$")
 # The types of variables that refer to something; those of iterators.
-REFERS = re.compile(r"[*&]$|^auto\b|iterator|\bfunction\b")
+REFERS = re.compile(r"[*&]$|^auto\b|iterator|\bfunction\b|\bj?thread\b")
 POSITIONS = re.compile(r"^auto\b|iterator|^pair\b")
 DEEPEST = 8
 
@@ -218,8 +218,10 @@ def _of_element(types: Types, borrows: dict[str, Borrow], e: ir.Expression, line
     match e:
         case ir.NameExpr(name=name) if name in types.local:
             return Borrow(name, "reference", line)
-        case ir.IndexExpr(base=base) if types.family(key_of(base)) in (ARRAY, DEQUE, HASH, NODE):
-            return Borrow(key_of(base), "reference", line)
+        case ir.IndexExpr(base=base, subscript=at) if types.family(key_of(base)) in (ARRAY, DEQUE, HASH, NODE):
+            return Borrow(key_of(base), "reference", line, argument_of((at,)))
+        case ir.DerefExpr(pointer=ir.NameExpr(name=name)) if types.family(name) == SMART:
+            return Borrow(name, "get", line)
         case ir.DerefExpr(pointer=ir.NameExpr(name=name)) | ir.ArrowExpr(base=ir.NameExpr(name=name)) if (
             name in borrows
         ):
@@ -257,14 +259,20 @@ def _of_method(
         return Borrow(owner, "reference", line, member)
     is_position = member in ("begin", "end") or (member in ITERATORS and not STRING.match(types.of(owner)))
     return (
-        Borrow(owner, "iterator", line, _argument(e))
+        Borrow(owner, "iterator", line, argument_of(e.args))
         if is_position and of != SMART and POSITIONS.search(declared)
         else None
     )
 
 
-def _argument(e: ir.CallExpr) -> str:
-    return (key_of(e.args[0]) or "") if e.args else ""
+def argument_of(args: tuple[ir.Expression, ...]) -> str:
+    """Return the text of the first argument, if it is a variable or a number."""
+    match args:
+        case (ir.NumberExpr(value=value), *_):
+            return str(value)
+        case (first, *_):
+            return key_of(first) or ""
+    return ""
 
 
 def dangles(of: str | None, borrow: Borrow, method: str, argument: str, variable: str) -> bool:

@@ -8,6 +8,7 @@ from jarvis_workers.dataflow.lifetimes.borrows import (
     GROWS,
     RESETS,
     SMART,
+    argument_of,
     borrowed,
     dangles,
     family,
@@ -129,18 +130,24 @@ class ExpressionWalk(OwnerChecks):
         self.pass_on(member, e, lives)
         if key is None or (is_arrow and self.is_smart(key)):
             return
-        if member in GROWS:
-            for part in e.args:
-                self.store(key, part, lives)
+        for part in e.args if member in GROWS else ():
+            self.store(key, part, lives)
+        if member == "detach":
+            self.detach(key, lives)
         if member in RESETS:
             lives.moved.pop(key, None)
         if member in CHANGES:
-            self.change(key, member, (key_of(e.args[0]) or "") if e.args else "", lives)
+            self.change(key, member, argument_of(e.args), lives)
         if member == "reserve":
             lives.owned[f"{key}.reserve"] = self.line
-        if member == "reset" and family(self.types.of(key)) == SMART:
-            for part in e.args:
-                self.own(part, lives)
+        for part in e.args if member == "reset" and family(self.types.of(key)) == SMART else ():
+            self.own(part, lives)
+
+    def detach(self, key: str, lives: Lives) -> None:
+        """Report a thread that goes on with a reference to a local variable."""
+        borrow = lives.borrows.get(key)
+        if borrow is not None and borrow.how == "lambda":
+            self.report(RETURNED, f"{key} goes on with a lambda that refers to {borrow.owner}, which ends here")
 
     def pass_on(self, name: str, e: ir.CallExpr, lives: Lives) -> None:
         """Pass variables to a function, which may read one that has moved, or give it a new value."""

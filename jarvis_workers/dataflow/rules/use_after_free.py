@@ -24,6 +24,11 @@ def _used(path: PathState, pointer: Expression, value: Value, line: int, is_cert
 
 @on_return
 def _returned(path: PathState, statement: ReturnStmt, target: Object) -> None:
-    if target.freed is not None and path.frame.depth == 0:
+    if target.freed is not None and path.frame.depth == 0 and not _starts_thread(path):
         text = f"{text_of(statement.value)} is returned after it was released"
         RULE.report(path, statement.line, text, since=target.freed, sure=RETURNED)
+
+
+def _starts_thread(path: PathState) -> bool:
+    """Return whether a function has the type of a thread's start, whose result is a status to those who join it."""
+    return [one.type for one in path.frame.function.params] == ["void*"]

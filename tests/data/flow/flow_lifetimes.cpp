@@ -474,6 +474,41 @@ void shares(std::shared_ptr<Buoy> a)
     std::shared_ptr<Buoy> c = a;
 }
 
+int referred_to_owned(std::unique_ptr<Buoy> p)
+{
+    Buoy &b = *p;
+    p.reset();
+    return b.id; // ruleid: flow_use_after_free
+}
+
+int element_erased(std::map<int, Buoy> &m)
+{
+    Buoy &b = m[3];
+    m.erase(3);
+    return b.id; // ruleid: flow_use_after_free
+}
+
+int other_element_erased(std::map<int, Buoy> &m)
+{
+    Buoy &b = m[3];
+    m.erase(4);
+    return b.id; // ok: flow_use_after_free
+}
+
+void detached()
+{
+    int n = 0;
+    std::thread t([&n] { n++; });
+    t.detach(); // ruleid: flow_stack_address
+}
+
+void joined()
+{
+    int n = 0;
+    std::thread t([&n] { n++; });
+    t.join(); // ok: flow_stack_address
+}
+
 // destructors
 
 void by_base_without()

@@ -258,3 +258,11 @@ void removed_too_late(struct node *node)
     free(node);
     remove_lamp(&node->lamp.on); /* ruleid: flow_use_after_free */
 }
+
+static void *haul_all(void *p)
+{
+    int *c = p;
+    int n = *c;
+    free(c);
+    return n ? p : NULL; /* ok: flow_use_after_free */
+}
