@@ -20,7 +20,33 @@ from jarvis_workers.api import ScanOptions, scan
 from jarvis_workers.sec.finding import is_same_weakness
 
 # https://cwe.mitre.org/top25/archive/2024/2024_cwe_top25.html, by rank.
-TOP_25 = (79, 787, 89, 352, 22, 125, 78, 416, 862, 434, 94, 20, 77, 287, 269, 502, 200, 863, 918, 119, 476, 798, 190, 400, 306)
+TOP_25 = (
+    79,
+    787,
+    89,
+    352,
+    22,
+    125,
+    78,
+    416,
+    862,
+    434,
+    94,
+    20,
+    77,
+    287,
+    269,
+    502,
+    200,
+    863,
+    918,
+    119,
+    476,
+    798,
+    190,
+    400,
+    306,
+)
 BAND = 5
 FOUND, SILENT = 5, 2
 # Lines that a finding may be away from those of the data set.
@@ -103,7 +129,7 @@ def main(arguments: Sequence[str]) -> None:
         one: Any = totals(programs, found, least)
         precision = one["hits"] / max(1, one["hits"] + one["wrong"])
         recall = one["hits"] / max(1, one["hits"] + one["missed"])
-        print(f">= {least}: {one['points']} points, precision {precision:.2f}, recall {recall:.2f}")  # noqa: T201
+        print(f">= {least}: {one['points']} points, precision {precision:.2f}, recall {recall:.2f}")
 
 
 if __name__ == "__main__":

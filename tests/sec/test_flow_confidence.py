@@ -144,3 +144,31 @@ def test_of_several_functions_that_outside_of_excluded_branches_is_followed(cond
 
     assert confidences(code % (kept, made), "flow_memory_leak") == []
     assert confidences(code % (made, kept), "flow_memory_leak") != []
+
+
+STRAIGHT = b"""#include <stdlib.h>
+int f(int a, int b, int c)
+{
+    int *p = malloc(4);
+    if (!p)
+        return 1;
+    free(p);
+    return *p;
+}
+"""
+
+
+def test_an_effect_that_certainly_follows_its_cause_is_as_likely_as_it_seems() -> None:
+    assert confidences(STRAIGHT, "flow_use_after_free")[0] >= 0.8
+
+
+def test_an_effect_behind_branches_and_an_unknown_call_is_doubtful() -> None:
+    behind = STRAIGHT.replace(b"return *p;", b"if (a) g(&a);\nif (b) g(&b);\nif (c) return *p;\nreturn 0;")
+
+    assert confidences(behind, "flow_use_after_free")[0] <= 0.53
+
+
+def test_an_effect_in_a_loop_behind_a_branch_is_less_likely() -> None:
+    looped = STRAIGHT.replace(b"return *p;", b"while (a--) b += *p;\nreturn b;")
+
+    assert confidences(looped, "flow_use_after_free")[0] < 0.7
