@@ -122,12 +122,12 @@ def _address(path: PathState, e: AddressExpr) -> Value:
         return value._replace(null=NOT_NULL) if value.target else ANY
     place = place_of(path, inner)
     machine.mode = before
-    array = field_array(path, inner, place)
+    offset = _offset_from_zero(path, inner) if place is None else None
+    array = Value((offset, offset), checked=True) if offset is not None else field_array(path, inner, place)
     if array is not None:
         return array
     if place is None:
-        offset = _offset_from_zero(path, inner)
-        return Value((offset, offset), checked=True) if offset is not None else Value(null=NOT_NULL)
+        return Value(null=NOT_NULL)
     if isinstance(inner, NameExpr) and path.frame.is_array(inner.name):
         return point_to(place[0])
     return Value(target=place[0], null=NOT_NULL, code=place[1] or None)

@@ -248,3 +248,22 @@ int through_void(void *opaque)
     free(opaque);
     return c->marks[0]; /* ruleid: flow_use_after_free */
 }
+
+struct counted { size_t size; char mem[8]; };
+extern void (*give_back)(void *);
+
+static void counted_free(void *p)
+{
+    if (p)
+        give_back((char *)p - offsetof(struct counted, mem));
+}
+
+int released_in_front_of_its_start(int n)
+{
+    char *t = malloc(10);
+    if (!t)
+        return 1;
+    t[0] = n;
+    counted_free(t);
+    return 0; /* ok: flow_use_after_free */
+}
