@@ -18,7 +18,10 @@ LIBRARIES: Mapping[bytes, tuple[str, str]] = {
     b"_cleanup_fclose_": ("fclose", VALUE),
     b"_cleanup_closedir_": ("closedir", VALUE),
 }
-WORDS = (b"leanup", b"LEANUP", b"auto", b"AUTO", b"efer", b"EFER", b"__free")
+WORDS = (
+    *(b"leanup", b"LEANUP", b"leaner", b"_auto", b"auto_", b"autof", b"autoc", b"autop", b"autou", b"AUTO"),
+    *(b"efer", b"EFER", b"__free", b"__do_"),
+)
 DEFER = re.compile(rb"(?<=[;{}])(\s*)(?:_?[Dd]efer|DEFER)\b(?=\s*[\w({*])")
 ATTRIBUTE = (
     rb"__attribute__\s*\(\(\s*_*cleanup_*\s*\(\s*(?P<%b>\w+)\s*\)\s*\)\)"
@@ -28,7 +31,10 @@ ATTRIBUTE = (
 MORE = re.compile(rb",\s*\*?\s*(\w+)\s*(?=[=;,])")
 CLEANUP = re.compile(rb"\b_*cleanup_*\s*\(\s*(\w+)\s*\)")
 AUTO = rb"g_auto(?:ptr|list|slist|queue)?\s*\(\s*(?P<kind>\w+)\s*\)"
-NAMED = rb"(?:\w*_)?(?i:cleanup|auto_?(?:free|close|fclose|unref|ptr)|scoped)(?:_\w*)?|_cleanup_\w+_|g_autofree"
+NAMED = (
+    rb"(?:\w*_)?(?i:cleanup|auto_?(?:free|close|fclose|unref|ptr)|scoped)(?:_\w*)?|_cleanup_\w+_|g_autofree|__do_\w+"
+    rb"|\w*cleaner"
+)
 TYPE = rb"(?:(?:const|static|struct|unsigned|long|enum)\s+)*\w+[\s*]+(?:const\s+)?"
 BEHIND = rb"__free\s*\(\s*(?P<release>\w+)\s*\)"
 

@@ -66,6 +66,18 @@ int by_glib(const char *text)
     return 0;
 }
 
+int by_names_of_lxc(const char *path)
+{
+    __do_free char *copy = NULL;
+    __do_fclose FILE *f = NULL;
+    call_cleaner(put_job) struct job *j = malloc(64); /* ok: flow_memory_leak */
+    f = fopen(path, "r"); /* ok: flow_handle_leak */
+    copy = strdup(path); /* ok: flow_memory_leak */
+    if (!f || !copy || !j)
+        return -1;
+    return fgetc(f);
+}
+
 int by_kernel(int n)
 {
     struct job *j __free(kfree) = kzalloc(64, 0); /* ok: flow_memory_leak */

@@ -51,7 +51,7 @@ BORROWS = frozenset(
 )
 # Callees in tests of the resource itself, such as `if (!p)` and `if (IS_ERR(p))`.
 TESTS = frozenset(b"if while switch IS_ERR IS_ERR_OR_NULL unlikely likely WARN_ON WARN_ON_ONCE isatty assert".split())
-CLEANED_UP = lazy(rb"(?i:cleanup)|(?i:auto)_?(?i:free|f?close|unref|ptr|list)|__free|_ptr\b|RAII")
+CLEANED_UP = lazy(rb"(?i:cleanup)|(?i:auto)_?(?i:free|f?close|unref|ptr|list)|__free|__do_|cleaner|_ptr\b|RAII")
 ERROR_VALUE = lazy(
     rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|\w*_E[A-Z]|err|ret\b|rc\b|res\b|error|status|EXIT_FAILURE)"
 )
