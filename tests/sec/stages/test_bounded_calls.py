@@ -125,8 +125,9 @@ def judge(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]) ->
             )
             pipeline = Pipeline(open_stores(sqlite_url), open_blobs(str(tmp_path / "b"), tmp_path / "c"), opened[0])
             with pipeline.loop:
-                run = pipeline.start(tmp_path / "src", kind="sec.agent", model_group="m", agent_limits=LIMITS)
-                options = {**pipeline.run(run).options, "votes": 5, "second_look": True, "escalate": "m", **more}
+                options = {"model_group": "m", "agent_limits": LIMITS, **more}
+                run = pipeline.start(tmp_path / "src", kind="sec.agent", **options)
+                options = {**pipeline.run(run).options, "votes": 5, "second_look": True, "escalate": "m"}
                 with pipeline.store.write() as session:
                     session.execute(RUN.update().values(options=json.dumps(options)))
                 pipeline.go_on(run)
