@@ -14,7 +14,9 @@ from jarvis_workers.dataflow.calls.function_models import NO_MODELS, FunctionMod
 from jarvis_workers.dataflow.calls.taint_rules import TaintRule, names_called, words_for
 from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult, room_for_calls
 from jarvis_workers.dataflow.frontend import model
+from jarvis_workers.dataflow.lifetime_triggers import ignored_outputs
 from jarvis_workers.dataflow.state.definitions import ENDING, STATIC, Lookup
+from jarvis_workers.dataflow.text_uses import NEAR
 from jarvis_workers.dataflow.triggers import HEAD_MAX, LONGEST, has_lifetimes, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import MANY_MARKS, Function
@@ -79,10 +81,21 @@ class FunctionSelection:
             self._marks[function.body[0]] = called
         if self._cpp and has_lifetimes(self._text[max(0, function.start - HEAD_MAX) : function.body[0]], body):
             self._lives.add(function.body[0])
-        if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
+        if self._is_root(function, body):
             self._roots.add(function.body[0])
             return True
         return bool(called) or function.body[0] in self._lives or is_helper(body)
+
+    def _is_root(self, function: Function, body: bytes) -> bool:
+        if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
+            return True
+        return any(self._defines(name) for name in ignored_outputs(body))
+
+    def _defines(self, name: bytes) -> bool:
+        """Return whether a function is defined before its first call."""
+        at = self._text.find(b" " + name + b"(")
+        end = self._text.find(b")", at)
+        return at >= 0 and self._text[end + 1 : end + NEAR].lstrip()[:1] == b"{"
 
     def mark(self, functions: list[dict[str, Any]]) -> None:
         """Set "root" and "lives" of functions, and "marks" of those that call names of a project's own rules."""

@@ -34,7 +34,10 @@ class Event(Generic[P]):
 
 
 class Access(NamedTuple):
-    """A memory access through a pointer; `key` is the object, `place` the index expression, None for `*p`."""
+    """A memory access through a pointer; `key` is the object, `place` the index expression, None for `*p` and `p->x`.
+
+    `is_part` is set for a member of a struct that no other member shares memory with.
+    """
 
     pointer: Expression
     value: Value
@@ -42,6 +45,7 @@ class Access(NamedTuple):
     subscript: Value
     writing: bool
     place: Expression | None
+    is_part: bool = False
 
 
 class Release(NamedTuple):
@@ -75,6 +79,8 @@ on_use_after_free: Event[[PathState, Expression, Value, int, bool]] = Event()
 # Memory is accessed at a range of offsets, with the width of an element; memory of which nothing is known is accessed.
 on_access: Event[[PathState, Access, Object, Range, int]] = Event()
 on_unknown_access: Event[[PathState, Access]] = Event()
+# A member is accessed that ends at an offset behind its object; whether it is written.
+on_member_outside: Event[[PathState, Expression, Object, int, bool]] = Event()
 # A variable or field is read that was never assigned; memory that is unset, and whether the type of what is read is
 # known; elements up to an offset, of which some are unset.
 on_unset_value: Event[[PathState, Expression, Value]] = Event()
@@ -96,4 +102,6 @@ on_step: Event[[PathState, AssignExpr, Value, Value]] = Event()
 on_loop: Event[[PathState, LoopStmt, Moves]] = Event()
 # A function returns a pointer to an object; the paths through the analyzed function end.
 on_return: Event[[PathState, ReturnStmt, Object]] = Event()
+# The address of a local variable is returned: by the expression, on the line; it is stored where it outlives it.
+on_local_returned: Event[[PathState, Expression, Value, int]] = Event()
 on_exit: Event[[Sequence[PathState], LoweredFunction]] = Event()

@@ -6,10 +6,10 @@ callers is a helper: it is lowered so that calls of it can be followed.
 """
 
 import re
-from collections.abc import Iterator
 
+from jarvis_workers.dataflow.lifetime_triggers import address_outlives, copy_outlives, reads_unset
 from jarvis_workers.dataflow.pointer_triggers import uses_doubtful_pointer
-from jarvis_workers.dataflow.text_uses import FOLLOWS, NEAR, before, first, next_use, uses
+from jarvis_workers.dataflow.text_uses import NEAR, before, first, next_use, uses
 
 LONGEST = 120_000
 SMALL, TINY = 900, 240
@@ -79,29 +79,6 @@ RELEASES = re.compile(
     rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*|\bf?p?close|\bdelete)\b"
     rb"\s*(?:\[\s*\])?\s*\(?\s*((?:\w|->|\.)+)\s*\)?\s*;"
 )
-# A copy of a pointer, also by a cast, as the address of a member, moved, or as an argument of a macro with a member.
-COPIED = re.compile(
-    rb"""(?<![\w>.])([a-z_]\w*+(?:(?:->|\.)\w++)*+) \s*+=(?!=)\s*+ (?:\([\w\s]++\*\s*+\)\s*+)?
-    (?: \w++\s*+\((?=[^;,()]*,[^;,()]*,[^;,()]*\)\s*;) | [(\s]*\(\s*char\s*\*\s*\)\s*(?=[^;]*-)
-    | &\s*+(?=\w+->\w+\s*;) )?
-    \s*+([a-z_]\w*+(?:(?:->|\.)\w++(?!\s*\())*+)\s*+[;+,)-]""",
-    re.VERBOSE,
-)
-# A call that may release its argument.
-DISPOSERS = (
-    *(b"ree", b"REE", b"elease", b"estroy", b"ispose", b"unref", b"elete", b"rop", b"del", b"lear", b"wipe", b"emove"),
-    *(b"iscard", b"kill", b"lose", b"lean", b"fini", b"put"),
-)
-DISPOSES = re.compile(
-    rb"""(?i:free | release | destroy | dispose | unref | delete | drop | del | clear | wipe | remove | discard | kill
-    | close | clean | fini | put)\w*+\s*+(?:\[\s*\])?\s*+\(?\s*+((?:\w|->|\.)++)\s*+\)?\s*+;""",
-    re.VERBOSE,
-)
-UNSET = re.compile(
-    rb"""[;{}]\s*(?!return|goto|else|case|typedef|va_list)
-    (?:(?:unsigned|signed|long|short|struct|const)\s+)*\w+(?:\s+|\s*\*+\s*)(\w+)(?:\s*,\s*\*?\w+)*\s*(?=;)""",
-    re.VERBOSE,
-)
 HANDS = re.compile(
     rb"""\b\w*(?: free | alloc | dup | open | close | get(?:s|env) | recv | read | scanf | cpy | cat | memset | memmove
     | printf | system | exec\w* | delete | new | exit | abort | die | fatal )\s*[(\w]
@@ -133,9 +110,10 @@ def is_root(body: bytes) -> bool:
         or (b"*)" in body and ADDRESSES.search(body) is not None and NUMBERS.search(body) is not None)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
-        or _copy_outlives(body)
+        or copy_outlives(body)
+        or address_outlives(body)
         or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
-        or _unset_and_used(body)
+        or reads_unset(body)
         or uses_doubtful_pointer(body)
     )
 
@@ -209,46 +187,9 @@ def _released_and_used(body: bytes) -> bool:
     """Return whether a function uses what it has just released, or sets a member that it releases."""
     if not any(word in body for word in RELEASERS):
         return False
-    members = {name for name, _ in first(RELEASES, body) if b"->" in name}
-    if any(name + b" = " in body for name in members):
+    names = {name for name, _ in first(RELEASES, body)}
+    if any(name + b" = " in body if b"->" in name else b"." in name for name in names):
+        return True
+    if any(name + b" = " + name + b"->" in body for name in names):
         return True
     return any(use.behind != b"=" for use in uses(RELEASES, body))
-
-
-def _copy_outlives(body: bytes) -> bool:
-    """Return whether a function uses a copy of a pointer after a call that may release what it points to."""
-    if not any(word in body for word in DISPOSERS):
-        return False
-    copies = [(match[1], match[2]) for match in COPIED.finditer(body)]
-    return bool(copies) and any(
-        _is_used_behind(body, other, end)
-        for name, end in first(DISPOSES, body)
-        for pair in copies
-        for other in _other_names(pair, name)
-    )
-
-
-def _other_names(pair: tuple[bytes, bytes], name: bytes) -> Iterator[bytes]:
-    """Yield the name that refers to the same object as a name that is released."""
-    copy, origin = pair
-    if name == copy:
-        yield origin
-    elif name in (origin, origin.partition(b"->")[0]):
-        yield copy
-
-
-def _is_used_behind(body: bytes, name: bytes, since: int) -> bool:
-    if name + b" = " + name + b"->" in body:
-        return True
-    start = next_use(body, name, since)
-    behind = FOLLOWS.match(body, start + len(name)) if start >= 0 else None
-    return behind is not None and behind[1] != b"="
-
-
-def _unset_and_used(body: bytes) -> bool:
-    return any(
-        use.behind not in (b"[", b".")
-        and use.before not in (b"&", b">")
-        and (use.behind != b"=" or use.before in (b")", b"e"))
-        for use in uses(UNSET, b";" + body)
-    )

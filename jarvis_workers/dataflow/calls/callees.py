@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.expressions.value_numbering import forget
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
-from jarvis_workers.dataflow.memory.pointers import escape
+from jarvis_workers.dataflow.memory.pointers import dereferenced, escape, used_after_free
 from jarvis_workers.dataflow.queries.ast_queries import alias_of, variables_in
 from jarvis_workers.dataflow.queries.natures import gives
 from jarvis_workers.dataflow.state.context import facts_of
@@ -40,6 +40,17 @@ def callee(path: PathState, call: CallExpr) -> Callee | None:
             owner = _class_of(path, base)
             return (machine.function(f"{owner}::{member}") if owner else None) or _stored(path, target)
     return None
+
+
+def pointed_library(path: PathState, called: Expression) -> str | None:
+    """Return the library function that a variable or member refers to."""
+    if type(called) is NameExpr:
+        local = path.frame.types.get(called.name)
+        current = path.cells.get(local.place) if local is not None else None
+    else:
+        place = place_quietly(path, called) if isinstance(called, (MemberExpr, ArrowExpr)) else None
+        current = path.cells.get(place) if place is not None else None
+    return current.code if current and current.code in LIBRARY and not current.target else None
 
 
 def _stored(path: PathState, member: MemberExpr | ArrowExpr) -> Callee | None:
@@ -158,9 +169,20 @@ def object_of(path: PathState, call: CallExpr) -> Value:
     if isinstance(callee, NameExpr):
         return path.frame.this
     if isinstance(callee, ArrowExpr):
-        return evaluate(path, callee.base)
+        return object_behind(path, callee, call.line)
     place = place_of(path, callee.base) if isinstance(callee, MemberExpr) else None
     return Value(target=place[0], null=NOT_NULL) if place else ANY
+
+
+def object_behind(path: PathState, method: ArrowExpr, line: int) -> Value:
+    """Return the pointer to the object whose method, or function in a member, is called: the call uses the object."""
+    value = evaluate(path, method.base)
+    if path.machine.mode.quiet or (value.null > NOT_NULL and not dereferenced(path, method.base, value, line)):
+        return value
+    target = path.object_of(value)
+    if target is not None and target.freed is not None:
+        used_after_free(path, method.base, value, line)
+    return value
 
 
 def bind(path: PathState, call: CallExpr, values: list[Value], inner: Frame) -> None:

@@ -1,7 +1,7 @@
 """Evaluate calls without a followed body: library functions, macros and unknown functions."""
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.calls.callees import own_method
+from jarvis_workers.dataflow.calls.callees import own_method, pointed_library
 from jarvis_workers.dataflow.calls.termination import never_comes_back
 from jarvis_workers.dataflow.calls.unknown_calls import apply_model, call_method, call_unknown, traits_of
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all, evaluates
@@ -38,6 +38,9 @@ def _call(path: PathState, e: ir.CallExpr) -> Value:
     if done is not None:
         return done
     called = e.callee
+    pointed = pointed_library(path, called)
+    if pointed is not None:
+        return apply_model(path, pointed, e)
     if type(called) is ir.NameExpr:
         return _call_of_name(path, called.name, e)
     if never_comes_back(path, called):

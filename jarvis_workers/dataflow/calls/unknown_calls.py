@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.calls.callees import callee
+from jarvis_workers.dataflow.calls.argument_effects import maybe_set, set_by_address
+from jarvis_workers.dataflow.calls.callees import callee, object_behind
 from jarvis_workers.dataflow.calls.tainting import GivenArgument, with_effects
 from jarvis_workers.dataflow.calls.termination import ends_by_signal, never_returns_to
 from jarvis_workers.dataflow.execution.interpreter import follow_body
@@ -60,9 +61,8 @@ from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.definitions import Callee
 from jarvis_workers.dataflow.state.path import Frame, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.types import key_of, type_of
-from jarvis_workers.dataflow.state.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.state.values import ANY, MAYBE_NULL, NOT_NULL, NULL, UNKNOWN, Range, Value
 
 # Whether a function never returns NULL, or does at times: its body is executed apart from any path to it.
 
@@ -114,6 +114,8 @@ def _results(machine: AnalysisContext, callee: Callee, given: Sequence[Range]) -
         return [*results, ANY] if machine.execution.pruned else results
 
 
+# The kinds of objects that may end while pointers to them remain.
+MORTAL = frozenset(("heap", "other", "stack"))
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
@@ -155,29 +157,6 @@ def traits_of(name: str) -> NameTraits:
     )
 
 
-def maybe_set(path: PathState, part: Expression) -> None:
-    """Treat an unset variable, or struct in an array, as set: a call may be a macro that assigns to its arguments."""
-    if type(part) is NameExpr:
-        cell = (key_of(path, part.name), "")
-        current = path.cells.get(cell)
-        if current is not None and current.unset:
-            path.cells[cell] = ANY
-    elif type(part) is IndexExpr and type(part.base) is NameExpr:
-        kind, key = type_of(path, part), key_of(path, part.base.name)
-        target = path.objects.get(key)
-        if target is not None and kind and not kind.endswith("*") and limits_of(path.machine.plain(kind)) is None:
-            path.objects[key] = target._replace(unset_from=None)
-
-
-def set_by_address(path: PathState, values: list[Value]) -> None:
-    """Treat variables whose address is passed as set."""
-    for value in values:
-        cell = (value.target or "", value.code or "")
-        current = path.cells.get(cell)
-        if current is not None and value.target not in path.objects and (current.unset or current.null == IS_NULL):
-            path.cells[cell] = ANY
-
-
 def call_unknown(path: PathState, traits: NameTraits, e: CallExpr, values: list[Value]) -> Value:
     """Evaluate a call of an unknown function: it may modify and retain its arguments unless its name implies otherwise.
 
@@ -215,7 +194,7 @@ def _give(path: PathState, traits: NameTraits, part: Expression, value: Value, l
     """Pass a pointer to an unknown function, which may keep it."""
     key, reads = value.target or "", traits.reads
     target = path.objects.get(key)
-    if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
+    if target is not None and target.freed is not None and target.kind in MORTAL and not traits.releases:
         if not traits.name.isupper():
             used_after_free(path, part, value, line, is_certain=False)
         return
@@ -232,7 +211,7 @@ def _give(path: PathState, traits: NameTraits, part: Expression, value: Value, l
 
 def call_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:
     """Evaluate a call of a method without a body; containers return the value that was inserted last."""
-    current = evaluate(path, method.base)
+    current = object_behind(path, method, e.line) if isinstance(method, ArrowExpr) else evaluate(path, method.base)
     values = evaluate_all(path, e.args)
     name = f".{method.member}"
     if name not in path.machine.effects:
@@ -272,7 +251,7 @@ def drop(path: PathState, e: CallExpr) -> None:
 
 # An allocator whose body is not known, or too long to follow, may end or leave the program without memory.
 UNKNOWN_ALLOCATOR = 0.25
-SETTABLE = frozenset((NameExpr, IndexExpr))
+SETTABLE = frozenset((NameExpr, IndexExpr, MemberExpr, ArrowExpr))
 # What a pool is called.
 POOLS = frozenset(("pool", "arena", "zone", "region", "obstack", "mempool"))
 

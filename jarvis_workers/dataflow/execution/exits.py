@@ -14,7 +14,7 @@ COSTLY_FROM, SPENT_FROM = 2_000, 4_000
 
 
 # The kinds of exit from a sequence of statements; the kind of a goto is its label, which differs from these.
-BREAK, CONTINUE, RETURN = "break", "continue", "return"
+BREAK, CONTINUE, RETURN, THROW = "break", "continue", "return", "throw "
 
 
 class Ends:
@@ -32,7 +32,7 @@ class Ends:
 
     def labels(self) -> dict[str, list[PathState]]:
         """Return the paths that jump to a label."""
-        return {way: paths for way, paths in self.left.items() if way not in (BREAK, CONTINUE, RETURN)}
+        return {way: paths for way, paths in self.left.items() if way not in (BREAK, CONTINUE, RETURN, THROW)}
 
     def take(self, inner: "Ends", *but: str) -> None:
         """Add the early exits of nested statements, except for some kinds."""

@@ -12,7 +12,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.calls.callees import arguments, bind, callee, forget_frame, matters, object_of
 from jarvis_workers.dataflow.calls.tainting import EFFECTS_DEEP, reaches_effects
 from jarvis_workers.dataflow.calls.termination import ends_program
-from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, SPENT_FROM, Ends, few
+from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, SPENT_FROM, THROW, Ends, few
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached, evaluate, evaluate_all
 from jarvis_workers.dataflow.expressions.macro_expansion import unfolded
 from jarvis_workers.dataflow.expressions.side_effects import forget_outputs
@@ -23,7 +23,7 @@ from jarvis_workers.dataflow.queries.ast_queries import bodies, calls_in, holds_
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.definitions import Callee
 from jarvis_workers.dataflow.state.path import Frame, PathState
-from jarvis_workers.dataflow.state.values import ANY, IS_NULL, NOT_NULL, PathEvent, Value
+from jarvis_workers.dataflow.state.values import ANY, IS_NULL, NOT_NULL, OUT_OF_SCOPE, Object, PathEvent, Value
 
 CALLS_DEEP = EFFECTS_DEEP + 1
 # With a project's own rule, functions with at most this many statements are followed to its sources and sinks.
@@ -59,6 +59,17 @@ def run(statements: Iterable[ir.Statement], paths: list[PathState]) -> Ends:
         elif ends.left and isinstance(statement, RESUMED):
             _resume(statement, ends)
     return ends
+
+
+def end_scope(ends: Ends, body: Sequence[ir.Statement], frame: Frame) -> None:
+    """End the variables of a block: what still points to one points to nothing."""
+    names = facts_of(frame.function).addressed.get(id(body), ()) if body else ()
+    for name in names:
+        key = frame.key(name)
+        for path in (*ends.out, *ends.left.get(BREAK, ()), *ends.left.get(CONTINUE, ())):
+            if key not in path.machine.statics and any([one.target == key for one in path.cells.values()]):
+                event = path.note(path.machine.execution.line, OUT_OF_SCOPE, ir.NameExpr("v", name))
+                path.objects[key] = path.objects.get(key, Object("stack"))._replace(freed=event)
 
 
 def _jump(statement: ir.Statement, ends: Ends) -> None:
@@ -181,7 +192,8 @@ def _made(e: ir.NewExpr | ir.PlacementNewExpr, path: PathState) -> list[PathStat
 
 def _enter(call: ir.CallExpr, target: Callee, path: PathState, *, is_checked: bool) -> list[PathState]:
     values = arguments(path, call, target[0])
-    finished = _inside(target, call, values, object_of(path, call), path)
+    this = object_of(path, call)
+    finished = _inside(target, call, values, this, path) if not path.ended else []
     for one in finished:
         low, high = one.returned.range
         is_nothing = low is not None and low == high and low <= 0 and one.returned.why is None
@@ -269,7 +281,8 @@ def follow_body(path: PathState) -> list[PathState]:
     ends = run(function.body, [path])
     for left in ends.labels().values():
         ends.out += left[:1]
-    finished = few(ends.out + ends.left.get(RETURN, []))
+    thrown = ends.left.get(THROW, []) if not frame.depth else []
+    finished = few(ends.out + ends.left.get(RETURN, []) + thrown)
     for name, kind in reversed(frame.destroyed):
         this = Value(target=frame.key(name), null=NOT_NULL, kind=kind)
         finished = destroy(this, function.end, finished)

@@ -5,8 +5,8 @@ from functools import partial
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.calls.unknown_calls import drop
-from jarvis_workers.dataflow.execution.exits import BREAK, RETURN, Ends, few
-from jarvis_workers.dataflow.execution.interpreter import construct, destroy, follows, run
+from jarvis_workers.dataflow.execution.exits import BREAK, RETURN, THROW, Ends, few
+from jarvis_workers.dataflow.execution.interpreter import construct, destroy, end_scope, follows, run
 from jarvis_workers.dataflow.expressions.assignments import declare, define
 from jarvis_workers.dataflow.expressions.conditions import branch
 from jarvis_workers.dataflow.expressions.evaluate import evaluate
@@ -16,6 +16,7 @@ from jarvis_workers.dataflow.expressions.narrowing import keep
 from jarvis_workers.dataflow.expressions.outcomes import outcomes
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.ownership import returned
+from jarvis_workers.dataflow.memory.pointers import escape
 from jarvis_workers.dataflow.queries.ast_queries import assigned, compared_with_constant, walk
 from jarvis_workers.dataflow.queries.name_heuristics import prints, returns_by_name
 from jarvis_workers.dataflow.queries.pretty import text_of
@@ -107,7 +108,9 @@ def _begin_object(path: PathState, name: str, kind: str) -> Value:
 @follows(ir.BlockStmt)
 def _block(path: PathState, statement: ir.BlockStmt) -> Ends:
     with path.frame.block():
-        return run(statement.body, [path])
+        ends = run(statement.body, [path])
+        end_scope(ends, statement.body, path.frame)
+    return ends
 
 
 @follows(ir.TryStmt)
@@ -116,13 +119,16 @@ def _try(path: PathState, statement: ir.TryStmt) -> Ends:
     for body in (statement.body, *statement.handlers):
         done = run(body, [path.copy()])
         ends.out += done.out
-        ends.take(done)
+        ends.take(done, THROW)
     return ends
 
 
 @follows(ir.ThrowStmt)
-def _throw(path: PathState, statement: ir.ThrowStmt) -> list[PathState]:
-    return []
+def _throw(path: PathState, statement: ir.ThrowStmt) -> Ends:
+    ends = Ends([])
+    escape(path, evaluate(path, statement.value))
+    ends.add(THROW, [path])
+    return ends
 
 
 @follows(ir.ReturnStmt)
@@ -147,6 +153,7 @@ def _give_back(path: PathState, statement: ir.ReturnStmt, ends: Ends) -> None:
     for one in _without_deferred(path, len(path.frame.deferred)) if path.frame.deferred else (path,):
         if statement.value is not None:
             returned(one, statement)
+        one.left_at = statement.line
         if not one.ended:
             ends.add(RETURN, [one])
 
@@ -192,6 +199,7 @@ def _if(path: PathState, statement: ir.IfStmt) -> Ends:
             ends.out += paths
             continue
         done = run(body, few(paths))
+        end_scope(done, body, path.frame)
         if done.out and (call := path.machine.once(body, partial(only_unknown_calls, path.machine, body))) is not None:
             _doubt_return(done.out, statement, call)
         ends.out += done.out

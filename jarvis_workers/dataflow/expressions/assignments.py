@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import MOVED, VARIABLES, name_copied, place_of, place_quietly
 from jarvis_workers.dataflow.expressions.numbers import computed
 from jarvis_workers.dataflow.expressions.value_numbering import forget, remember, words_in
-from jarvis_workers.dataflow.memory.extents import forget_extents
+from jarvis_workers.dataflow.memory.extents import check_member, forget_extents
 from jarvis_workers.dataflow.memory.ownership import is_own, stored
 from jarvis_workers.dataflow.memory.pointers import escape, forget_aliases
 from jarvis_workers.dataflow.queries.ast_queries import items_in
@@ -17,7 +17,9 @@ from jarvis_workers.dataflow.state.types import fitted, type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 PARTED = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr))
-COPIED = VARIABLES | MOVED
+# The members of larger local structs are not tracked one by one.
+MEMBERS_MAX = 12
+COPIED = VARIABLES | MOVED | {ir.DerefExpr}
 ONE = ir.NumberExpr("n", 1)
 
 
@@ -61,12 +63,14 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
             # A macro whose definition is unknown: it may set what its arguments refer to.
             evaluate(path, target)
         return
+    if place[0] in path.objects and type(target) in VARIABLES:
+        check_member(path, target, place, writing=True)
     kind = type_of(path, target)
     if kind:
         value = fitted(path, value, kind)
     path.cells[place] = value
     _forget_dependents(path, place, kind)
-    before = _fields_in(path, place) if kind and machine.type_named(kind) is not None else {}
+    before = _fields_in(path, place) if not kind or machine.type_named(kind) is not None else {}
     source, machine.execution.copied = machine.execution.copied, None
     if not value.target and source is not None:
         # An operand such as `*p++` is an assignment of its own.
@@ -143,7 +147,7 @@ def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> No
 
 def define(path: PathState, statement: ir.DeclStmt) -> None:
     """Execute a declaration that runs no constructor."""
-    _, line, name, kind, dims, init, flags = statement
+    _, _, name, kind, dims, init, flags = statement
     frame = path.frame
     if name not in frame.types and (init is not None or dims):
         # It may refer to its own type.
@@ -169,9 +173,27 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
         path.objects[key] = Object("stack", element=path.machine.size_of(element), name=name)
     elif init:
         _initialise(path, statement, init, value)
-    elif "s" not in flags and "e" not in flags and _begins_unset(kind):
-        why = PathEvent(path.trail, frame.file, line, "{} is declared without a value", ir.NameExpr("v", name))
+    elif "s" not in flags and "e" not in flags:
+        _begin_unset(path, statement, key)
+
+
+def _begin_unset(path: PathState, statement: ir.DeclStmt, key: str) -> None:
+    note = "{} is declared without a value"
+    why = PathEvent(path.trail, path.frame.file, statement.line, note, ir.NameExpr("v", statement.name))
+    if _begins_unset(statement.type):
         path.cells[key, ""] = Value(unset=True, why=why)
+    elif not path.machine.is_cpp:
+        for member in _members(path, statement.type):
+            path.cells[key, f".{member}"] = Value(unset=True, why=why)
+
+
+def _members(path: PathState, kind: str) -> list[str]:
+    """Return the members of a small struct that are numbers or pointers."""
+    record = path.machine.type_named(kind)
+    if record is None or record.union or record.shared or len(record.fields) > MEMBERS_MAX:
+        return []
+    plain = path.machine.plain
+    return [name for name, (type_, dims) in record.fields.items() if not dims and _begins_unset(plain(type_))]
 
 
 def _begins_unset(kind: str) -> bool:

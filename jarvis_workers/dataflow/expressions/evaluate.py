@@ -11,7 +11,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.memory.outside import cast_byte, cast_number
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
-from jarvis_workers.dataflow.state.sizes import NUMBERS_WITH_FRACTIONS
+from jarvis_workers.dataflow.state.sizes import NUMBERS_WITH_FRACTIONS, is_in_units
 from jarvis_workers.dataflow.state.types import fitted, type_of
 from jarvis_workers.dataflow.state.values import ANY, NOT_NULL, NULL, UNKNOWN, Object, Place, Range, Value, number
 
@@ -138,6 +138,30 @@ def _array_of(path: PathState, e: ir.Expression) -> tuple[int, Range] | None:
     return (element, (count * element,) * 2) if len(field.dims) == 1 else (element, UNKNOWN)
 
 
+def span_of(path: PathState, e: ir.Expression) -> tuple[int, int] | None:
+    """Return the offset of a member from the pointer or variable that it is reached by, and its size."""
+    spans = path.machine.spans
+    if id(e) not in spans:
+        spans[id(e)] = _span_of(path, e)
+    return spans[id(e)]
+
+
+def _span_of(path: PathState, e: ir.Expression) -> tuple[int, int] | None:
+    if not isinstance(e, (ir.MemberExpr, ir.ArrowExpr)):
+        return None
+    kind = type_of(path, e.base)
+    layout = path.machine.layout_of(kind.removesuffix("*")) if kind else None
+    span = layout.fields.get(e.member) if layout is not None else None
+    around = span_of(path, e.base) if isinstance(e, ir.MemberExpr) and type(e.base) in FIELDS else (0, 0)
+    return (around[0] + span[0], span[1]) if span is not None and around is not None else None
+
+
+def offset_in(place: Place) -> int | None:
+    """Return the offset of the struct that a member of an object is in; None if it is unknown."""
+    offset, bracket, _ = place[1].removeprefix("[").partition("]")
+    return int(offset) if bracket and place[1].startswith("[") and offset.isdigit() else None
+
+
 def field_array(path: PathState, e: ir.Expression, place: Place | None) -> Value | None:
     """Return the pointer to the first element of a field that is an array; None for any other expression."""
     array = array_of(path, e)
@@ -153,6 +177,22 @@ def field_array(path: PathState, e: ir.Expression, place: Place | None) -> Value
         whole, value = path.objects.get(place[0]), path.cells.get((place[0], ""), ANY)
         taint = whole.taint if whole is not None else None if value.target else value.taint
         kind = "stack" if place[0].partition(":")[0].isdigit() else "field"
-        path.objects[key] = Object(kind, size=size, element=element, taint=taint)
+        made = Object(kind, size=size, element=element, taint=taint)
+        path.objects[key] = _inside(path, e, place, made, whole) if whole is not None else made
         path.machine.inner_arrays.setdefault(place[0], set()).add(key)
     return Value(target=key, null=NOT_NULL)
+
+
+def _inside(path: PathState, e: ir.Expression, place: Place, made: Object, whole: Object) -> Object:
+    """Return an array with no more room than the memory around it has, which is what a flexible one has."""
+    at, span = offset_in(place), span_of(path, e)
+    if at is None or span is None or whole.kind != "heap":
+        return made
+    if whole.extent is not None and made.size == UNKNOWN:
+        return made._replace(extent=whole.extent._replace(extra=whole.extent.extra - at - span[0]), made=whole.made)
+    if not is_exact(whole.size) or whole.size[0] is None or is_in_units(whole.size[0]):
+        return made
+    room = max(whole.size[0] - at - span[0], 0)
+    if made.size[0] is None or room < made.size[0]:
+        return made._replace(size=(room, room), made=whole.made)
+    return made

@@ -13,12 +13,13 @@ from jarvis_workers.dataflow.events import Access, on_access, on_outside_derefer
 from jarvis_workers.dataflow.expressions.evaluate import FIELDS, array_of, evaluate, evaluates, field_array
 from jarvis_workers.dataflow.expressions.value_numbering import recalled
 from jarvis_workers.dataflow.memory.contents import loaded, read, written
+from jarvis_workers.dataflow.memory.extents import check_member
 from jarvis_workers.dataflow.memory.outside import ADDRESS, byte_pointer
 from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact, plus, times
-from jarvis_workers.dataflow.state.types import element_size, key_of, type_of
+from jarvis_workers.dataflow.state.types import element_size, is_own_member, key_of, type_of
 from jarvis_workers.dataflow.state.values import (
     ANY,
     MEMORY,
@@ -93,7 +94,8 @@ def _place_of_member(path: PathState, e: ir.ArrowExpr) -> Place | None:
     if is_this(path, e.base):
         this = path.frame.this.target
         return (this, "." + e.member) if this else None
-    cell = _through(path, e.base, None)
+    is_part = path.machine.execution.writing and is_own_member(path, e)
+    cell = _through(path, e.base, None, is_part=is_part)
     return (cell[0], f"{cell[1]}.{_field(path, e)}") if cell else None
 
 
@@ -117,8 +119,10 @@ def _field(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str:
     return suffix
 
 
-def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | None) -> Place | None:
-    """Return the cell that a pointer refers to, at an index if there is one."""
+def _through(
+    path: PathState, pointer: ir.Expression, index: ir.Expression | None, *, is_part: bool = False
+) -> Place | None:
+    """Return the cell that a pointer refers to, at an index if there is one; only a part of it may be accessed."""
     machine = path.machine
     writing, machine.execution.writing = machine.execution.writing, False
     if type(pointer) in MOVED:
@@ -148,7 +152,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
             return None
     elif not value.null and type(pointer) is ir.NameExpr and not machine.mode.quiet:
         path.cells[place_of_variable(path, pointer.name)] = value.non_null()
-    return _access(path, Access(pointer, value, value.target, at, writing, index))
+    return _access(path, Access(pointer, value, value.target, at, writing, index, is_part))
 
 
 def _used(path: PathState, pointer: ir.Expression, value: Value) -> Value:
@@ -176,7 +180,10 @@ def _access(path: PathState, access: Access) -> Place | None:
     start = plus(value.at, times(reach, width))
     if target.kind in MEMORY and not quiet:
         on_access.happens(path, access, target, start, width)
-    if access.writing:
+    if access.writing and access.is_part and target.unset_from == 0 and is_exact(start):
+        # What is set of the struct are the members that have cells.
+        path.objects[key] = target._replace(full=None)
+    elif access.writing:
         written(path, key, target, start, width)
     elif not is_exact(start):
         read(path, access, target, start, width)
@@ -217,7 +224,7 @@ def name_bytes(path: PathState, pointer: ir.Expression) -> None:
 def name_copied(path: PathState, source: ir.Expression) -> None:
     """Give a name to the target of an unknown pointer that is copied, so that both pointers refer to one object."""
     variable = _moved_variable(source)
-    if type(variable) not in VARIABLES or not (type_of(path, variable) or "").endswith("*"):
+    if not _is_nameable(variable) or not (type_of(path, variable) or "").endswith("*"):
         return
     place = place_quietly(path, variable)
     if place is None or place[0] in path.objects or array_of(path, variable) is not None:
@@ -234,12 +241,18 @@ def _moved_variable(e: ir.Expression) -> ir.Expression:
     return e
 
 
+def _is_nameable(e: ir.Expression) -> bool:
+    """Return whether an expression is a variable, a member, or what a pointer in one of these refers to."""
+    return type(e) in VARIABLES or (type(e) is ir.DerefExpr and type(e.pointer) in VARIABLES)
+
+
 def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
     """Give a name to the target of an unknown pointer, so that later uses refer to the same object."""
-    if type(pointer) not in VARIABLES or value.code:
+    if not _is_nameable(pointer) or value.code:
         return value
     place = place_quietly(path, pointer)
-    if place is None:
+    if place is None or (path.frame.function.partial and place[0].startswith("g:")):
+        # Code that was not read may declare or set the variable.
         return value
     value = value.into(path.machine.name(f"o:{place[0]}{place[1]}"))
     path.cells[place] = value
@@ -272,6 +285,8 @@ def _load(path: PathState, e: ir.Expression) -> Value:
             return stored
     if place is None:
         return ANY
+    if place[0] in path.objects and type(e) in FIELDS:
+        check_member(path, e, place, writing=False)
     value = path.cells.get(place)
     if value is None:
         return loaded(path, e, place)

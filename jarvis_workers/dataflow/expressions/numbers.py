@@ -26,6 +26,9 @@ from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Range, Value, num
 
 ARITHMETIC = frozenset(("+", "-", "*", "/"))
 NAMES = {LIMITS[kind]: kind for kind in ("short", "signed char", "int", "unsigned int", "long", "unsigned long")}
+TAGGING = frozenset(("|", "&", "^"))
+# Bits of a pointer that alignment leaves unused, up to that of a page.
+TAGS_MAX = 4095
 
 
 @evaluates(BinaryExpr)
@@ -51,12 +54,22 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
         return _distance(path, e, left, right)
     if operator in COMPARISONS:
         return number(0, 1)
-    if operator != "-":
+    if operator in TAGGING and (left.target is None) != (right.target is None):
+        return _tagged(operator, left if left.target else right, right if left.target else left)
+    if operator not in ("-", "%"):
         escape(path, left)
         escape(path, right)
     if operator in ("/", "%"):
         on_division.happens(path, e.left, e.right, right)
     return _result(path, e, left, right)
+
+
+def _tagged(operator: str, pointer: Value, by: Value) -> Value:
+    """Return a pointer, kept as a number, whose unused bits are set or cleared; or these bits."""
+    low, high = by.range
+    if operator == "&" and low is not None and high is not None and low >= 0 and high <= TAGS_MAX:
+        return number(0, high)
+    return pointer.moved(UNKNOWN, None)
 
 
 def _distance(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:

@@ -16,6 +16,7 @@ from jarvis_workers.dataflow.ir.expr import (
     SizeofExpr,
 )
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, GlobalVariable
+from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.queries.ast_queries import items_in, without_casts
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
@@ -85,7 +86,7 @@ def _outer(path: PathState, name: str) -> Value:
         return evaluate(path, made.init) if "c" in made.flags else ANY
     if name.isupper():
         return Value(kind="#" + name)
-    if name in machine.functions or machine.function_elsewhere(name):
+    if name in LIBRARY or name in machine.functions or machine.function_elsewhere(name):
         return Value(code=name, null=NOT_NULL)
     return ANY
 
@@ -122,15 +123,14 @@ def _address(path: PathState, e: AddressExpr) -> Value:
         return value._replace(null=NOT_NULL) if value.target else ANY
     place = place_of(path, inner)
     machine.mode = before
-    offset = _offset_from_zero(path, inner) if place is None else None
-    array = Value((offset, offset), checked=True) if offset is not None else field_array(path, inner, place)
+    if place is None and (offset := _offset_from_zero(path, inner)) is not None:
+        return number(offset)
+    array = field_array(path, inner, place)
     if array is not None:
         return array
-    if place is None:
-        return Value(null=NOT_NULL)
-    if isinstance(inner, NameExpr) and path.frame.is_array(inner.name):
+    if isinstance(inner, NameExpr) and path.frame.is_array(inner.name) and place is not None:
         return point_to(place[0])
-    return Value(target=place[0], null=NOT_NULL, code=place[1] or None)
+    return Value(target=place[0], null=NOT_NULL, code=place[1] or None) if place is not None else Value(null=NOT_NULL)
 
 
 def _offset_from_zero(path: PathState, e: Expression) -> int | None:

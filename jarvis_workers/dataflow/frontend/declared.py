@@ -257,13 +257,7 @@ def record(reading: Reading, node: Node) -> str:
         return name
     name = name or f"struct@{reading.line(node)}"
     if reading.enter():
-        fields: dict[str, Any] = {}
-        for child in reading.children(body):
-            if child.type == "field_declaration":
-                _add_fields(reading, child, fields)
-            elif child.type == "function_definition":
-                reading.skip("local class", child)
-        reading.types[name] = {"fields": fields, "bases": bases, "union": node.type == "union_specifier"}
+        reading.types[name] = {**_fields(reading, body), "bases": bases, "union": node.type == "union_specifier"}
         reading.types[name] |= _virtual(reading.word(body)) if reading.cpp else {}
         reading.leave()
     return name
@@ -275,10 +269,24 @@ def _virtual(body: str) -> dict[str, str]:
     return {} if found is None else {"virtual": "~" if DESTRUCTOR.search(body) else found[0]}
 
 
-def _add_fields(reading: Reading, node: Node, fields: dict[str, Any]) -> None:
+def _fields(reading: Reading, body: Node) -> dict[str, Any]:
+    """Return the fields of a struct, and the names of those that are members of anonymous unions in it."""
+    fields: dict[str, Any] = {}
+    shared: list[str] = []
+    for child in reading.children(body):
+        if child.type == "field_declaration":
+            _add_fields(reading, child, fields, shared)
+        elif child.type == "function_definition":
+            reading.skip("local class", child)
+    return {"fields": fields, "shared": shared} if shared else {"fields": fields}
+
+
+def _add_fields(reading: Reading, node: Node, fields: dict[str, Any], shared: list[str]) -> None:
     of = specified(reading, reading.children(node))
     if of.type in reading.types and not any(child.is_named for child in of.rest):
-        fields.update(reading.types[of.type]["fields"])
+        inner = reading.types[of.type]
+        fields.update(inner["fields"])
+        shared += inner["fields"] if inner["union"] else inner.get("shared", ())
     for child in of.rest:
         if child.type == "=":
             break

@@ -65,7 +65,8 @@ def global_variable(stored: Stored) -> GlobalVariable:
 def record(stored: Mapping[str, Any]) -> RecordType:
     """Decode a type of a summary."""
     fields = {name: RecordField(kind, _nodes(dims)) for name, (kind, dims) in stored["fields"].items()}
-    return RecordType(fields, tuple(stored["bases"]), stored["union"], stored.get("virtual", ""))
+    shared = frozenset(stored.get("shared", ()))
+    return RecordType(fields, tuple(stored["bases"]), stored["union"], stored.get("virtual", ""), shared)
 
 
 def macro(stored: Stored) -> Expression | FunctionMacro:

@@ -217,13 +217,15 @@ class RecordField(NamedTuple):
 class RecordType(NamedTuple):
     """A struct, class or union; an anonymous one is named after its line.
 
-    `virtual` is "~" if its destructor is virtual, another text if some method is.
+    `virtual` is "~" if its destructor is virtual, another text if some method is; `shared` are the members of
+    anonymous unions in it.
     """
 
     fields: dict[str, RecordField]
     bases: tuple[str, ...]
     union: bool
     virtual: str = ""
+    shared: frozenset[str] = frozenset()
 
 
 class FunctionMacro(NamedTuple):

@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.ir.expr import AddressExpr
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length, use_text
 from jarvis_workers.dataflow.memory.outside import copied_number, points_to_bytes
 from jarvis_workers.dataflow.memory.ownership import is_own
-from jarvis_workers.dataflow.memory.pointers import escape, forget_contents
+from jarvis_workers.dataflow.memory.pointers import escape, escape_inside, forget_contents
 from jarvis_workers.dataflow.queries.name_heuristics import listed
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact, least, plus, times
@@ -90,7 +90,7 @@ def _memcpy(call: LibraryCall) -> Value:
         change(path, value, length=UNKNOWN, filled=0, unset_from=None)
     elif value.target is not None:
         forget_contents(path, value.target, keep=False)
-    _copy_cells(path, call.value(origin).target, value.target)
+    _copy_cells(path, call.value(origin), value)
     _copy_number(call, to, origin)
     return value
 
@@ -122,20 +122,19 @@ def _copy_text(call: LibraryCall, to: int, origin: int, amount: Range, source: O
     change(call.path, call.value(to), length=length if whole else UNKNOWN, filled=filled, unset_from=None, taint=taint)
 
 
-def _copy_cells(path: PathState, source: str | None, target: str | None) -> None:
+def _copy_cells(path: PathState, source: Value, target: Value) -> None:
     """Copy the contents of one object to another; what a pointer in it refers to may have two owners afterwards."""
-    if target is not None and target in path.objects:
-        for cell in path.cells_of(target):
-            if cell[1] != "&":
-                del path.cells[cell]
-    if source is None:
-        return
-    for cell, value in list(path.cells.items()):
-        if cell[0] != source or cell[1] == "&":
+    key, part, before = target.target, target.code or "", len(source.code or "")
+    if key is not None and key in path.objects:
+        for cell in path.cells_of(key):
+            if cell[1] != "&" and cell[1].startswith(part):
+                escape(path, path.cells.pop(cell))
+    for cell, value in list(path.cells.items()) if source.target is not None else ():
+        if cell[0] != source.target or cell[1] == "&" or not cell[1].startswith(source.code or ""):
             continue
-        if target is not None:
-            path.cells[target, cell[1]] = value
-        if target is None or not is_own(path, (target, cell[1])):
+        if key is not None:
+            path.cells[key, part + cell[1][before:]] = value
+        if key is None or not is_own(path, (key, cell[1])):
             escape(path, value)
 
 
@@ -147,6 +146,7 @@ def _memset(call: LibraryCall) -> Value:
     call.takes_length(count)
     call.write(0, amount)
     value = call.value(0)
+    escape_inside(call.path, value.target or "")
     call.path.forget(value.target)
     target, low = call.object(0), amount[0]
     if target is None:

@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.events import Event, on_outside_dereference
 from jarvis_workers.dataflow.ir.expr import STRINGS, CallExpr, Expression, IndexExpr, InitListExpr, NameExpr
 from jarvis_workers.dataflow.memory.extents import extent_of, room
 from jarvis_workers.dataflow.memory.outside import ADDRESS
-from jarvis_workers.dataflow.memory.pointers import dereferenced, used_after_free
+from jarvis_workers.dataflow.memory.pointers import dereferenced, escape_inside, used_after_free
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.context import AnalysisContext
 from jarvis_workers.dataflow.state.path import FlowRule, PathState
@@ -216,6 +216,7 @@ def set_text(
     offset = offset_of(value, element)
     length = plus(length, (offset, offset)) if offset is not None else UNKNOWN
     change(path, value, length=length, filled=length[0] or 0, unset_from=None, taint=taint, own=own)
+    escape_inside(path, value.target or "")
     path.forget(value.target)
 
 

@@ -151,12 +151,17 @@ DOWN = frozenset((">", ">=", "!="))
 
 
 class LoopFacts(NamedTuple):
-    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter."""
+    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter.
+
+    `given` are the variables whose address calls in it get, `filled` the places that it sets without reading them.
+    """
 
     counter: "Counter | None"
     changed: list[ir.Expression]
     beside: list[ir.Expression]
     moves: Moves
+    given: list[ir.Expression]
+    filled: list[ir.Expression]
 
 
 class Counter(NamedTuple):
@@ -176,7 +181,15 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     in_turn = [one for one in assigned(turn) if one not in last]
     beside = [one for one in in_turn if counter is None or one != counter.variable]
     changed = list(dict.fromkeys(in_turn + assigned((statement.condition,))))
-    return LoopFacts(counter, changed, beside, moves)
+    given = [
+        part.operand
+        for node in walk(turn)
+        if isinstance(node, ir.CallExpr)
+        for part in node.args
+        if isinstance(part, ir.AddressExpr)
+    ]
+    filled = [node.target for node in walk(turn) if isinstance(node, ir.AssignExpr) and not node.op]
+    return LoopFacts(counter, changed, beside, moves, given, filled)
 
 
 def _set_at_end(body: tuple[ir.Statement, ...]) -> frozenset[ir.Expression]:

@@ -8,7 +8,7 @@ compares, leaves an array of a fixed size sooner or later.
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import on_loop
 from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, Ends, few
-from jarvis_workers.dataflow.execution.interpreter import follows, run
+from jarvis_workers.dataflow.execution.interpreter import end_scope, follows, run
 from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.conditions import Split, branch
 from jarvis_workers.dataflow.expressions.evaluate import evaluate
@@ -26,6 +26,7 @@ from jarvis_workers.dataflow.loops.widening import (
     assume_set,
     counts,
     loosen,
+    lose_made,
     widen,
     written_objects,
 )
@@ -107,7 +108,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
     entering, out = _turn([path], condition, line) if statement.form != "do" else ([path], [])
     if entering:
         for one in out:
-            assume_set(one, loop.changed, loop.moves.carried)
+            assume_set(one, loop.changed + loop.given, loop.moves.carried)
     ends.out += out
     turns = TURNS if path.machine.execution.steps < ONE_TURN_FROM else 1
     for turn in range(turns):
@@ -115,6 +116,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
             return
         state = entering[0].copy()
         done = run(statement.body, entering)
+        end_scope(done, statement.body, path.frame)
         ends.out += done.left.get(BREAK, [])
         ends.take(done, BREAK, CONTINUE)
         again = done.out + done.left.get(CONTINUE, [])
@@ -169,17 +171,19 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
     for one in done.left.get(BREAK, []):
         low = one.cells.get(place, ANY).range[0]
         if first is not None and low is not None and low > first:
-            assume_set(one, loop.beside, loop.moves.carried)
+            assume_set(one, loop.beside + loop.given, loop.moves.carried)
         ends.out.append(one)
     ends.take(done, BREAK, CONTINUE)
     finished = done.out + done.left.get(CONTINUE, [])
     for one in few(finished):
         assume_initialized(one, loop.beside, since=path)
+        if turns is None or turns > 1:
+            lose_made(one, path, body)
         one.cells[place] = _anywhere(after)
         ends.out.append(one)
     if not bounded or not finished:
         path.cells[place] = path.cells.get(place, ANY)
-        assume_set(path, loop.beside, loop.moves.carried)
+        assume_set(path, loop.beside + loop.given, loop.moves.carried)
         assume_not_null_behind(path, finished)
         ends.out.append(path)
     return True
@@ -195,9 +199,10 @@ def _representative(
     open_ended = counter.step > 0 and end.taint is not None and not end.checked
     inner.cells[place] = Value(reach, taint=end.taint if open_ended else None, checked=not open_ended)
     machine, before = path.machine, path.machine.mode
-    filling = before.filling | written_objects(path, loop.beside)
+    filling = before.filling | written_objects(path, loop.filled)
     machine.mode = before._replace(counting=True, filling=filling)
     done = run(body, [inner])
+    end_scope(done, body, path.frame)
     machine.mode = before
     return done
 

@@ -4,6 +4,7 @@ from jarvis_workers.dataflow.expressions.evaluate import evaluate
 from jarvis_workers.dataflow.expressions.lvalues import place_quietly
 from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
+    AssignExpr,
     BinaryExpr,
     CallExpr,
     CastExpr,
@@ -12,10 +13,13 @@ from jarvis_workers.dataflow.ir.expr import (
     IndexExpr,
     MemberExpr,
     NameExpr,
+    Statement,
     UpdateExpr,
 )
+from jarvis_workers.dataflow.ir.stmt import ExprStmt
 from jarvis_workers.dataflow.loops.loop_moves import Counter
 from jarvis_workers.dataflow.memory.pointers import assume_not_null
+from jarvis_workers.dataflow.queries.ast_queries import variables_in
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import in_units, is_exact, wider
 from jarvis_workers.dataflow.state.types import key_of
@@ -73,6 +77,9 @@ def assume_initialized(path: PathState, places: list[Expression], since: PathSta
         current = path.cells.get((key, ""))
         if current is not None and current.unset:
             path.cells[key, ""] = ANY
+        if current is None:
+            for cell in [one for one in path.cells_of(key) if path.cells[one].unset]:
+                path.cells[cell] = ANY
         target = key if key in path.objects else current.target if current is not None else None
         if current is not None and path.cells.get((target or "", current.code or ""), ANY).unset:
             path.cells[target or "", current.code or ""] = ANY
@@ -87,6 +94,22 @@ def assume_not_null_behind(path: PathState, finished: list[PathState]) -> None:
         after = [one.cells.get(cell, ANY) for one in finished]
         if after and all(one.target == value.target and one.null == NOT_NULL for one in after):
             assume_not_null(path, value)
+
+
+def lose_made(path: PathState, before: PathState, body: tuple[Statement, ...]) -> None:
+    """Add what an iteration before the last one has allocated and put in a variable that the next one overwrites."""
+    for place, statement in enumerate(body):
+        if not isinstance(statement, ExprStmt) or not isinstance(statement.value, AssignExpr):
+            continue
+        target, value = statement.value.target, statement.value.value
+        if not isinstance(target, NameExpr) or target.name in variables_in((*body[:place], value)):
+            continue
+        key = path.cells.get((key_of(path, target.name), ""), ANY).target or ""
+        made = path.objects.get(key)
+        if made is None or key in before.objects or made.lost or made.freed is not None:
+            continue
+        if sum(one.target == key for one in path.cells.values()) == 1:
+            path.objects[f"{key}'"] = made
 
 
 def _unset_from(path: PathState, key: str) -> int | None:

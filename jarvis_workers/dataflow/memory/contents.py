@@ -65,14 +65,17 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     """Evaluate a read of one element at an unknown index."""
     escape_inside(path, access.key)
     machine, high, unset = path.machine, start[1], target.unset_from
-    if unset is None or high is None or high < unset or machine.mode.quiet or machine.mode.addressing:
+    if unset is None or machine.mode.quiet or machine.mode.addressing:
+        return
+    is_open = unset or start[0] is None or not machine.mode.counting or not _is_made_here(path, target)
+    if (is_open if high is None else high < unset) or (start[0] or 0) < 0:
         return
     if access.key in machine.grids or access.key in machine.mode.filling or target.patchy:
         return
     if unset and not is_counted(path, access):
         # The elements that are read may be those that are set.
         return
-    on_unset_elements.happens(path, access, target, high + width)
+    on_unset_elements.happens(path, access, target, (high or start[0] or 0) + width)
     path.objects[access.key] = target._replace(unset_from=None)
 
 
@@ -122,12 +125,29 @@ def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> b
     offset = place[1][1 : place[1].find("]")] if place[1].startswith("[") else "0"
     if not offset.lstrip("-").isdigit() or int(offset) < (target.unset_from or 0):
         return False
+    if "." in place[1] and (target.patchy or _is_set_around(path, place) or (target.lost and path.cells_of(place[0]))):
+        return False
     plain = isinstance(e, (IndexExpr, DerefExpr)) or type_of(path, e)
     if not plain and machine.mode.passing:
         return False
     on_unset_memory.happens(path, e, target, bool(plain))
     path.objects[place[0]] = target._replace(unset_from=None)
     return True
+
+
+def _is_made_here(path: PathState, target: Object) -> bool:
+    """Return whether the function that reads memory has allocated it."""
+    made, frame = target.made, path.frame
+    return made is not None and made.file == frame.file and frame.function.line <= made.line <= frame.function.end
+
+
+def _is_set_around(path: PathState, place: Place) -> bool:
+    """Return whether a struct that a member is in was set as a whole."""
+    part = place[1]
+    while part := part.rpartition(".")[0]:
+        if (place[0], part) in path.cells:
+            return True
+    return False
 
 
 def _command_line(path: PathState) -> PathEvent:

@@ -1,10 +1,12 @@
 """Sizes: `malloc(n * 4)` has room for n elements of 4 bytes, whatever n is; and what is left behind a pointer."""
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.expressions.evaluate import evaluate
+from jarvis_workers.dataflow.events import on_member_outside
+from jarvis_workers.dataflow.expressions.evaluate import evaluate, offset_in, span_of
 from jarvis_workers.dataflow.queries.ast_queries import without_casts
 from jarvis_workers.dataflow.state.path import Frame, PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
+from jarvis_workers.dataflow.state.sizes import comparable
 from jarvis_workers.dataflow.state.values import MEMORY, LinearExtent, Object, Place, Value
 
 DEEP = 4
@@ -93,3 +95,15 @@ def room(value: Value, target: Object) -> int | None:
     if size[0] is None or size[0] != size[1] or low is None or target.kind not in MEMORY:
         return None
     return size[0] - (high if high is not None and high == low else low)
+
+
+def check_member(path: PathState, e: ir.Expression, place: Place, *, writing: bool) -> None:
+    """Check that a member is inside of the memory that its struct is taken to be in."""
+    target = path.objects.get(place[0])
+    if target is None or target.kind not in MEMORY or not is_exact(target.size) or path.machine.mode.quiet:
+        return
+    at, span = offset_in(place), span_of(path, e)
+    if at is None or span is None or target.size[0] is None or not comparable(at + span[1], target.size[0]):
+        return
+    if at + span[0] + span[1] > target.size[0]:
+        on_member_outside.happens(path, e, target, at + span[0] + span[1], writing)

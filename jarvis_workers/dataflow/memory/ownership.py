@@ -1,6 +1,6 @@
 """Track memory, streams and descriptors from their allocation to their release or leak."""
 
-from jarvis_workers.dataflow.events import Release, on_release, on_return, on_second_release
+from jarvis_workers.dataflow.events import Release, on_local_returned, on_release, on_return, on_second_release
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import name_target
 from jarvis_workers.dataflow.ir.expr import (
@@ -177,15 +177,29 @@ def is_unallocated(target: Object) -> bool:
 
 def stored(path: PathState, target: Expression, place: Place, value: Value) -> None:
     """Name an object after the variable that holds it; if the variable is not local, ownership has escaped."""
-    made = path.object_of(value)
+    made, key, execution = path.object_of(value), value.target or "", path.machine.execution
+    if not path.frame.depth and is_local(path, key) and not is_own(path, place):
+        execution.handed_out[place, key] = PathEvent(path.trail, None, execution.line, "{} is set", target)
     if made is not None and made.kind == "stack" and place[1] and made.unset_from is not None:
         # Whoever gets the struct may fill the array.
         path.objects[value.target or ""] = made._replace(unset_from=None)
     if made is None or made.kind not in OWNED:
         return
-    lost = made.lost or not is_own(path, place)
-    if not made.name or lost != made.lost:
-        path.objects[value.target or ""] = made._replace(name=made.name or text_of(target), lost=lost)
+    if not made.name:
+        path.objects[key] = made._replace(name=text_of(target))
+    if not made.lost and not (is_own(path, place) or _is_in_owned(path, place[0])):
+        escape(path, value)
+
+
+def is_local(path: PathState, key: str) -> bool:
+    """Return whether an object ends with the function of the path's frame: a variable, or a part of one."""
+    return key.startswith(f"{path.frame.number}:") and key.partition(".")[0] not in path.machine.statics
+
+
+def _is_in_owned(path: PathState, key: str) -> bool:
+    """Return whether an object is memory that the path has allocated and alone owns, with what is stored in it."""
+    around = path.objects.get(key)
+    return around is not None and around.kind == "heap" and bool(around.family) and not around.lost and not around.freed
 
 
 def is_own(path: PathState, place: Place) -> bool:
@@ -198,6 +212,8 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
     value, frame = path.returned, path.frame
     target = path.object_of(value)
     e = statement.value
+    if e is not None:
+        _check_addresses(path, e, statement.line)
     if target is None:
         if isinstance(e, NameExpr) and e.name in frame.types:
             # A struct that is returned by value takes what it points to along.
@@ -206,3 +222,16 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
     on_return.happens(path, statement, target)
     if target.kind in OWNED and frame.depth == 0:
         escape(path, value)
+    elif target.kind in OWNED:
+        path.machine.handed_back.add(value.target or "")
+
+
+def _check_addresses(path: PathState, e: Expression, line: int) -> None:
+    """Raise an event for each address of a local variable in a value that a function returns."""
+    values = [path.returned]
+    if isinstance(e, NameExpr) and e.name in path.frame.types and path.returned.target is None:
+        key = key_of(path, e.name)
+        values += [value for cell, value in path.cells.items() if cell[0] == key and cell[1].startswith(".")]
+    for value in values:
+        if is_local(path, value.target or ""):
+            on_local_returned.happens(path, e, value, line)

@@ -51,7 +51,7 @@ def used_after_free(path: PathState, pointer: Expression, value: Value, line: in
     """Record a use after free, once per object."""
     key = value.target or ""
     on_use_after_free.happens(path, pointer, value, line, is_certain)
-    path.objects[key] = path.objects[key]._replace(freed=None, lost=True)
+    path.objects[key] = path.objects[key]._replace(freed=None, lost=True, unset_from=None)
 
 
 def doubt_of_element(freed: PathEvent | None, pointer: Expression) -> float:
@@ -70,6 +70,8 @@ def escape(path: PathState, value: Value) -> None:
     made = path.object_of(value)
     if made is not None and not made.lost:
         path.objects[value.target or ""] = made._replace(lost=True)
+        if made.kind == "heap":
+            escape_inside(path, value.target or "")
 
 
 def escape_inside(path: PathState, key: str) -> None:
@@ -128,14 +130,22 @@ def forget_aliases(path: PathState, place: Place) -> None:
     for cell, current in list(path.cells.items()):
         is_reached = cell[1] or not cell[0].partition(":")[0].isdigit()
         if _is_unknown(current) and cell[0] != place[0] and cell[1].endswith(ending) and is_reached:
-            del path.cells[cell]
+            _drop(path, cell)
 
 
 def forget_reachable(path: PathState, key: str) -> None:
     """Drop the pointers to an object, but those in variables, and in variables that an unknown function may change."""
     for cell, current in list(path.cells.items()):
         if _is_unknown(current) and (cell[0].startswith("g:") or (current.target == key and cell[1])):
-            del path.cells[cell]
+            _drop(path, cell)
+
+
+def _drop(path: PathState, cell: Place) -> None:
+    """Forget a value; what is set of known memory are the cells that it has."""
+    if cell[0] in path.objects:
+        path.cells[cell] = ANY
+    else:
+        del path.cells[cell]
 
 
 def _is_unknown(value: Value) -> bool:
@@ -160,7 +170,7 @@ def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
         if keep:
             return
     for cell in path.cells_of(key):
-        # A function that only reads a struct keeps its fields, but a variable by itself may be its out-parameter.
-        if cell[1] != "&" and not (keep and cell[1]):
+        # A function that only reads a struct keeps its fields, but what is unset may be its out-parameter.
+        if cell[1] != "&" and not (keep and cell[1] and not path.cells[cell].unset):
             # The callee may release what the cell points to, or replace it.
             escape(path, path.cells.pop(cell))

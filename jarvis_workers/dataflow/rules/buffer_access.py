@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jarvis_workers.dataflow.events import Access, on_access, on_unknown_access
+from jarvis_workers.dataflow.events import Access, on_access, on_member_outside, on_unknown_access
 from jarvis_workers.dataflow.ir.expr import Expression, NameExpr, UpdateExpr
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.memory.contents import is_counted
@@ -63,6 +63,15 @@ def _before_start(path: PathState, access: Access) -> None:
         rule = UNDERWRITE if access.writing else UNDERREAD
         text = f"{text_of(access.pointer)} is {'written' if access.writing else 'read'} at the index {low}"
         rule.report(path, path.machine.execution.line, text, since=access.subscript.why, sure=PERHAPS)
+
+
+@on_member_outside
+def _member(path: PathState, e: Expression, target: Object, end: int, writing: bool) -> None:
+    """Report a member that is not in the memory that was allocated for its struct."""
+    room = target.size[0] or 0
+    text = f"{text_of(e)} ends at byte {end} of memory of {shown_size(room)}"
+    rule = OVERFLOW if writing else OVERREAD
+    rule.report(path, path.machine.execution.line, text, since=target.made, sure=SURE)
 
 
 def _check_extent(path: PathState, access: Access, target: Object, width: int) -> None:

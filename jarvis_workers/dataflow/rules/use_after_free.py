@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.memory.pointers import doubt_of_element
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
-from jarvis_workers.dataflow.state.values import Object, Value
+from jarvis_workers.dataflow.state.values import OUT_OF_SCOPE, Object, Value
 
 RULE = FlowRule("flow_use_after_free", DOUBTED, SOMETIMES)
 # Code that gets a pointer, such as a function without a body, may not use it.
@@ -18,13 +18,17 @@ RETURNED = 0.65
 @on_use_after_free
 def _used(path: PathState, pointer: Expression, value: Value, line: int, is_certain: bool) -> None:
     freed = path.objects[value.target or ""].freed
+    if freed is not None and freed.note == OUT_OF_SCOPE:
+        return
     sure = (USED if is_certain else PASSED_ON) - doubt_of_element(freed, pointer)
     RULE.report(path, line, f"{text_of(pointer)} is used after it was released", since=freed, sure=sure)
 
 
 @on_return
 def _returned(path: PathState, statement: ReturnStmt, target: Object) -> None:
-    if target.freed is not None and path.frame.depth == 0 and not _starts_thread(path):
+    if target.freed is None or path.frame.depth or target.freed.note == OUT_OF_SCOPE:
+        return
+    if not _starts_thread(path):
         text = f"{text_of(statement.value)} is returned after it was released"
         RULE.report(path, statement.line, text, since=target.freed, sure=RETURNED)
 

@@ -29,9 +29,19 @@ from jarvis_workers.dataflow.queries.condition_queries import (
 )
 from jarvis_workers.dataflow.queries.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.queries.natures import nature, predicate
+from jarvis_workers.dataflow.queries.scopes import addressed
 from jarvis_workers.dataflow.state.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.state.sizes import limits_of
-from jarvis_workers.dataflow.state.values import ANY, LinearExtent, OpenMove, PendingCheck, Place, Range, Value
+from jarvis_workers.dataflow.state.values import (
+    ANY,
+    LinearExtent,
+    OpenMove,
+    PathEvent,
+    PendingCheck,
+    Place,
+    Range,
+    Value,
+)
 
 # How code is evaluated at the moment, and what the execution of a function has met so far.
 
@@ -80,11 +90,12 @@ class Execution:
     length, `overlaid` those of bytes, `measures` the variables that sizes are multiples of, `open_moves` the variables
     that a loop moves without a bound.  `writing` is set until the target of an assignment is accessed, `storing` is the
     value that was assigned last, and `copied` its expression until it is stored.  `leaving` is set while deferred
-    statements are executed.
+    statements are executed; `handed_out` are the places that the addresses of local variables were stored in.
     """
 
     __slots__ = (
-        *("copied", "counted", "has_elements", "leaving", "line", "measures", "open_moves", "overlaid", "pruned"),
+        *("copied", "counted", "handed_out", "has_elements", "leaving", "line", "measures", "open_moves", "overlaid"),
+        "pruned",
         *("steps", "steps_max", "storing", "writing"),
     )
 
@@ -96,6 +107,7 @@ class Execution:
         self.copied: Expression | None = None
         self.counted: dict[str, CountedBuffer] = {}
         self.overlaid: frozenset[str] = frozenset()
+        self.handed_out: dict[tuple[Place, str], PathEvent] = {}
         self.measures: set[Place] = set()
         self.open_moves: Mapping[Place, OpenMove] = {}
 
@@ -163,6 +175,10 @@ class FunctionFacts:
         )
 
     @cached_property
+    def addressed(self) -> dict[int, tuple[str, ...]]:
+        return addressed(self.function)
+
+    @cached_property
     def repeated_conditions(self) -> frozenset[str]:
         return repeated_conditions(self.function)
 
@@ -221,11 +237,14 @@ class AnalysisContext(Definitions):
         self.proved: dict[tuple[str, int], bool] = {}
         self.begin()
         self.made_at: dict[str, int] = {}
+        # The objects that callees have returned.
+        self.handed_back: set[str] = set()
         self.facts: dict[int, tuple[str, bool, bool]] = {}
         self.calls: dict[int, list[Expression]] = {}
         self.callees: dict[int, Callee | None] = {}
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
+        self.spans: dict[int, tuple[int, int] | None] = {}
         self.field_arrays: dict[int, tuple[int, Range] | None] = {}
         self.function_macros: dict[str, FunctionMacro | None] = {}
         self.ending_macros: dict[str, bool] = {}

@@ -96,10 +96,23 @@ class PathState:
 
     `cells` maps cells to values; `facts` maps the texts of remembered conditions to their outcomes; `results` holds the
     values that followed calls returned, by node id, until the expression around them is evaluated.  `doubt` counts the
-    branches that were taken although undecided.  A path with `ended` set does not continue.
+    branches that were taken although undecided.  A path with `ended` set does not continue; `left_at`
+    is the line of its last return.
     """
 
-    __slots__ = ("cells", "doubt", "ended", "facts", "frame", "machine", "objects", "results", "returned", "trail")
+    __slots__ = (
+        "cells",
+        "doubt",
+        "ended",
+        "facts",
+        "frame",
+        "left_at",
+        "machine",
+        "objects",
+        "results",
+        "returned",
+        "trail",
+    )
 
     def __init__(self, machine: "AnalysisContext", frame: Frame) -> None:
         self.machine = machine
@@ -111,6 +124,7 @@ class PathState:
         self.trail: PathEvent | None = None
         self.doubt = 0
         self.ended = False
+        self.left_at = 0
         self.returned: Value = ANY
 
     def copy(self) -> "PathState":
@@ -124,6 +138,7 @@ class PathState:
         twin.trail = self.trail
         twin.doubt = self.doubt
         twin.ended = self.ended
+        twin.left_at = self.left_at
         twin.returned = self.returned
         return twin
 

@@ -96,7 +96,7 @@ def lay_out(record: RecordType, measure: Callable[[str], tuple[int, int]]) -> La
         fields[name] = start, size
         end, largest, alignment = start + size, max(largest, size), max(alignment, aligned)
     size = -(-(largest if record.union else end) // alignment) * alignment
-    return Layout(fields, size, alignment) if size and not record.bases else None
+    return Layout(fields, size, alignment) if size and not record.bases and not record.shared else None
 
 
 def is_in_units(amount: int | None) -> bool:
@@ -116,7 +116,7 @@ def shown_excess(amount: int, room: int) -> str:
 
 def comparable(amount: int, size: int) -> bool:
     """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
-    return (amount % OTHER == 0) == (size % OTHER == 0)
+    return size == 0 or (amount % OTHER == 0) == (size % OTHER == 0)
 
 
 def is_signed(kind: str) -> bool:

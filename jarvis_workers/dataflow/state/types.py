@@ -60,6 +60,13 @@ def _type_of_member(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str | N
     return field.type + "*" if field.dims else field.type
 
 
+def is_own_member(path: PathState, e: ir.ArrowExpr) -> bool:
+    """Return whether a member of a struct shares its memory with no other one."""
+    kind = type_of(path, e.base)
+    record = path.machine.type_named(kind.rstrip("*&")) if kind else None
+    return record is not None and not record.union and e.member in record.fields and e.member not in record.shared
+
+
 def is_row(path: PathState, e: ir.Expression) -> bool:
     """Return whether an expression is a row of an array of arrays."""
     if not isinstance(e, ir.IndexExpr):

@@ -17,6 +17,8 @@ UNKNOWN: Range = (None, None)
 NOT_NULL, MAYBE_NULL, IS_NULL = 1, 2, 3
 # The end of the event that a generator makes a number of the type int, which is not negative.
 ARBITRARY = "returns an arbitrary number"
+# The end of a local variable before that of its function.
+OUT_OF_SCOPE = "the block of {} ends"
 # The kinds of objects that have a size in bytes.
 MEMORY = ("stack", "heap", "static", "text", "field")
 
