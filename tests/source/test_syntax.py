@@ -165,7 +165,7 @@ def test_an_expression_of_c_is_lowered(code, expected):
         ("this->f(a)", ["c", ["->", ["v", "this"], "f"], [A], 1]),
         ("a.f<int>(b)", ["c", [".", A, "f"], [B], 1]),
         ("a[b]", ["i", A, B]),
-        ("[&](int a) { return a; }", ["fn", ["a"], [["ret", 1, A]]]),
+        ("[&](int a) { return a; }", ["fn", ["a"], [["ret", 1, A]], ["&"]]),
         ('R"(a"b\\n)"', ["s", 'a"b\\n', False]),
         ("delete p", ["del", False, P, 1]),
         ("delete [] p->b", ["del", True, ["->", P, "b"], 1]),

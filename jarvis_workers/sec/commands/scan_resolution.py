@@ -11,7 +11,7 @@ import typer
 
 from jarvis_cli.kit.language import language_of
 from jarvis_cli.kit.options import form_of, joined
-from jarvis_cli.kit.report_target import Delivery, delivery
+from jarvis_cli.kit.report_target import delivery
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.labels import parse_labels
 from jarvis_workers.runs.sources import is_address
@@ -40,12 +40,22 @@ def resolve(
     The request of plain options has the built-in rules; see `with_rules`. Raises UsageError.
     """
     flags = {**_flags_of(options), **more}
+    form = form_of(options.form, options.as_json)
     names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
     paths = ScanPaths(names, options.root, *options.globs)
     settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
     if options.detach and settings.place == "local":
         raise UsageError(LOCAL_DETACHED)
-    report = _delivery(options, default_output)
+    report = delivery(
+        options.output,
+        form,
+        options.fail_on,
+        default_output,
+        quiet=options.quiet,
+        verbose=options.verbose,
+        relative_to=options.relative_to,
+        levels=SEVERITIES,
+    )
     language = language_of(options.lang)
     given = SecOptions.decode(options.options.encode())  # without those of agents
     scan = with_scan_settings(settings, given, lang=language, **report.run_options)
@@ -62,19 +72,6 @@ def resolve(
         detach=options.detach,
         root=options.root,
         flags=flags,
-    )
-
-
-def _delivery(options: ScanCommandOptions, default_output: Path | None) -> Delivery:
-    return delivery(
-        options.output,
-        form_of(options.form, options.as_json),
-        options.fail_on,
-        default_output,
-        quiet=options.quiet,
-        verbose=options.verbose,
-        relative_to=options.relative_to,
-        levels=SEVERITIES,
     )
 
 
