@@ -56,9 +56,8 @@ def resolve(
         relative_to=options.relative_to,
         levels=SEVERITIES,
     )
-    language = language_of(options.lang)
     given = SecOptions.decode(options.options.encode())  # without those of agents
-    scan = with_scan_settings(settings, given, lang=language, **report.run_options)
+    scan = with_scan_settings(settings, given, lang=language_of(options.lang), **report.run_options)
     return ScanRequest(
         settings,
         options.names,
