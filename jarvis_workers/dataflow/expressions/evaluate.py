@@ -180,6 +180,7 @@ def field_array(path: PathState, e: ir.Expression, place: Place | None) -> Value
         made = Object(kind, size=size, element=element, taint=taint)
         path.objects[key] = _inside(path, e, place, made, whole) if whole is not None else made
         path.machine.inner_arrays.setdefault(place[0], set()).add(key)
+        path.machine.around[key] = place[0]
     return Value(target=key, null=NOT_NULL)
 
 

@@ -123,14 +123,22 @@ def _address(path: PathState, e: AddressExpr) -> Value:
         return value._replace(null=NOT_NULL) if value.target else ANY
     place = place_of(path, inner)
     machine.mode = before
-    if place is None and (offset := _offset_from_zero(path, inner)) is not None:
-        return number(offset)
+    if place is None and _begins_at_zero(inner):
+        # A number, even if the layout of the struct is unknown.
+        offset = _offset_from_zero(path, inner)
+        return number(offset) if offset is not None else Value((0, None), checked=True)
     array = field_array(path, inner, place)
     if array is not None:
         return array
     if isinstance(inner, NameExpr) and path.frame.is_array(inner.name) and place is not None:
         return point_to(place[0])
     return Value(target=place[0], null=NOT_NULL, code=place[1] or None) if place is not None else Value(null=NOT_NULL)
+
+
+def _begins_at_zero(e: Expression) -> bool:
+    while isinstance(e, (ArrowExpr, MemberExpr)):
+        e = without_casts(e.base)
+    return e == ZERO
 
 
 def _offset_from_zero(path: PathState, e: Expression) -> int | None:

@@ -220,7 +220,7 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
             escape_inside(path, key_of(path, e.name))
         return
     on_return.happens(path, statement, target)
-    if target.kind in OWNED and frame.depth == 0:
+    if frame.depth == 0 and (target.kind in OWNED or value.target in path.machine.around):
         escape(path, value)
     elif target.kind in OWNED:
         path.machine.handed_back.add(value.target or "")

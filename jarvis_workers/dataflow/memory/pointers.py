@@ -66,11 +66,14 @@ def _subscripts(e: Expression) -> list[Expression]:
 
 
 def escape(path: PathState, value: Value) -> None:
-    """Mark an object as escaped: other code may own it."""
+    """Mark an object as escaped: other code may own it, and the memory around it if it is an array in a struct."""
     made = path.object_of(value)
+    around = path.machine.around.get(value.target or "")
+    if around in path.objects:
+        escape(path, Value(target=around))
     if made is not None and not made.lost:
         path.objects[value.target or ""] = made._replace(lost=True)
-        if made.kind == "heap":
+        if made.kind == "heap" or around:
             escape_inside(path, value.target or "")
 
 

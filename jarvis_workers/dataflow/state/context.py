@@ -264,6 +264,7 @@ class AnalysisContext(Definitions):
         self.statics: set[str] = set()
         self.grids: set[str] = set()
         self.inner_arrays: dict[str, set[str]] = {}
+        self.around: dict[str, str] = {}
         self.mode, self.execution = Mode(), Execution()
 
     @contextmanager

@@ -249,7 +249,7 @@ int through_void(void *opaque)
     return c->marks[0]; /* ruleid: flow_use_after_free */
 }
 
-struct counted { size_t size; char mem[8]; };
+struct counted { size_t size; union { unknown_t all; char *p; } mem[1]; };
 extern void (*give_back)(void *);
 
 static void counted_free(void *p)

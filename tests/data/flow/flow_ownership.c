@@ -385,3 +385,13 @@ void tagged_kept(uintptr_t *slot)
     void *p = malloc(8); /* ok: flow_memory_leak */
     *slot = (uintptr_t)p | 1;
 }
+
+struct measured { size_t size; union { long number; void *pointer; } mem[1]; };
+
+void *measured_get(size_t wanted)
+{
+    struct measured *block = malloc(sizeof(struct measured) + wanted);
+    if (block)
+        block->size = wanted;
+    return block ? block->mem : NULL; /* ok: flow_memory_leak */
+}
