@@ -54,11 +54,20 @@ def choice_of(path: PathState, e: ir.Expression) -> Choice | None:
         condition = e.operand if e.type in BOOLEANS else None
     elif isinstance(e, ir.CallExpr):
         condition = condition_of(path, e)
-        if condition is not None and (choice := choice_of(path, condition)) is not None:
+        if condition is not None and (choice := _within_macro(path, condition)) is not None:
             return choice
     elif isinstance(e, ir.BinaryExpr) and e.op not in OPPOSITE:
         return None
     return _choice(condition, TRUE, ir.ZERO)
+
+
+def _within_macro(path: PathState, condition: ir.Expression) -> Choice | None:
+    """Return the choice in the text of a macro, which may name itself."""
+    machine, before = path.machine, path.machine.mode
+    machine.mode = before.in_macro()
+    choice = choice_of(path, condition)
+    machine.mode = before
+    return choice
 
 
 def _choice(condition: ir.Expression | None, then: ir.Expression, otherwise: ir.Expression) -> Choice | None:
