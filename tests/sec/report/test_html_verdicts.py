@@ -102,7 +102,7 @@ def test_findings_come_by_verdict_then_by_score_and_dismissed_ones_when_asked_fo
         ("cluster", ["Cluster 1 1 confirmed1 to reviewIs there room for what is copied?", "Cluster 2 1 confirmed"]),
         (
             "verdict",
-            ["confirmed 1 high1 medium", "to review 1 high", "undecided 1 high1 low", "dismissed 1 high1 medium"],
+            ["confirmed 2 high", "to review 1 high", "undecided 1 high1 low", "dismissed 1 high1 medium"],
         ),
     ],
 )
