@@ -11,14 +11,14 @@ from jarvis_workers.dataflow.text_uses import FOLLOWS, NEAR, TRIES, WORD, before
 RETURNS_ADDRESS = re.compile(rb"\breturn\s*+&\s*+([a-z_]\w*+)\s*+(?:\.\s*+\w++\s*+)?;")
 # A variable or object gets the address of a variable: the place, its variable, the operator, and the variable.
 STORES_ADDRESS = re.compile(
-    rb"(?<![\w>.])((?:\*\s*+)?+([A-Za-z_]\w*+)\s*+(?:\[[^];]*+\]\s*+)?+(->|\.)?[\w.>-]*+)\s*+=\s*+&\s*+([a-z_]\w*+)[^;]*+;"
+    rb"(?<![\w>.])((?>\*\s*+)?+([A-Za-z_]\w*+)\s*+(?>\[[^];]*+\]\s*+)?+(->|\.)?[\w.>-]*+)\s*+=\s*+&\s*+([a-z_]\w*+)[^;]*+;"
 )
 # A copy of a pointer, also by a cast, as the address of a member, moved, or as an argument of a macro with a member.
 COPIED = re.compile(
-    rb"""(?<![\w>.])([a-z_]\w*+(?:(?:->|\.)\w++)*+) \s*+=(?!=)\s*+ (?:\([\w\s]++\*\s*+\)\s*+)?
+    rb"""(?<![\w>.])([a-z_]\w*+(?>(?:->|\.)\w++)*+) \s*+=(?!=)\s*+ (?:\([\w\s]++\*\s*+\)\s*+)?
     (?: \w++\s*+\((?=[^;,()]*,[^;,()]*,[^;,()]*\)\s*;) | [(\s]*\(\s*char\s*\*\s*\)\s*(?=[^;]*-)
     | &\s*+(?=\w+->\w+\s*;) )?
-    \s*+(\*?+[a-z_]\w*+(?:(?:->|\.)\w++(?!\s*\())*+)\s*+[;+,)-]""",
+    \s*+(\*?+[a-z_]\w*+(?>(?:->|\.)\w++(?!\s*\())*+)\s*+[;+,)-]""",
     re.VERBOSE,
 )
 # A call that may release its argument.
@@ -28,7 +28,7 @@ DISPOSERS = (
 )
 DISPOSES = re.compile(
     rb"""(?i:free | release | destroy | dispose | unref | delete | drop | del | clear | wipe | remove | discard | kill
-    | close | clean | fini | put)\w*+\s*+(?:\[\s*\])?\s*+\(?\s*+(\*?+(?:\w|->|\.)++)\s*+\)?\s*+;""",
+    | close | clean | fini | put)\w*+\s*+(?:\[\s*\])?\s*+\(?\s*+(\*?+(?>\w|->|\.)++)\s*+\)?\s*+;""",
     re.VERBOSE,
 )
 UNSET = re.compile(
@@ -37,7 +37,7 @@ UNSET = re.compile(
     re.VERBOSE,
 )
 # What follows a variable: a member of it, and whether it is assigned to.
-PART = re.compile(rb"(?:\.(\w++))?+(?!\s*+(?:\[|\(|->|\.))\s*+(=(?!=))?")
+PART = re.compile(rb"(?>\.(\w++))?+(?!\s*+(?:\[|\(|->|\.))\s*+(=(?!=))?")
 # The beginning of a statement that is a call, or of a condition that compares one.
 STATEMENT = re.compile(rb"[;{})]\s*+(?:\(void\)\s*+|if\s*+\(\s*+!?)?([a-z_]\w*+)\s*+\((?:[^;{}()]*,)?\s*+&\s*+\Z")
 # A longer function than this one returns the address of something else than a parameter.

@@ -11,8 +11,8 @@ NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,
 TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
 USED = (b"->", b"[", b")", b",")
 # The result of a call, and the tests of a pointer for NULL.
-RESULT = re.compile(rb"[;{}*\s](\w++(?:(?:->|\.)\w++)*+)\s*+=\s*+(?:\([^()]*+\)\s*+)?+[A-Za-z_]\w*+\s*+\(")
-POINTER = rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+"
+RESULT = re.compile(rb"[;{}*\s](\w++(?>(?:->|\.)\w++)*+)\s*+=\s*+(?>\([^()]*+\)\s*+)?+[A-Za-z_]\w*+\s*+\(")
+POINTER = rb"[A-Za-z_]\w*+(?>(?:->|\.)\w++)*+"
 POINTER_TEST = re.compile(
     rb"""!\s*+(?P<negated>%b)\s*+(?=[)&|;?]) | (?P<compared>%b)\s*+[!=]=\s*+(?:NULL|nullptr|0)\b
     | (?:(?:if|while)\s*+\(|;|&&|\|\|)\s*+\(?(?P<plain>%b)\s*+\)?\s*+(?=&&|\|\||\)|;|\?)"""

@@ -51,7 +51,7 @@ COPIES = re.compile(
 )
 # A cursor that moves over a character of which a condition says what it is, or over the one where a loop has ended.
 SKIPS = re.compile(
-    rb"\*\s*+([a-z_]\w*+)\s*+==[^;{}()]*+\)\s*+\{?\s*+(?:\w++\s*+=\s*+)?+\*?(?:\1\s*+(?:\+\+|\+=)|\+\+\s*+\1\b)"
+    rb"\*\s*+([a-z_]\w*+)\s*+==[^;{}()]*+\)\s*+\{?\s*+(?>\w++\s*+=\s*+)?+\*?(?:\1\s*+(?:\+\+|\+=)|\+\+\s*+\1\b)"
     rb"|\*\s*+[a-z_]\w*+\s*+\+\+\s*+=\s*+(?:0|'[^']*+')\s*+;"
 )
 COMPARES = re.compile(rb"\bmemcmp\s*+\([^;]*?,\s*+\w++(?:->|\.)\w++\s*+\)")

@@ -25,7 +25,7 @@ NO_RETURN = re.compile(rb"\b(?:_Noreturn|\w*no_?return\w*)\b", re.IGNORECASE)
 DECLARED = re.compile(rb"\b([A-Za-z_]\w*)\s*(,?)\s*\(")
 # A function that is named like an allocator and returns no pointer.
 NUMBER = re.compile(
-    rb"\s*+(?:(?:extern|static|inline|\w+_EXPORT|\w+_API)\s++)*+(?:unsigned\s++)?+"
+    rb"\s*+(?>(?:extern|static|inline|\w+_EXPORT|\w+_API)\s++)*+(?>unsigned\s++)?+"
     rb"(?:void|bool|_Bool|int|long|short|BOOL|s?size_t|u?int\d+_t|\w+(?:err|error|status|errno)_t)\s++"
     rb"(\w*(?:alloc|dup)\w*)\s*+\("
 )

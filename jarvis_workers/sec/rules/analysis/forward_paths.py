@@ -19,7 +19,7 @@ LEFT = 512
 TOKENS = (
     rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
     rb"|\b(?:(?P<jump>(?:return|goto|break|continue|throw|co_return)\b"
-    rb"|(?:[A-Z]\w*_)?RETURN(?:_(?!IF|ON|UNLESS|WHEN)[A-Z]++)*+(?=[ \t]*+[;(]))"
+    rb"|(?:[A-Z]\w*_)?RETURN(?>_(?!IF|ON|UNLESS|WHEN)[A-Z]++)*+(?=[ \t]*+[;(]))"
     rb"|(?P<label>case|default)\b"
     rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die(?:_\w{1,16}+)?|fatal\w{0,16}+|panic\w{0,16}+|err|errx|BUG|__builtin_unreachable|unreachable|"
     rb"siglongjmp|longjmp|usage%b)(?=[ \t]*+\())"

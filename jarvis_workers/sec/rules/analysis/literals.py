@@ -22,7 +22,7 @@ PASTED = lazy(
 TRANSLATED = lazy(
     rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
 )
-NUMBERS = lazy(rb"(?:\bstd\s*::\s*)?\bto_string\s*\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
+NUMBERS = lazy(rb"(?:\bstd\s*::\s*)?\bto_string\s*\([^()]*+(?>\([^()]*+\)[^()]*+)*+\)")
 NAME = lazy(rb"[A-Za-z_]\w*\Z")
 ELEMENT = lazy(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
 ASSIGNMENT = lazy(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
