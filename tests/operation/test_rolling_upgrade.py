@@ -20,6 +20,7 @@ from tests.bench.trees import make_tree
 from tests.chaos.commands import PATIENCE_SECONDS, SEED_STAGES, crowd, until
 from tests.chaos.fleet import Worker
 from tests.cli.commands import Ended, Jarvis
+from tests.support.archives import extract
 from tests.support.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
@@ -48,7 +49,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive = git("archive", f"{newest}^", "jarvis_workers", "jarvis_cli")
     home = tmp_path_factory.mktemp("earlier")
     with tarfile.open(fileobj=BytesIO(archive)) as packed:
-        packed.extractall(home, filter="data")
+        extract(packed, home)
     return home
 
 

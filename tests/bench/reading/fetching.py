@@ -12,6 +12,7 @@ from pathlib import Path
 
 from jarvis_workers.sec.judge.slices.places import SourceFile
 from tests.bench.reading.recipes import Place, Tree
+from tests.support.archives import extract
 
 GITHUB = "https://github.com/{repository}"
 SECONDS = 600
@@ -33,7 +34,7 @@ def fetch(tree: Tree, directory: Path, origin: str = GITHUB, *, whole: bool = Fa
         archive = git(place, "archive", "--format=tar", tree.commit)
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
         members = [one for one in packed if one.isreg() and (whole or tree.selects(one.name))]
-        packed.extractall(directory, members, filter="data")
+        extract(packed, directory, members)
     return list(problems(tree, directory))
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.archives import extract
+
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jarvis-workers-tests"
 MANIFEST = """\
 [package]
@@ -39,7 +41,7 @@ class CratePackage:
         """
         archive = self._cached() or self._download()
         with tarfile.open(archive) as packed:
-            packed.extractall(place, filter="data")
+            extract(packed, place)
         return place / f"{self.name}-{self.version}" / self.folder
 
     def _cached(self) -> Path | None:
