@@ -126,7 +126,7 @@ def _limits_of_result(path: PathState, e: BinaryExpr) -> tuple[int, int] | None:
     first = type_of(path, e.left)
     kind = first or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None
-    if bounds is not None and bounds[1] < INT_MAX:
+    if bounds is not None and bounds[1] < INT_MAX and not isinstance(without_casts(e.left), BinaryExpr):
         return bounds if first is not None and bounds[0] else None
     return number_limits(path, e) or bounds
 
