@@ -31,41 +31,67 @@ class LateTest(NamedTuple):
     tested: int
 
 
+class _Search(NamedTuple):
+    """What is looked for in a function: pointers that are tested somewhere behind a dereference, and those found."""
+
+    suspects: frozenset[ir.Expression]
+    found: dict[ir.Expression, LateTest]
+    is_macro: Callable[[str], bool]
+
+
 def late_tests(function: ir.LoweredFunction, is_macro: Callable[[str], bool]) -> list[LateTest]:
     """Return the pointers that are dereferenced whatever the path, and then tested without being assigned between.
 
     `is_macro` tells whether a call may be that of a macro, which may assign to its arguments.
     """
-    found: dict[ir.Expression, LateTest] = {}
-    _follow(function.body, {}, found, is_macro)
-    return list(found.values())
+    search = _Search(_suspects(function.body), {}, is_macro)
+    if search.suspects:
+        _follow(function.body, {}, search)
+    return list(search.found.values())
 
 
-def _follow(
-    body: Sequence[ir.Statement],
-    used: dict[ir.Expression, int],
-    found: dict[ir.Expression, LateTest],
-    is_macro: Callable[[str], bool],
-) -> None:
+def _suspects(body: Sequence[ir.Statement]) -> frozenset[ir.Expression]:
+    """Return the pointers that a statement tests and one before it dereferences, whatever lies between."""
+    used: set[ir.Expression] = set()
+    result: set[ir.Expression] = set()
+    waiting = list(reversed(body))
+    while waiting:
+        one = waiting.pop()
+        if used and isinstance(one, (ir.IfStmt, ir.LoopStmt)):
+            result.update(used.intersection(compared_with_constant(one.condition)))
+        parts = OWN_PARTS.get(type(one))
+        used.update(dereferences(parts(one)) if parts is not None else ())
+        for inner in reversed([*bodies(one)]):
+            waiting.extend(reversed(inner))
+    return frozenset(result)
+
+
+def _follow(body: Sequence[ir.Statement], used: dict[ir.Expression, int], search: _Search) -> None:
     """Go through statements; `used` are the pointers that are dereferenced before them, with the line."""
     for one in body:
         if isinstance(one, JOINS):
             used.clear()
             continue
-        changes = _changed(one, is_macro)
-        if isinstance(one, (ir.LoopStmt, ir.SwitchStmt, ir.RangeForStmt)):
+        if used and isinstance(one, (ir.LoopStmt, ir.SwitchStmt, ir.RangeForStmt)):
             # Later turns and other cases come here, too.
-            _drop(used, changes)
-        if isinstance(one, (ir.IfStmt, ir.LoopStmt)):
-            for place in compared_with_constant(one.condition):
-                if place in used and place not in found and place not in assigned((one.condition,)):
-                    found[place] = LateTest(place, used[place], one.line)
+            _drop(used, _changed(one, search.is_macro))
+        if used and isinstance(one, (ir.IfStmt, ir.LoopStmt)):
+            _note(one, used, search)
         parts = OWN_PARTS.get(type(one))
         for pointer in dereferences(parts(one)) if parts is not None else ():
-            used.setdefault(pointer, one.line)  # type: ignore[attr-defined]
+            if pointer in search.suspects:
+                used.setdefault(pointer, one.line)  # type: ignore[attr-defined]
         for inner in bodies(one):
-            _follow(inner, dict(used), found, is_macro)
-        _drop(used, changes)
+            _follow(inner, dict(used), search)
+        if used:
+            _drop(used, _changed(one, search.is_macro))
+
+
+def _note(one: ir.IfStmt | ir.LoopStmt, used: dict[ir.Expression, int], search: _Search) -> None:
+    """Note the pointers that a condition tests after they were dereferenced."""
+    for place in compared_with_constant(one.condition):
+        if place in used and place not in search.found and place not in assigned((one.condition,)):
+            search.found[place] = LateTest(place, used[place], one.line)
 
 
 def _changed(one: ir.Statement, is_macro: Callable[[str], bool]) -> set[ir.Expression | None]:

@@ -1,6 +1,6 @@
 """flow_integer_underflow: the distance of two places that were searched for from the same start may be negative."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.events import on_exit
@@ -25,9 +25,10 @@ def _distances(paths: Sequence[PathState], function: ir.LoweredFunction) -> None
         return
     machine = paths[0].machine
     tests = [node for node in walk(function.body) if isinstance(node, ir.BinaryExpr) and node.op in ORDERED]
+    kinds = {one.name: one.type for one in walk(function.body) if isinstance(one, ir.DeclStmt)}
     for statement in walk(function.body):
         parts = OWN_PARTS.get(type(statement))
-        for e in _sizes(machine, statement, function) if parts is not None else ():
+        for e in _sizes(machine, statement, kinds) if parts is not None else ():
             match e:
                 case ir.BinaryExpr(op="-", left=ir.NameExpr(name=last), right=ir.NameExpr(name=first)):
                     names = {first, last}
@@ -69,12 +70,14 @@ def _are_independent(last: ir.CallExpr, first: ir.CallExpr, names: set[str]) -> 
     return same and not (is_last and last.args == first.args)
 
 
-def _sizes(machine: AnalysisContext, statement: object, function: ir.LoweredFunction) -> Iterator[ir.Expression]:
-    """Yield what a statement uses as a size: what it converts to an unsigned type, or passes to a function for one."""
+def _sizes(machine: AnalysisContext, statement: object, kinds: Mapping[str, str]) -> Iterator[ir.Expression]:
+    """Yield what a statement uses as a size: what it converts to an unsigned type, or passes to a function for one.
+
+    `kinds` are the types of variables by their names.
+    """
     if isinstance(statement, ir.DeclStmt) and statement.init is not None and _is_size(machine, statement.type):
         yield without_casts(statement.init)
     parts = OWN_PARTS[type(statement)](statement)
-    kinds = {one.name: one.type for one in walk(function.body) if isinstance(one, ir.DeclStmt)}
     for node in walk((parts,)):
         match node:
             case ir.CastExpr(type=kind, operand=operand) if _is_size(machine, kind):
