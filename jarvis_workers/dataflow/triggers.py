@@ -66,7 +66,7 @@ ADDRESSES = re.compile(rb"\*\s*+\)\s*+(?:\(\s*+){0,2}(?:uintptr_t|unsigned long|
 READS = re.compile(
     rb"\b\w*(?i:get|read|peek|fetch)_?(?i:unaligned_?)?(?:[uU]|uint|[blBL][eE])\w{0,8}(?:24|32)\w{0,8}\s*\("
 )
-LIMIT = re.compile(rb"\b([a-z_]\w*+)\s*+(?:>|<=)\s*+\(?+\s*+(?:[A-Z][A-Z0-9_]+|[1-9]\d*|sizeof|\w++(?:->|\.)\w++)\b")
+LIMIT = re.compile(rb"\b([a-z_]\w*+)\s*+(?:>|<=)\s*+\(?+\s*+(?:[A-Z][A-Z0-9_]+|[1-9]\d*|sizeof)\b")
 BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
 PASSED = re.compile(rb"\s*[,)]")

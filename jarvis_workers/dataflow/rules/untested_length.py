@@ -63,7 +63,7 @@ def _compared(call: LibraryCall) -> None:
     kinds = [type_of(path, part) for part in (first, second, first.base, second.base)]
     if kinds[0] is None or not kinds[0].endswith("*") or array_of(path, first) is not None or kinds[2] != kinds[3]:
         return
-    if frozenset((length, other)) in facts_of(path.frame.function).comparisons:
+    if frozenset((length, other)) in facts_of(path.frame.function).compared_pairs:
         return
     text = f"reads {text_of(length)} bytes of both, but {text_of(other)} may be less"
     call.report(OVERREAD, text, sure=OF_OTHER)

@@ -191,14 +191,13 @@ class FunctionFacts:
         return wrap_checks(self.function)
 
     @cached_property
-    def comparisons(self) -> dict[frozenset[Expression], frozenset[str]]:
-        """The operators by which the function compares two expressions, in either order."""
-        result: dict[frozenset[Expression], set[str]] = {}
-        for node in walk(self.function.body):
-            if isinstance(node, BinaryExpr) and node.op in OPPOSITE:
-                left, right = without_casts(node.left), without_casts(node.right)
-                result.setdefault(frozenset((left, right)), set()).add(node.op)
-        return {pair: frozenset(operators) for pair, operators in result.items()}
+    def compared_pairs(self) -> frozenset[frozenset[Expression]]:
+        """The pairs of expressions that the function compares with each other."""
+        return frozenset(
+            frozenset((without_casts(node.left), without_casts(node.right)))
+            for node in walk(self.function.body)
+            if isinstance(node, BinaryExpr) and node.op in OPPOSITE
+        )
 
     @cached_property
     def rejections(self) -> frozenset[int]:
@@ -240,7 +239,6 @@ class AnalysisContext(Definitions):
         self.made_at: dict[str, int] = {}
         # The objects that callees have returned.
         self.handed_back: set[str] = set()
-        self.element_counts: frozenset[tuple[str, str]] | None = None
         self.facts: dict[int, tuple[str, bool, bool]] = {}
         self.calls: dict[int, list[Expression]] = {}
         self.callees: dict[int, Callee | None] = {}
