@@ -31,7 +31,7 @@ class LateTest(NamedTuple):
     tested: int
 
 
-class _Search(NamedTuple):
+class _LateSearch(NamedTuple):
     """What is looked for in a function: pointers that are tested somewhere behind a dereference, and those found."""
 
     suspects: frozenset[ir.Expression]
@@ -44,7 +44,7 @@ def late_tests(function: ir.LoweredFunction, is_macro: Callable[[str], bool]) ->
 
     `is_macro` tells whether a call may be that of a macro, which may assign to its arguments.
     """
-    search = _Search(_suspects(function.body), {}, is_macro)
+    search = _LateSearch(_suspects(function.body), {}, is_macro)
     if search.suspects:
         _follow(function.body, {}, search)
     return list(search.found.values())
@@ -66,7 +66,7 @@ def _suspects(body: Sequence[ir.Statement]) -> frozenset[ir.Expression]:
     return frozenset(result)
 
 
-def _follow(body: Sequence[ir.Statement], used: dict[ir.Expression, int], search: _Search) -> None:
+def _follow(body: Sequence[ir.Statement], used: dict[ir.Expression, int], search: _LateSearch) -> None:
     """Go through statements; `used` are the pointers that are dereferenced before them, with the line."""
     for one in body:
         if isinstance(one, JOINS):
@@ -87,7 +87,7 @@ def _follow(body: Sequence[ir.Statement], used: dict[ir.Expression, int], search
             _drop(used, _changed(one, search.is_macro))
 
 
-def _note(one: ir.IfStmt | ir.LoopStmt, used: dict[ir.Expression, int], search: _Search) -> None:
+def _note(one: ir.IfStmt | ir.LoopStmt, used: dict[ir.Expression, int], search: _LateSearch) -> None:
     """Note the pointers that a condition tests after they were dereferenced."""
     for place in compared_with_constant(one.condition):
         if place in used and place not in search.found and place not in assigned((one.condition,)):
