@@ -3,7 +3,7 @@
 import re
 from itertools import islice
 
-from jarvis_workers.dataflow.text_uses import MEMBER_OR_WORD, NEAR, TRIES, before, first, next_use, uses
+from jarvis_workers.dataflow.text_uses import MEMBER_OR_WORD, NEAR, TRIES, WORD, before, first, next_use, uses
 
 LEAVES = re.compile(rb"\b(?!stderr\b)(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
 NULLS = (b"NULL", b"nullptr")
@@ -19,6 +19,7 @@ POINTER_TEST = re.compile(
     % (POINTER, POINTER, POINTER),
     re.VERBOSE,
 )
+CONDITION = re.compile(rb"\b(?:if|while)\s*\(\Z")
 STARRED = frozenset((b" *", b"(*", b"!*", b"\t*"))
 BRACKETS = re.compile(rb"[(){}]")
 STATEMENT_MAX = 4_000
@@ -42,7 +43,7 @@ def _null_and_used(body: bytes) -> bool:
     """Return whether a pointer that is set to or compared with NULL is used next, without leaving the block."""
     for name, since in first(NULLED, body) if any(word in body for word in NULLS) else ():
         start = next_use(body, name, since)
-        if start >= 0 and (body.startswith(USED, start + len(name)) or before(body, start).endswith((b"*", b"="))):
+        if start >= 0 and _is_used(body, name, start):
             return True
         use = _next_arrow(body, name, since)
         if use >= 0 and _may_be_skipped(body, start) and name not in _tested_between(body, since, use):
@@ -52,6 +53,16 @@ def _null_and_used(body: bytes) -> bool:
         and not LEAVES.search(body, use.since, body.rfind(b";", use.since, use.start) + 1)
         for use in uses(TESTED, body)
     )
+
+
+def _is_used(body: bytes, name: bytes, start: int) -> bool:
+    """Return whether a mention of a pointer uses it; a test, its address or another declaration does not."""
+    ahead = before(body, start)
+    if ahead.endswith(b"*"):
+        return ahead.rstrip(b"* ")[-1:] not in WORD
+    if ahead.endswith((b"&", b"!")) or (body.startswith(b")", start + len(name)) and CONDITION.search(ahead)):
+        return False
+    return ahead.endswith(b"=") or body.startswith(USED, start + len(name))
 
 
 def _may_be_skipped(body: bytes, start: int) -> bool:

@@ -119,7 +119,8 @@ def matters(path: PathState, call: CallExpr, target: Callee) -> bool:
     by_call = path.machine.call_variables
     variables = by_call.get(id(call))
     if variables is None:
-        variables = by_call[id(call)] = variables_in(call.args)
+        # What a variable argument list holds has no name in the callee.
+        variables = by_call[id(call)] = variables_in(call.args[: len(function.params)])
     for name in variables:
         if _is_tracked(path, name):
             return True
@@ -223,3 +224,5 @@ def forget_frame(path: PathState, frame: Frame) -> None:
     result_key = path.returned.target or ""
     for cell in [cell for cell in path.cells if cell[0].startswith(prefix) and cell[0] != result_key]:
         del path.cells[cell]
+    for fact in [fact for fact in path.facts if fact.startswith(prefix)]:
+        del path.facts[fact]

@@ -258,6 +258,8 @@ class AnalysisContext(Definitions):
     def begin(self) -> None:
         """Reset the state for the next function."""
         self.evaluated = self.frames = 0
+        # The evaluations in each callee, by its identity.
+        self.spent: dict[int, int] = {}
         # By the names of objects, which other functions use again; grids are the arrays of arrays.
         self.statics: set[str] = set()
         self.grids: set[str] = set()
