@@ -174,12 +174,11 @@ def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Stateme
         if not paths:
             break
         if target is not None and _may_enter(target, paths[0]) and matters(paths[0], call, target):
-            is_last = ends_program(machine, target)
-            if is_last and machine.mode.quiet:
+            if ends_program(machine, target):
+                for one in () if machine.mode.quiet else paths:
+                    arguments(one, call, target[0])
                 return []
             entered = [_enter(call, target, one, is_checked=call is not unchecked) for one in paths]
-            if is_last:
-                return []
             for finished in entered if call is unchecked and is_unused else ():
                 _hand_over(finished)
             paths = few([after for finished in entered for after in finished])
