@@ -27,6 +27,8 @@ __all__ = ["FileAnalysis", "FlowHit", "FlowResult", "Lookup", "analyze", "flow_f
 
 # A header with more constants lists registers: no condition depends on them, but they would fill the symbol index.
 MACROS_MAX = 2_000
+# The functions that programs begin with: what these know of their arguments is all that there is to know.
+PROGRAMS = frozenset((b"main", b"wmain"))
 NO_NAMES = frozenset[bytes]()
 LARGEST = 32_000_000
 REST = "the rest of the file"
@@ -87,7 +89,11 @@ class FunctionSelection:
         return bool(called) or function.body[0] in self._lives or is_helper(body)
 
     def _is_root(self, function: Function, body: bytes) -> bool:
-        if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
+        if (
+            function.name in PROGRAMS
+            or is_root(body)
+            or reads_counted_buffer(self._text[function.start : function.body[0]], body)
+        ):
             return True
         return any(self._defines(name) for name in ignored_outputs(body))
 

@@ -81,6 +81,8 @@ def _result_and_used(body: bytes) -> bool:
         behind = body[at + len(name) : at + len(name) + 2] if at >= 0 else b""
         if behind == b"->" or behind[:1] == b"[" or (behind[:1] == b"]" and body[:at].endswith(b"[")):
             return True
+        if at >= 0 and body[at - 2 : at] in STARRED:
+            return True
     return False
 
 

@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.state.types import type_of
 from jarvis_workers.dataflow.state.values import NOT_NULL, Value
 
 RULE = FlowRule("flow_divide_by_zero", DOUBTED)
-ZERO, MAYBE_ZERO = 0.85, 0.75
+ZERO, MAYBE_ZERO = 0.88, 0.75
 
 
 @on_division

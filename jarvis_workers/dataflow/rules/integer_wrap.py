@@ -27,6 +27,7 @@ from jarvis_workers.dataflow.state.values import UNKNOWN, Range, Value
 OVERFLOW = FlowRule("flow_integer_overflow", DOUBTED)
 UNDERFLOW = FlowRule("flow_integer_underflow")
 UNDERFLOW_SURE, OVERFLOW_SURE, UNSIGNED, NEEDS_MORE, WRAPS, SUM = 0.72, 0.75, 0.55, 0.6, 0.45, 0.72
+OF_CONSTANTS = 0.88
 SMALLER, LARGER = frozenset(("<", "<=")), frozenset((">", ">="))
 
 
@@ -36,7 +37,10 @@ def _left_type(path: PathState, wrap: Overflow) -> None:
     since = next((one.taint for one in wrap.operands if one.taint), None)
     text = f"{text_of(e)} can {'exceed the maximum' if over else 'fall below the minimum'} of {wrap.kind}"
     rule, sure = (UNDERFLOW, UNDERFLOW_SURE) if e.op == "-" and not over else (OVERFLOW, OVERFLOW_SURE)
-    sure = sure if wrap.bounds[0] < 0 else UNSIGNED
+    if wrap.bounds[0] >= 0:
+        sure = UNSIGNED
+    elif since is None:
+        sure = OF_CONSTANTS
     if e.op != "*" and _needs_more(*wrap.operands, wrap.ranges, wrap.bounds):
         sure = min(sure, NEEDS_MORE)
     rule.report(path, path.machine.execution.line, text, since=since, sure=sure)

@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.events import Release, on_exit, on_release
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.memory.ownership import MAINS, OWNED
 from jarvis_workers.dataflow.queries.pretty import text_of
-from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
+from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState, is_straight
 from jarvis_workers.dataflow.state.sizes import limits_of
 from jarvis_workers.dataflow.state.values import IS_NULL, Object, Place
 
@@ -16,6 +16,9 @@ LEAK = 0.8
 # The end of the program releases what it has.
 LEAK_AT_EXIT = 0.5
 LENT = -0.15
+# Nothing undecided lies between the allocation and the end, and no other code got the memory: on such paths, six real
+# projects have no leak at all.
+KEPT = 0.88
 
 
 @on_exit
@@ -76,7 +79,9 @@ def _leaks_of(path: PathState, line: int) -> None:
         if path.left_at and target.kind == "heap" and any(_is_number(path, cell) for cell in cells):
             # The number that the pointer has become looks like a use of it.
             at = path.left_at
-        rule.report(path, line, text, since=made, sure=sure + (LENT if target.lent else 0.0), at=at)
+        is_kept = rule is MEMORY and sure == LEAK and is_straight(path, made)
+        likely = sure + LENT if target.lent else KEPT if is_kept else sure
+        rule.report(path, line, text, since=made, sure=likely, at=at)
 
 
 def _is_number(path: PathState, cell: Place) -> bool:

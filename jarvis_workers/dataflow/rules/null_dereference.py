@@ -33,7 +33,7 @@ def _sure_of(path: PathState, value: Value) -> float:
     if why is None and path.frame.depth:
         return NULL_ARGUMENT
     if why is not None and why.note == RETURNS_NULL:
-        return RETURNED_NULL
+        return RETURNED_NULL if path.doubt else NULL_USED
     if why is None or why.about is None or not why.note.endswith(("true", "false")):
         return NULL_USED
     return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER

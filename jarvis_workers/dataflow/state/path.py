@@ -263,12 +263,12 @@ class FlowRule(NamedTuple):
         if at is None:
             at = line if frame.file is None or frame.call_line is None else frame.call_line
         stations = [*_since(path.trail, since), (frame.file, line, text)]
-        is_straight = _is_straight(path, since)
-        is_certain = sure >= CERTAIN and is_straight and _is_plain(path, since)
+        straight = is_straight(path, since)
+        is_certain = sure >= CERTAIN and straight and _is_plain(path, since)
         sure -= _doubted(path.doubt) + PER_CALL * frame.depth + (since.doubt if since is not None else 0)
         sure = max(LEAST, min(MOST, sure))
         confidence = round(sure, 2) if is_certain else self._measured(sure)
-        if self.indirect is not None and not is_straight:
+        if self.indirect is not None and not straight:
             confidence = min(confidence, self.indirect)
         previous = machine.findings.get((self.id, at))
         if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):
@@ -302,7 +302,7 @@ def _is_reported_there(path: PathState, since: PathEvent | None) -> bool:
     return function.line <= since.line <= function.end and path.machine.is_root_elsewhere(function)
 
 
-def _is_straight(path: PathState, since: PathEvent | None) -> bool:
+def is_straight(path: PathState, since: PathEvent | None) -> bool:
     """Return whether nothing undecided lies between the event `since` and this place in the same function."""
     at = path.trail
     for _ in range(STATIONS):
@@ -321,8 +321,10 @@ def _is_plain(path: PathState, since: PathEvent | None) -> bool:
     are in this function and in no loop.
     """
     frame = path.frame
-    if since is None or frame.depth or frame.file is not None:
+    if frame.depth or frame.file is not None:
         return False
+    if since is None:
+        return not path.doubt
     is_here = since.file is None and frame.function.line <= since.line <= frame.function.end
     return not path.doubt or (is_here and not path.machine.mode.loops)
 
