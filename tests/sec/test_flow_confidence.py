@@ -6,6 +6,8 @@ from tests.sec.following import tell
 
 HEAD = b"#include <stdlib.h>\n#include <time.h>\n"
 
+CERTAIN = 0.85
+
 
 def confidences(code: bytes, pattern: str) -> list[float]:
     return [hit.confidence for hit in tell(HEAD + code) if hit.pattern == pattern]
@@ -172,3 +174,25 @@ def test_an_effect_in_a_loop_behind_a_branch_is_less_likely() -> None:
     looped = STRAIGHT.replace(b"return *p;", b"while (a--) b += *p;\nreturn b;")
 
     assert confidences(looped, "flow_use_after_free")[0] < 0.7
+
+
+@pytest.mark.parametrize(
+    ("between", "likely"),
+    [(b"", 0.88), (b"if (n > 5) return 1;", None)],
+    ids=["straight", "behind a branch"],
+)
+def test_memory_that_a_straight_path_leaves_behind_is_certainly_lost(between: bytes, likely: float | None) -> None:
+    code = b"int f(int n)\n{\nchar *pad = malloc(n + 1);\nif (!pad)\n return -1;\npad[0] = 0;\n%b\n%b\nreturn 0;\n}\n"
+
+    (found,) = confidences(code % (between, b"" if likely else b"if (n) free(pad);"), "flow_memory_leak")
+
+    assert found == likely if likely else found < 0.7
+
+
+def test_null_from_a_function_that_returns_nothing_else_is_certain() -> None:
+    code = b"int *get(int n)\n{\n%b\n}\nint f(int n)\n{\nint *p = get(n);\nreturn *p;\n}\n"
+
+    (always,) = confidences(code % b"return NULL;", "flow_null_dereference")
+    (at_times,) = confidences(code % b"static int a; if (n) return &a; return NULL;", "flow_null_dereference")
+
+    assert always > CERTAIN > at_times

@@ -158,7 +158,7 @@ def _split(path: PathState, one: Comparison, line: int | None) -> Split:
     outcome_known = _decided(one.compare, one.first, one.second)
     if outcome_known is None:
         fact, sense, again = _fact(path, one.condition)
-        fact = path.frame.fact(fact)
+        fact = f"{path.frame.number}:{fact}"
         outcome = path.facts.get(fact)
         if outcome is None:
             other = path.copy()

@@ -29,6 +29,7 @@ NAMES = {LIMITS[kind]: kind for kind in ("short", "signed char", "int", "unsigne
 TAGGING = frozenset(("|", "&", "^"))
 # Bits of a pointer that alignment leaves unused, up to that of a page.
 TAGS_MAX = 4095
+BYTE_BITS = 8
 
 
 @evaluates(BinaryExpr)
@@ -98,7 +99,8 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     outside = [one for one in (left, right) if one.taint]
     if not outside and not _are_constants(e, left, right):
         return False
-    if any((one.checked and not _is_bounded(one)) or (one.taint and one.taint.doubt) for one in outside):
+    is_joined = e.op == "+" and (_is_byte_in_place(e.left) or _is_byte_in_place(e.right))
+    if is_joined or any((one.checked and not _is_bounded(one)) or (one.taint and one.taint.doubt) for one in outside):
         return False
     bounds = _limits_of_result(path, e)
     if bounds is None or _has_fraction(path, e):
@@ -114,6 +116,15 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
         return False
     on_overflow.happens(path, Overflow(e, (left, right), terms, NAMES[bounds], bounds, over))
     return True
+
+
+def _is_byte_in_place(e: Expression) -> bool:
+    """Return whether an expression shifts a byte to its place in a larger number, whose bits then do not overlap."""
+    e = without_casts(e)
+    if not isinstance(e, BinaryExpr) or e.op != "<<":
+        return False
+    factors = (e.right.left, e.right.right) if isinstance(e.right, BinaryExpr) and e.right.op == "*" else (e.right,)
+    return any(isinstance(one, NumberExpr) and one.value and one.value % BYTE_BITS == 0 for one in factors)
 
 
 def _is_bounded(value: Value) -> bool:

@@ -14,6 +14,8 @@ from jarvis_workers.dataflow.state.ranges import is_exact
 from jarvis_workers.dataflow.state.sizes import TYPE_ENDS, comparable, shown_size
 from jarvis_workers.dataflow.state.values import LinearExtent, Object, OpenMove, Place, Range
 
+# Where a parser of Bison or yacc reduces by a rule, its tables guarantee that the stacks hold what the rule needs.
+PARSER_STACKS = frozenset(("yyvsp", "yyssp", "yylsp", "yypvt"))
 OVERFLOW = FlowRule("flow_buffer_overflow", DOUBTED, SOMETIMES)
 OVERREAD = FlowRule("flow_buffer_overread", DOUBTED, SOMETIMES)
 UNDERWRITE = FlowRule("flow_buffer_underwrite", DOUBTED, SOMETIMES)
@@ -156,6 +158,8 @@ def _check_start(path: PathState, access: Access, target: Object, start: Range) 
     rule = UNDERWRITE if access.writing else UNDERREAD
     what = "written" if access.writing else "read"
     if low is not None and low < 0:
+        if isinstance(access.pointer, NameExpr) and access.pointer.name in PARSER_STACKS:
+            return
         text = f"{text_of(access.pointer)} is {what} {shown_size(-low)} before its start"
         sure = _sure_of(path, access, exact=is_exact(start))
         if sure is not None:

@@ -52,10 +52,6 @@ class Frame:
         """Return the object name of a local variable."""
         return self.hidden.get(name) or f"{self.number}:{name}"
 
-    def fact(self, text: str) -> str:
-        """Return the name of a condition on the variables of this call."""
-        return f"{self.number}:{text}"
-
     def hide(self, name: str) -> None:
         """Give a variable of an inner block its own object if it shadows an outer one."""
         if name in self.types and self.scopes.get(name, 0) < self.scope:

@@ -165,3 +165,22 @@ int sum_of_characters(void)
         return 1;
     return name[0] + title[0] + unit[0]; /* ok: flow_integer_overflow */
 }
+
+int cube_of_a_constant(void)
+{
+    int side = 77, cube = side * side * side; /* ok: flow_integer_overflow */
+    if (cube == INT_MAX)
+        return 0;
+    return cube * cube; /* ruleid: flow_integer_overflow */
+}
+
+unsigned length_of_bytes(FILE *in)
+{
+    unsigned char part[4];
+    unsigned length = 0;
+    if (fread(part, 1, sizeof part, in) != sizeof part)
+        return 0;
+    for (int i = 0; i < 4; i++)
+        length += part[i] << i * 8; /* ok: flow_integer_overflow */
+    return length;
+}

@@ -27,6 +27,8 @@ NAME = lazy(rb"[A-Za-z_]\w*\Z")
 ELEMENT = lazy(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
 ASSIGNMENT = lazy(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
 QUOTED = lazy(rb'"[^"]*"')
+# The address of an element of a literal.
+OFFSET = lazy(rb'&\s*+("[^&\[\]]*+)\[[^\[\]]*+\]\Z')
 CHOICE = lazy(rb"([?:])")
 
 
@@ -35,6 +37,9 @@ def is_constant(expression: bytes) -> bool:
     if b"to_string" in expression:
         expression = NUMBERS.sub(b'""', expression).replace(b"+", b" ")
     expression = _bare(expression)
+    offset = OFFSET.match(expression)
+    if offset is not None:
+        expression = offset[1]
     if not expression:
         return False
     if b"?" in expression and expression.count(b"?") <= CHOICES_MAX:
@@ -104,6 +109,6 @@ def _is_part(text: bytes, start: int) -> bool:
 
 def _is_constant_value(text: bytes, start: int) -> bool:
     if text[start : start + 1] == b"{":
-        return b'"' in text[start : start + 256]
+        return b'"' in text[start : start + 256] or b"'" in text[start : start + 256]
     value = text[start : start + 512].partition(b";")[0]
     return is_constant(value) or is_constant(value.partition(b",")[0])

@@ -38,7 +38,7 @@ HARMLESS = lazy(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_S
 SHAPE = r"\];"
 STATEMENT_MAX = 200
 DECLARATION = lazy(
-    rb"""(?>\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?>[A-Za-z_][\w:]*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
+    rb"""(?>\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?>[A-Za-z_]\w*+(?>::\w++)*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
     (?>[A-Za-z_]\w*+(?>\[[^][]*+\])*+\s*+,[\s*]*+)*+(?P<name>[A-Za-z_]\w*+)\s*+\[""",
     re.VERBOSE,
 )

@@ -77,3 +77,11 @@ void say_global(va_list list)
 {
     vprintf(global_format, list);                  /* ruleid: format_string */
 }
+
+void say_part_of_a_literal(int bare, int value)
+{
+    static const char digits[] = {'%', 'd', 0};
+    printf(&" %d"[bare], value);                   /* ok: format_string */
+    printf(digits, value);                         /* ok: format_string */
+    printf(&global_format[bare], value);           /* ruleid: format_string */
+}
