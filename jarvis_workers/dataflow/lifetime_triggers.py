@@ -134,6 +134,9 @@ def _is_read_unset(body: bytes, name: bytes, since: int) -> bool:
             return False
         if mention.is_set:
             if mention.depth <= 0 and ahead not in (b")", b"e", b":"):
+                if not member and b"goto " in body[since : mention.start]:
+                    # A jump may skip the assignment.
+                    return True
                 if not member:
                     return False
                 maybe.discard(member)
@@ -151,6 +154,7 @@ class _Mention(NamedTuple):
     before: bytes
     depth: int
     is_set: bool
+    start: int
 
 
 def _mentions(body: bytes, name: bytes, since: int) -> Iterator[_Mention]:
@@ -163,7 +167,7 @@ def _mentions(body: bytes, name: bytes, since: int) -> Iterator[_Mention]:
         since = start + len(name)
         rest = PART.match(body, since)
         if rest is not None:
-            yield _Mention(rest[1] or b"", before(body, start)[-1:], depth, rest[2] is not None)
+            yield _Mention(rest[1] or b"", before(body, start)[-1:], depth, rest[2] is not None, start)
 
 
 def ignored_outputs(body: bytes) -> Iterator[bytes]:

@@ -7,7 +7,9 @@ from jarvis_workers.dataflow.text_uses import MEMBER_OR_WORD, NEAR, TRIES, WORD,
 
 LEAVES = re.compile(rb"\b(?!stderr\b)(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
 NULLS = (b"NULL", b"nullptr")
-NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,60}:\s*)?(?:NULL|nullptr)\s*;")
+NULLED = re.compile(
+    rb"(?<![\w.>])(\w++(?>(?:->|\.)\w++)*+)\s*=\s*(?:\([^()]*\)\s*)?(?:[^;=?]{1,60}\?[^;?]{1,60}:\s*)?(?:NULL|nullptr)\s*;"
+)
 TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
 USED = (b"->", b"[", b")", b",")
 # The result of a call, and the tests of a pointer for NULL.

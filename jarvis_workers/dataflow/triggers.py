@@ -20,12 +20,15 @@ MAKES = re.compile(
     | _?w?fopen | tmpfile | opendir | creat | socket | new )\b\s*[(\w]""",
     re.VERBOSE,
 )
-READERS = (b"get", b"GET", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX", b"from_user")
+READERS = (
+    *(b"get", b"GET", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX", b"_MIN"),
+    b"from_user",
+)
 OUTSIDE = re.compile(
     rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | (?i:_?w?getenv) | secure_getenv
     | copy_from_user | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll?
     | (?i:(?:get_|p)?rand(?:om)?(?:_?[iu]?\d+)?) )\s*\(
-    | (?:S?CHAR | SHRT | INT | LONG | LLONG | U(?:CHAR|SHRT|INT|LONG|LLONG) | SIZE)_MAX\b )""",
+    | (?:S?CHAR | SHRT | INT | LONG | LLONG | U(?:CHAR|SHRT|INT|LONG|LLONG) | SIZE)_M(?:AX|IN)\b )""",
     re.VERBOSE,
 )
 ARRAY = re.compile(rb"[\w*>]\s+(\w+)\s*\[\s*\w[^\];{}]*\]\s*[=;,]")
@@ -74,6 +77,9 @@ CALLED = re.compile(rb"\b(?!sizeof|if|while|for|return|switch)\w+\((?:[^()]*,)?\
 STATEMENT_END = re.compile(rb"\s*[;+]")
 ADDRESS = re.compile(rb"=\s*&\s*\w+\s*;|\bstatic\b")
 FREES = re.compile(rb"(?:ree|REE)\s*\(|\bdelete\b")
+# A divisor, and a variable that is set to a literal.
+DIVIDES = re.compile(rb"[/%]\s*+=?\s*+\(?\s*+([a-z_]\w*+(?>(?:->|\.)\w++)*+)\s*+[;),+*&|/]")
+LITERAL = re.compile(rb"\b([a-z_]\w*+)\s*+=\s*+(?:\([^()]*\)\s*+)?\"")
 RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"ELEASE", b"estroy", b"ispose", b"unref")
 RELEASES = re.compile(
     rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*|\bf?p?close|\bdelete)\b"
@@ -110,6 +116,8 @@ def is_root(body: bytes) -> bool:
         or (b"*)" in body and ADDRESSES.search(body) is not None and NUMBERS.search(body) is not None)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
+        or (b'"' in body and any(b"free(" + name + b")" in body for name, _ in first(LITERAL, body)))
+        or _divides_by_zero(body)
         or copy_outlives(body)
         or address_outlives(body)
         or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
@@ -181,6 +189,16 @@ def _is_reached(body: bytes, name: bytes, end: int) -> bool:
             return True
         at = next_use(body, name, end)
     return False
+
+
+def _divides_by_zero(body: bytes) -> bool:
+    """Return whether a function divides by a variable that it sets to 0 or compares with it."""
+    if b"/" not in body and b"%" not in body:
+        return False
+    return any(
+        any(name + test in body for test in (b" = 0;", b" = 0,", b" == 0)")) or b"(!" + name + b")" in body
+        for name, _ in first(DIVIDES, body)
+    )
 
 
 def _released_and_used(body: bytes) -> bool:
