@@ -130,16 +130,16 @@ def narrowed(path: PathState, value: Value, reach: Range) -> None:
 def forget_aliases(path: PathState, place: Place) -> None:
     """Drop the pointers to unknown memory that a write through an unknown pointer may change: equal members, or any."""
     ending = "".join(place[1].rpartition(".")[1:])
-    for cell, current in list(path.cells.items()):
+    for cell in _cells_of_unknown(path):
         is_reached = cell[1] or not cell[0].partition(":")[0].isdigit()
-        if _is_unknown(current) and cell[0] != place[0] and cell[1].endswith(ending) and is_reached:
+        if cell[0] != place[0] and cell[1].endswith(ending) and is_reached:
             _drop(path, cell)
 
 
 def forget_reachable(path: PathState, key: str) -> None:
     """Drop the pointers to an object, but those in variables, and in variables that an unknown function may change."""
-    for cell, current in list(path.cells.items()):
-        if _is_unknown(current) and (cell[0].startswith("g:") or (current.target == key and cell[1])):
+    for cell in _cells_of_unknown(path):
+        if cell[0].startswith("g:") or (cell[1] and path.cells[cell].target == key):
             _drop(path, cell)
 
 
@@ -151,9 +151,9 @@ def _drop(path: PathState, cell: Place) -> None:
         del path.cells[cell]
 
 
-def _is_unknown(value: Value) -> bool:
-    """Return whether a value points to memory that got a name where it was used first."""
-    return value.target is not None and value.target.startswith("o:")
+def _cells_of_unknown(path: PathState) -> list[Place]:
+    """Return the cells that point to memory which got a name where it was used first."""
+    return [cell for cell, value in path.cells.items() if value[1] is not None and value[1][:2] == "o:"]
 
 
 def forget_contents(path: PathState, key: str, *, keep: bool) -> None:

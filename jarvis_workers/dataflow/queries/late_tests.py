@@ -1,10 +1,13 @@
 """Pointers that a function dereferences before it tests them for NULL, found in the order of its statements."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.queries.ast_queries import (
+    CONDITIONAL,
+    HOLLOW,
     OWN_PARTS,
     assigned,
     bodies,
@@ -13,8 +16,8 @@ from jarvis_workers.dataflow.queries.ast_queries import (
 )
 from jarvis_workers.dataflow.queries.name_heuristics import listed
 
-CONDITIONAL = (ir.AndExpr, ir.OrExpr, ir.ConditionalExpr)
-PLACES = (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr)
+UNEVALUATED = frozenset((ir.AddressExpr, ir.SizeofExpr, ir.LambdaExpr))
+PLACES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 JOINS = (ir.LabelStmt, ir.UnknownStmt, ir.TryStmt)
 
 # Functions that use the memory behind their first argument.
@@ -120,24 +123,33 @@ def _drop(used: dict[ir.Expression, int], changes: set[ir.Expression | None]) ->
             del used[pointer]
 
 
-def dereferences(code: object) -> Iterator[ir.Expression]:
-    """Yield the places that are dereferenced whenever code is evaluated."""
-    if isinstance(code, CONDITIONAL):
-        yield from dereferences(code.condition if isinstance(code, ir.ConditionalExpr) else code.left)
-    elif isinstance(code, (ir.AddressExpr, ir.SizeofExpr, ir.LambdaExpr)):
-        return
-    elif isinstance(code, tuple):
-        pointer = _pointer_of(code)
-        if isinstance(pointer, PLACES):
-            yield pointer
-        for part in code:
-            yield from dereferences(part)
+def dereferences(code: object) -> list[ir.Expression]:
+    """Return the places that are dereferenced whenever code is evaluated, outer ones first."""
+    result: list[ir.Expression] = []
+    left: list[Any] = [code]
+    while left:
+        one = left.pop()
+        kind = type(one)
+        if kind in CONDITIONAL:
+            left.append(one.condition if kind is ir.ConditionalExpr else one.left)
+            continue
+        if kind in HOLLOW or kind in UNEVALUATED:
+            continue
+        pointer: Any = POINTERS[kind](one) if kind in POINTERS else None
+        if type(pointer) in PLACES:
+            result.append(pointer)
+        left.extend(reversed(one))
+    return result
 
 
-def _pointer_of(code: tuple[object, ...]) -> object:
-    match code:
-        case ir.ArrowExpr(base=pointer) | ir.IndexExpr(base=pointer) | ir.DerefExpr(pointer=pointer):
-            return pointer
-        case ir.CallExpr(callee=ir.NameExpr(name=name), args=(pointer, *_)) if name in USING:
-            return pointer
-    return None
+def _used_by_call(e: ir.CallExpr) -> ir.Expression | None:
+    return e.args[0] if type(e.callee) is ir.NameExpr and e.callee.name in USING and e.args else None
+
+
+# By the kind of an expression, the pointer that it dereferences.
+POINTERS: dict[type, Callable[[Any], Any]] = {
+    ir.ArrowExpr: attrgetter("base"),
+    ir.IndexExpr: attrgetter("base"),
+    ir.DerefExpr: attrgetter("pointer"),
+    ir.CallExpr: _used_by_call,
+}
