@@ -11,7 +11,13 @@ from jarvis_workers.store.engine import open_store
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"alembic", "celery", "jinja2", "openai", "redis", "rich", "sqlalchemy", "sqlmodel", "tenacity"}
-SHORT = [["config", "show"], ["runs", "list"], ["doctor"], ["sec", "fast", "a.c"], ["--version"], ["sec", "fast", "-h"]]
+SHORT = [
+    *(["config", "show"], ["runs", "list"], ["doctor"], ["sec", "fast", "a.c"], ["--version"], ["sec", "fast", "-h"]),
+    *(
+        ["sec", "fast", "a.c", *options.split()]
+        for options in ("--depth rules", "-j 0", "--rules unsafe_api --no-cache")
+    ),
+]
 CONVERSATION = f"""
 import jarvis_workers.assistant.commands.chat, jarvis_workers.assistant.commands.chat_terminal, sys
 print(sorted({HEAVY - {"tenacity"}} & set(sys.modules)))

@@ -176,8 +176,8 @@ class ScanCommandOptions(CommandOptions):
 
     @property
     def is_plain(self) -> bool:
-        """Whether a scan needs neither the store nor the rule book."""
-        rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned or self.depth
+        """Whether a scan needs neither the store nor rules of a project."""
+        rules = self.project_rules or self.learned
         compared = self.baseline or self.since or self.triage or self.compile_commands
         return not (rules or compared or self.options.profile or self.detach or self.name)
 

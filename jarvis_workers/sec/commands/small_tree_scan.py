@@ -20,7 +20,7 @@ from jarvis_workers.sec.run_reports.run_files import (
     write_files,
 )
 from jarvis_workers.sec.runs.small_scan import SmallScan, scan_small, small_executor
-from jarvis_workers.settings import RulesSettings, Settings
+from jarvis_workers.settings import Settings
 
 
 def scan_small_tree(request: ScanRequest) -> int | None:
@@ -29,7 +29,8 @@ def scan_small_tree(request: ScanRequest) -> int | None:
     if (
         settings.notify.webhook_url
         or settings.place == "cluster"
-        or settings.rules != RulesSettings()
+        or settings.rules.paths
+        or settings.rules.learned
         or target.is_address
     ):
         return None

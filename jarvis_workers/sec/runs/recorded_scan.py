@@ -30,6 +30,8 @@ def recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun:
     written = RecordedJob(claimed, REPORT, 0, last.opened_at or 0.0, last.closed_at or 0.0)
     blob_names = {snapshot.id, snapshot.manifest, *snapshot.shards, report, *done.shared}
     blob_names |= {blob for one in done.jobs for _, blob in one.commit.blobs}
+    if rules := SecOptions.of(run).rules.blob:
+        blob_names.add(rules)
     return RecordedRun(
         run=run,
         snapshot=SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked)),

@@ -3,7 +3,7 @@
 The run is recorded when it is complete, in one transaction; until then, the store contains nothing about it. All
 special cases are left to the regular path, which repeats the scan: a tree that is not small, takes long or is not
 checked completely, findings with triage verdicts, a file that kills its process, a store that is new, busy or not
-SQLite, and a command that must not start processes.
+SQLite. A command that must not start processes scans in its own.
 """
 
 import os
@@ -12,11 +12,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.runs.checkouts import committed_files
 from jarvis_workers.runs.health.process_identity import this_worker
@@ -27,7 +27,7 @@ from jarvis_workers.runs.scan_request import resources_of
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.runs.recorded_scan import recorded
-from jarvis_workers.sec.runs.scan_input import Chosen, ScanInput
+from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.sec.stages.direct import is_one_batch, scan_directly
 from jarvis_workers.sec.stages.ruleset import installed
 from jarvis_workers.sec.store.sqlite_recorder import record_run, run_events
@@ -67,21 +67,39 @@ def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan 
     """
     if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
         return None
-    (answer,) = map_in_fork([request], partial(_scan, settings), lambda _: CPU_SECONDS)
-    if isinstance(answer, Crashed) or answer is None:
+    answer = _scan_here(settings, request) if settings.process_count == 0 else _scan_in_fork(settings, request)
+    if answer is None:
         return None
     run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})
     return SmallScan(run, answer["facts"], body_from_json(answer["body"]), answer["events"])
 
 
+def _scan_in_fork(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
+    def scan(request: RunRequest[ScanInput]) -> dict[str, Any] | None:
+        # Ends the process at a time limit, even when blocked.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
+        return _scan(settings, request)
+
+    (answer,) = map_in_fork([request], scan, lambda _: CPU_SECONDS)
+    return None if isinstance(answer, Crashed) else answer
+
+
+def _scan_here(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
+    """Scan in this process, for a command that must not start others; each file has its limits."""
+    with suppress(JarvisError):
+        return _scan(settings, request)
+    return None
+
+
 def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     """Return whether a fork may be started and the run needs nothing that only the database libraries can read."""
     scan_input = request.run_input
-    if settings.process_count == 0 or scan_input.options.profile or installed():
+    if scan_input.options.profile or installed():
         return False
     if scan_input.build is not None or scan_input.baseline or scan_input.triage.more or scan_input.triage.learns:
         return False
-    if request.kind != SCAN or scan_input.rules != Chosen() or request.selection.unchanged is not None:
+    if request.kind != SCAN or scan_input.rules.facts.project or request.selection.unchanged is not None:
         return False
     with open_direct(settings.effective_store_url) as connection:
         with suppress(sqlite3.Error):
@@ -112,14 +130,14 @@ def _files_below(request: RunRequest[ScanInput]) -> Iterator[Path]:
 
 
 def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
-    """Scan and record inside the fork; return a JSON value. Ends at a time limit, even when blocked."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
+    """Scan and record; return a JSON value, None for what is left to the regular path."""
     resources = resources_of(settings)
     blobs = resources.blobs
     committed = committed_files(request.path, request.selection)
     snapshot = pack(request.path, request.selection, blobs, committed=committed)
     check_snapshot(request, snapshot)
+    for content in request.run_input.contents:
+        blobs.put(content)
     run = run_of(request, snapshot)
     if not is_one_batch(run, blobs):
         return None

@@ -106,6 +106,22 @@ def test_a_small_scan_leaves_the_rows_of_an_ordinary_one(
     assert pipeline.body(small.run.id) == body_to_json(small.body) == pipeline.body(ordinary)
 
 
+def test_without_processes_it_scans_in_its_own(
+    settings: Settings, tree: Path, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inline = settings.model_copy(update={"processes": 0})
+
+    with monkeypatch.context() as patch:
+        patch.delattr(os, "fork")
+        small = scan_small(inline, request(inline, tree))
+
+    assert small is not None
+    forked = scan_small(settings, request(settings, tree))
+    assert forked is not None and small.body == forked.body
+    one, other = (rows(sqlite_url, run.run.id)["candidate"] for run in (small, forked))
+    assert len(one) == len(other) > 0
+
+
 def test_every_blob_of_a_small_scan_is_wanted(settings: Settings, tree: Path, sqlite_url: str) -> None:
     small = scan_small(settings, request(settings, tree))
     assert small is not None
@@ -128,9 +144,6 @@ def test_what_is_unusual_is_left_to_the_ordinary_way(settings: Settings, tree: P
     assert scan_small(settings, asked) is None, "not checked in full"
 
     (tree / "away.c").unlink()
-    inline = settings.model_copy(update={"processes": 0})
-    assert scan_small(inline, asked) is None, "a fork would be a process"
-
     elsewhere = settings.model_copy(update={"store_url": f"sqlite:///{tree / 'new.db'}"})
     assert scan_small(elsewhere, asked) is None, "a store that is not there yet"
     assert rows(sqlite_url, asked.run_id)["run"] == []
