@@ -17,3 +17,14 @@ def test_a_long_comment_behind_a_cast_costs_no_time(cast: str) -> None:
     is_root(body)
 
     assert_cpu_within(0.5, since=start)
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("word", ["free", "release", "a->", "close("])
+def test_a_word_that_repeats_costs_no_time(word: str) -> None:
+    body = f"{{ {word * 1_500} }}".encode()
+    start = time.process_time()
+
+    is_root(body)
+
+    assert_cpu_within(0.5, since=start)

@@ -25,7 +25,8 @@ from jarvis_workers.dataflow.state.types import COMPARISONS, element_size, numbe
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Range, Value, number
 
 ARITHMETIC = frozenset(("+", "-", "*", "/"))
-NAMES = {LIMITS[kind]: kind for kind in ("short", "signed char", "int", "unsigned int", "long", "unsigned long")}
+USUAL = ("signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long", "unsigned long")
+NAMES = {bounds: kind for kind, bounds in LIMITS.items()} | {LIMITS[kind]: kind for kind in USUAL}
 TAGGING = frozenset(("|", "&", "^"))
 # Bits of a pointer that alignment leaves unused, up to that of a page.
 TAGS_MAX = 4095

@@ -33,6 +33,7 @@ from jarvis_workers.dataflow.loops.widening import (
 from jarvis_workers.dataflow.memory.extents import extent_of
 from jarvis_workers.dataflow.state.context import facts_of
 from jarvis_workers.dataflow.state.path import PathState
+from jarvis_workers.dataflow.state.ranges import decided
 from jarvis_workers.dataflow.state.sizes import TYPE_ENDS
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, LinearExtent, OpenMove, PathEvent, Place, Range, Value
 
@@ -167,6 +168,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         return True
     if turns is not None and turns <= FEW_TURNS:
         return False
+    runs = decided(counter.compare, path.cells.get(place, ANY).range, evaluate(path, counter.end).range) is True
     done = _representative(path, loop, counter, place, (first, last), body)
     for one in done.left.get(BREAK, []):
         low = one.cells.get(place, ANY).range[0]
@@ -181,7 +183,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
             lose_made(one, path, body)
         one.cells[place] = _anywhere(after)
         ends.out.append(one)
-    if not bounded or not finished:
+    if not finished or not (bounded or runs):
         path.cells[place] = path.cells.get(place, ANY)
         assume_set(path, loop.beside + loop.given, loop.moves.carried)
         assume_not_null_behind(path, finished)

@@ -124,7 +124,7 @@ def _drop(used: dict[ir.Expression, int], changes: set[ir.Expression | None]) ->
 
 
 def dereferences(code: object) -> list[ir.Expression]:
-    """Return the places that are dereferenced whenever code is evaluated, outer ones first."""
+    """Return the places that are dereferenced whenever code is evaluated, in any order."""
     result: list[ir.Expression] = []
     left: list[Any] = [code]
     while left:
@@ -138,7 +138,7 @@ def dereferences(code: object) -> list[ir.Expression]:
         pointer: Any = POINTERS[kind](one) if kind in POINTERS else None
         if type(pointer) in PLACES:
             result.append(pointer)
-        left.extend(reversed(one))
+        left.extend(one)
     return result
 
 

@@ -173,3 +173,19 @@ int take_no_slot(void)
     slots[at].use = 1; /* ruleid: flow_buffer_underwrite */
     return at;
 }
+
+int written_at_least_once(const unsigned char *data, size_t len)
+{
+    char text[300], *to;
+    size_t n;
+    if (len > 0) {
+        to = text;
+        for (n = 0; n < len; n++) {
+            put_hex(to, data[n]);
+            to += 3;
+        }
+        *--to = 0; /* ok: flow_buffer_underwrite */
+        return text[0];
+    }
+    return 0;
+}

@@ -184,3 +184,12 @@ unsigned length_of_bytes(FILE *in)
         length += part[i] << i * 8; /* ok: flow_integer_overflow */
     return length;
 }
+
+int sum_of_bytes(void)
+{
+    unsigned char sum = 0, part = 0;
+    if (fscanf(stdin, "%hhu", &part) != 1)
+        return -1;
+    sum = sum + part + 200;
+    return sum;
+}

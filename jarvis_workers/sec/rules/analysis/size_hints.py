@@ -27,7 +27,7 @@ UNBOUNDED = lazy(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
 CALL = lazy(rb"([A-Za-z_]\w*+)\s*+\(")
 LIKE_ALLOCATOR = lazy(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
 # The length, or a sum with it, within the arguments of an allocator: `p = xmalloc(strlen(a) + `.
-ALLOCATES = lazy(rb"(?i:\w*(?:alloc|_new)\w*)\s*+\([^;{}]*\Z|\bnew\b[^;{}]*\Z")
+ALLOCATES = lazy(rb"(?i:(?:alloc|_new)\w*+)\s*+\([^;{}]*\Z|\bnew\b[^;{}]*\Z")
 LENGTH_OF = lazy(rb"(?<![\w.>*])([A-Za-z_]\w*+)\s*+=(?!=)[^;{}=<>?]*\Z")
 MADE = lazy(rb"\s*+=\s*+(?:\([\w\s*]+\)\s*+)?(?i:\w*alloc\w*+)\s*+\(")
 TRIVIAL = lazy(rb"[\s)]*+(?:[<>]=?|[!=]=)\s*+[0-3]\b")

@@ -30,7 +30,7 @@ COUNTED = lazy(
 )
 # A call that leaves the parser when a counter of levels exceeds its limit.
 COMPARED = lazy(
-    rb"(?i)\w*(?:depth|nest|recurs|level)\w*\s*\)?\s*[<>](?![<>])|(?<![-<>])[<>]=?\s*(?:\w+(?:->|\.))*\w*(?:depth|nest|recurs|level)"
+    rb"(?i)(?:depth|nest|recurs|level)\w*+\s*+\)?\s*+[<>](?![<>])|(?<![-<>])[<>]=?\s*(?:\w++(?:->|\.))*+\w*(?:depth|nest|recurs|level)"
 )
 # A number that changes by one with each call, or halves.
 LIMITED = (
