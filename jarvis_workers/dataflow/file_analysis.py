@@ -182,9 +182,9 @@ def _walk_lifetimes(machine: AnalysisContext, function: LoweredFunction) -> None
 
 
 def _proofs(machine: AnalysisContext) -> Iterator[FlowHit]:
-    for (what, line), holds in sorted(machine.proved.items()):
-        if holds:
-            yield FlowHit(what, line, 1.0, "", ())
+    proved = {key for key, holds in machine.proved.items() if holds}
+    for what, line in sorted(proved | machine.reported):
+        yield FlowHit(what, line, 1.0, "", ())
 
 
 def _gap(function: dict[str, Any], reason: str) -> FunctionGap:

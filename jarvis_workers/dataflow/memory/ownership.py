@@ -170,6 +170,12 @@ def _knows_signals(function: LoweredFunction) -> bool:
     return INTERRUPTED in variables_in(function.body)
 
 
+def follow_release(path: PathState, freed: PathEvent | None) -> None:
+    """Note that what is wrong behind a release is reported where it happens."""
+    if freed is not None and freed.file is None and not path.machine.mode.quiet:
+        path.machine.reported.add(("followed_free", freed.line))
+
+
 def is_unallocated(target: Object) -> bool:
     """Return whether an object is no memory that an allocator returned."""
     return target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca")

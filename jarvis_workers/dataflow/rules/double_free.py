@@ -2,6 +2,7 @@
 
 from jarvis_workers.dataflow.events import Release, on_second_release
 from jarvis_workers.dataflow.library.model import LibraryCall, on_reallocation
+from jarvis_workers.dataflow.memory.ownership import follow_release
 from jarvis_workers.dataflow.memory.pointers import doubt_of_element
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import DOUBTED, FlowRule, PathState
@@ -16,6 +17,7 @@ def _released_again(path: PathState, again: Release) -> None:
     freed = again.target.freed if again.target is not None else None
     sure = CERTAIN - doubt_of_element(freed, again.e)
     RULE.report(path, again.line, f"{text_of(again.e)} is released twice", since=freed, sure=sure)
+    follow_release(path, freed)
 
 
 @on_reallocation

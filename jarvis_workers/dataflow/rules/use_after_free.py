@@ -3,6 +3,7 @@
 from jarvis_workers.dataflow.events import on_return, on_use_after_free
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
+from jarvis_workers.dataflow.memory.ownership import follow_release
 from jarvis_workers.dataflow.memory.pointers import doubt_of_element
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.state.path import DOUBTED, SOMETIMES, FlowRule, PathState
@@ -22,6 +23,7 @@ def _used(path: PathState, pointer: Expression, value: Value, line: int, is_cert
         return
     sure = (USED if is_certain else PASSED_ON) - doubt_of_element(freed, pointer)
     RULE.report(path, line, f"{text_of(pointer)} is used after it was released", since=freed, sure=sure)
+    follow_release(path, freed)
 
 
 @on_return

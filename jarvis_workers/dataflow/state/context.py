@@ -235,6 +235,8 @@ class AnalysisContext(Definitions):
         self.checks: dict[str, dict[tuple[str, int], PendingCheck]] = {}
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
+        # Lines of which something is reported elsewhere, as names in HARMLESS.
+        self.reported: set[tuple[str, int]] = set()
         self.begin()
         self.made_at: dict[str, int] = {}
         # The objects that callees have returned.
