@@ -123,9 +123,9 @@ async def _end(process: asyncio.subprocess.Process, errors: bytearray) -> None:
 
 
 async def _has_ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await process.wait()
+    # Before Python 3.11.3, the end of asyncio.timeout in a task that was cancelled is a cancellation.
+    with anyio.move_on_after(seconds):
+        await process.wait()
     return process.returncode is not None
 
 
