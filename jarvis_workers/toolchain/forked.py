@@ -54,6 +54,14 @@ def map_in_fork(
             yield Crashed(how)
 
 
+def map_here(
+    items: Sequence[T], work: Callable[[T], Any], _seconds: Callable[[T], float]
+) -> Generator[Any | Crashed, None, None]:
+    """Yield each item's result in this process, without a limit; errors are raised."""
+    for item in items:
+        yield work(item)
+
+
 class _Fork:
     """A forked process that writes one line of JSON per item."""
 

@@ -119,15 +119,15 @@ def test_the_list_is_shown_when_no_rule_is_on(jarvis):
         (["rules", "test", "gone"], "gone: no such file or directory"),
         (["rules", "test", "."], ".: no C, C++ or Rust file with examples"),
         (
-            ["fast", "-p", "x", "--rules", "unsafe_apy"],
+            ["fast", "-p", ".", "--rules", "unsafe_apy"],
             '--rules: unknown rule "unsafe_apy" (did you mean "unsafe_api"?)',
         ),
-        (["fast", "-p", "x", "--exclude-rules", "y"], '--exclude-rules: unknown rule "y"'),
-        (["fast", "-p", "x", "--only", "cryptic"], '--category: unknown category "cryptic"'),
-        (["fast", "-p", "x", "--rules", "unsafe", "--exclude-rules", "unsafe"], "no rule is enabled"),
+        (["fast", "-p", ".", "--exclude-rules", "y"], '--exclude-rules: unknown rule "y"'),
+        (["fast", "-p", ".", "--only", "cryptic"], '--category: unknown category "cryptic"'),
+        (["fast", "-p", ".", "--rules", "unsafe", "--exclude-rules", "unsafe"], "no rule is enabled"),
         (["fast", "-p", "x", "--project-rules"], "x: no such file or directory"),
         (["fast", "-p", "https://h/r.git", "--project-rules"], "--project-rules: https://h/r.git is not a directory"),
-        (["fast", "-p", ".", "--project-rules"], "--project-rules: there is no directory .jarvis/rules"),
+        (["fast", "-p", "x", "--project-rules"], "--project-rules: there is no directory .jarvis/rules"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(jarvis, args, says):

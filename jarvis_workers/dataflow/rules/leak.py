@@ -18,7 +18,7 @@ LEAK_AT_EXIT = 0.5
 LENT = -0.15
 # Nothing undecided lies between the allocation and the end, and no other code got the memory: on such paths, six real
 # projects have no leak at all.
-KEPT = 0.88
+OWN_MEMORY = 0.88
 
 
 @on_exit
@@ -80,7 +80,7 @@ def _leaks_of(path: PathState, line: int) -> None:
             # The number that the pointer has become looks like a use of it.
             at = path.left_at
         is_kept = rule is MEMORY and sure == LEAK and is_straight(path, made)
-        likely = sure + LENT if target.lent else KEPT if is_kept else sure
+        likely = sure + LENT if target.lent else OWN_MEMORY if is_kept else sure
         rule.report(path, line, text, since=made, sure=likely, at=at)
 
 

@@ -80,13 +80,13 @@ Exit 1: a patch was refused by a check. Exit 3: a finding was not decided.
 @taking_scan_options
 def fast(ctx: typer.Context, options: ScanCommandOptions) -> int:
     """Scan with rules and data-flow analysis. No model is asked; nothing leaves this machine."""
-    from jarvis_workers.sec.commands.scan_resolution import resolve, with_chosen_rules, with_rules  # noqa: PLC0415  (the settings and formats are slow to import)
+    from jarvis_workers.sec.commands.scan_resolution import resolve, with_rules  # noqa: PLC0415  (the settings and formats are slow to import)
 
     request = resolve(options, _default_output(ctx))
     if options.is_plain and not request.notice:
         from jarvis_workers.sec.commands.small_tree_scan import scan_small_tree  # noqa: PLC0415
 
-        if (code := scan_small_tree(with_chosen_rules(request, options))) is not None:
+        if (code := scan_small_tree(request, options.exclude_rules or ())) is not None:
             return code
     from jarvis_workers.sec.commands.scan import scan_tree  # noqa: PLC0415  (the database libraries are slow to import)
 

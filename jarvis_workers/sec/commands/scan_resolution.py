@@ -24,7 +24,6 @@ from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.sec.runs.scan_settings import with_scan_settings
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.settings import RulesSettings
 
 LOCAL_DETACHED = (
     "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "
@@ -97,16 +96,6 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
     if request.notice and not options.quiet:
         typer.echo(f"jarvis: {request.notice}", err=True)
     return replace(request, scan_input=scan_input, name=name)
-
-
-def with_chosen_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest:
-    """Return the request with the rules that options and settings choose. Raises UsageError."""
-    if request.settings.rules == RulesSettings() and not options.exclude_rules:
-        return request
-    from jarvis_workers.sec.commands.rule_selection import rules_for  # noqa: PLC0415  (rarely needed)
-
-    rules = rules_for(request.settings, _flags_of_rules(options), joined(options.exclude_rules), None)
-    return replace(request, scan_input=replace(request.scan_input, rules=rules))
 
 
 def _flags_of(options: ScanCommandOptions) -> dict[str, object]:

@@ -1,5 +1,7 @@
 """`jarvis sec fast` for a small tree, without the database libraries, whose import would take longer than the scan."""
 
+from collections.abc import Sequence
+
 from jarvis_cli.kit.report_target import Delivery, write_report
 from jarvis_cli.kit.status_output import Display, Quiet, Verbose
 from jarvis_workers.errors import UsageError
@@ -23,8 +25,11 @@ from jarvis_workers.sec.runs.small_scan import SmallScan, scan_small, small_exec
 from jarvis_workers.settings import Settings
 
 
-def scan_small_tree(request: ScanRequest) -> int | None:
-    """Scan and report, and return the exit code; None for a large tree and in cases that need the regular path."""
+def scan_small_tree(request: ScanRequest, excluded: Sequence[str]) -> int | None:
+    """Scan and report, and return the exit code; None for a large tree and in cases that need the regular path.
+
+    `excluded` are lists of rules that an option excludes.
+    """
     settings, delivery, target = request.settings, request.delivery, request.target
     if (
         settings.notify.webhook_url
@@ -35,8 +40,9 @@ def scan_small_tree(request: ScanRequest) -> int | None:
     ):
         return None
     try:
+        apart = [name.strip() for names in excluded for name in names.split(",") if name.strip()]
         with open_source(target.root) as source:
-            done = scan_small(settings, request.of(source, small_executor()))
+            done = scan_small(settings, request.of(source, small_executor()), apart)
     except UsageError:
         return None  # the regular path meets the same error and reports it
     return None if done is None else _deliver(settings, done, delivery, Quiet() if delivery.quiet else Verbose())

@@ -9,9 +9,10 @@ SQLite. A command that must not start processes scans in its own.
 import os
 import signal
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -26,6 +27,8 @@ from jarvis_workers.runs.run_facts import RunCosts, run_facts
 from jarvis_workers.runs.scan_request import resources_of
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
+from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.rulesets.rulebook import Rulebook, choose
 from jarvis_workers.sec.runs.recorded_scan import recorded
 from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.sec.stages.direct import is_one_batch, scan_directly
@@ -35,7 +38,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.store.sqlite_reader import open_direct
 from jarvis_workers.store.values import Run
-from jarvis_workers.toolchain.forked import Crashed, map_in_fork
+from jarvis_workers.toolchain.forked import Crashed, map_here, map_in_fork
 
 # One process scans this much in about a second; larger runs benefit from several processes.
 BYTES_MAX = 1_000_000
@@ -60,36 +63,26 @@ def small_executor() -> str:
     return f"local:{this_worker(token_hex(4), 1).id}"
 
 
-def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan | None:
-    """Scan a small tree without special cases; otherwise return None, and nothing has been recorded.
+def scan_small(settings: Settings, request: RunRequest[ScanInput], excluded: Sequence[str] = ()) -> SmallScan | None:
+    """Scan a small tree without special cases, by the built-in rules that the settings choose, but the `excluded` ones.
 
-    For single-threaded processes. Raises no JarvisError: the regular path raises the same error.
+    Otherwise return None, and nothing has been recorded. For single-threaded processes. Raises no JarvisError: the
+    regular path raises the same error.
     """
-    if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
+    try:
+        rules = choose(Rulebook(RULES), settings.rules, excluded)
+        chosen = replace(request, run_input=replace(request.run_input, rules=rules))
+        if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, chosen)):
+            return None
+        forks = settings.process_count > 0
+        scan = partial(_scan_within_limits if forks else _scan, settings)
+        (answer,) = (map_in_fork if forks else map_here)([chosen], scan, lambda _: CPU_SECONDS)
+    except JarvisError:
         return None
-    answer = _scan_here(settings, request) if settings.process_count == 0 else _scan_in_fork(settings, request)
-    if answer is None:
+    if isinstance(answer, Crashed) or answer is None:
         return None
     run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})
     return SmallScan(run, answer["facts"], body_from_json(answer["body"]), answer["events"])
-
-
-def _scan_in_fork(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
-    def scan(request: RunRequest[ScanInput]) -> dict[str, Any] | None:
-        # Ends the process at a time limit, even when blocked.
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
-        return _scan(settings, request)
-
-    (answer,) = map_in_fork([request], scan, lambda _: CPU_SECONDS)
-    return None if isinstance(answer, Crashed) else answer
-
-
-def _scan_here(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
-    """Scan in this process, for a command that must not start others; each file has its limits."""
-    with suppress(JarvisError):
-        return _scan(settings, request)
-    return None
 
 
 def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
@@ -127,6 +120,13 @@ def _files_below(request: RunRequest[ScanInput]) -> Iterator[Path]:
             yield path
         for directory, _, names in os.walk(path):
             yield from (Path(directory, name) for name in names)
+
+
+def _scan_within_limits(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
+    """Scan in a process that ends at a time limit, even when blocked."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
+    return _scan(settings, request)
 
 
 def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
