@@ -127,7 +127,7 @@ def test_the_list_is_shown_when_no_rule_is_on(jarvis):
         (["fast", "-p", ".", "--rules", "unsafe", "--exclude-rules", "unsafe"], "no rule is enabled"),
         (["fast", "-p", "x", "--project-rules"], "x: no such file or directory"),
         (["fast", "-p", "https://h/r.git", "--project-rules"], "--project-rules: https://h/r.git is not a directory"),
-        (["fast", "-p", "x", "--project-rules"], "--project-rules: there is no directory .jarvis/rules"),
+        (["fast", "-p", ".", "--project-rules"], "--project-rules: there is no directory .jarvis/rules"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(jarvis, args, says):
