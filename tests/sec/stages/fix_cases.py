@@ -40,12 +40,11 @@ CASES = {
     ),
     "format string": FixCase(
         "format_string",
-        "printf(argv[1]);",
-        "printf(argv[1]);",
-        'printf("%s", argv[1]);',
-        "printf((argv[1]));",
-        "#include <stdio.h>\nint main(int argc, char **argv)\n{\n    if (argc < 2)\n        return 1;\n"
-        "    printf(argv[1]);\n    return 0;\n}\n",
+        "printf(text);",
+        "printf(text);",
+        'printf("%s", text);',
+        "printf((text));",
+        "#include <stdio.h>\nvoid say(const char *text)\n{\n    printf(text);\n}\n",
     ),
     "scanf without width": FixCase(
         "scanf_no_width",
