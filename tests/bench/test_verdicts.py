@@ -41,7 +41,7 @@ def test_recorded_conversations_have_their_precision_and_recall(jarvis: Jarvis) 
     report = judged(jarvis, Replay())
 
     result = score(own_labels(), report)
-    assert (result.risky, result.harmless, result.without_finding) == ({"confirmed": 9}, {"dismissed": 5}, 0)
+    assert (result.risky, result.harmless, result.without_finding) == ({"confirmed": 8}, {"dismissed": 5}, 0)
     assert "precision 100.0 %  recall 100.0 %  risks dismissed 0" in shown("recorded", result, report)
 
 
@@ -52,7 +52,7 @@ def test_a_model_that_confirms_all_has_less_precision(jarvis: Jarvis) -> None:
 
     result = score(own_labels(), judged(jarvis, confirm))
 
-    assert (result.precision, result.recall) == (9 / 14, 1.0)
+    assert (result.precision, result.recall) == (8 / 13, 1.0)
 
 
 def test_both_sides_of_a_pair_are_laid_out_from_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
