@@ -196,3 +196,20 @@ def test_null_from_a_function_that_returns_nothing_else_is_certain() -> None:
     (at_times,) = confidences(code % b"static int a; if (n) return &a; return NULL;", "flow_null_dereference")
 
     assert always > CERTAIN > at_times
+
+
+def test_a_condition_of_a_callee_decides_none_of_its_caller_with_the_same_text() -> None:
+    code = b"""static void drop(char *p, int n) { if (n > 3) note(n); if (n > 3) free(p); }
+int f(int k, int n)
+{
+    char *p = malloc(4);
+    if (!p)
+        return 1;
+    drop(p, k);
+    if (n > 3)
+        return 0;
+    return p[0];
+}
+"""
+
+    assert confidences(code, "flow_use_after_free") != []
