@@ -15,6 +15,7 @@ from jarvis_workers.dataflow.calls.taint_rules import TaintRule, names_called, w
 from jarvis_workers.dataflow.file_analysis import FileAnalysis, FlowHit, FlowResult, room_for_calls
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.lifetime_triggers import ignored_outputs
+from jarvis_workers.dataflow.member_uses import ENDS, unreleased_members
 from jarvis_workers.dataflow.state.definitions import ENDING, STATIC, Lookup
 from jarvis_workers.dataflow.text_uses import NEAR
 from jarvis_workers.dataflow.triggers import HEAD_MAX, LONGEST, has_lifetimes, is_helper, is_root, reads_counted_buffer
@@ -73,6 +74,7 @@ class FunctionSelection:
         self._roots: set[int] = set()
         self._marks: dict[int, list[str]] = {}
         self._too_long: list[Function] = []
+        self._unreleased = unreleased_members(text)
 
     def includes(self, function: Function, body: bytes) -> bool:
         if len(body) > LONGEST:
@@ -86,7 +88,10 @@ class FunctionSelection:
         if self._is_root(function, body):
             self._roots.add(function.body[0])
             return True
-        return bool(called) or function.body[0] in self._lives or is_helper(body)
+        return bool(called) or function.body[0] in self._lives or is_helper(body) or self._ends_structure(function)
+
+    def _ends_structure(self, function: Function) -> bool:
+        return bool(self._unreleased) and ENDS.search(function.name) is not None
 
     def _is_root(self, function: Function, body: bytes) -> bool:
         if (
@@ -102,6 +107,10 @@ class FunctionSelection:
         at = self._text.find(b" " + name + b"(")
         end = self._text.find(b")", at)
         return at >= 0 and self._text[end + 1 : end + NEAR].lstrip()[:1] == b"{"
+
+    def members(self) -> dict[str, list[str]]:
+        """Return the members with memory that nothing in the file releases, as "unreleased"."""
+        return {"unreleased": sorted(name.decode("latin-1") for name in self._unreleased)} if self._unreleased else {}
 
     def mark(self, functions: list[dict[str, Any]]) -> None:
         """Set "root" and "lives" of functions, and "marks" of those that call names of a project's own rules."""
@@ -183,7 +192,7 @@ def summarize(
         return None
     shared = {id(one): name for name, one in exports.items()}
     named = [shared.get(id(one), one) for one in functions]
-    return {**made, "functions": named, "exports": exports, "gaps": gaps, "calls": []}
+    return {**made, "functions": named, "exports": exports, "gaps": gaps, "calls": [], **selection.members()}
 
 
 def _exports(made: dict[str, Any], *, header: bool) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from jarvis_workers.dataflow.expressions import variables  # noqa: F401
 from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.lifetimes.members import forgotten_members
 from jarvis_workers.dataflow.lifetimes.walk import lifetime_hits
 from jarvis_workers.dataflow.loops import loops  # noqa: F401
 from jarvis_workers.dataflow.memory.outside import BYTE
@@ -126,8 +127,8 @@ class FileAnalysis:
                 rule, roots = self._left[0]
                 self._machine = machine = AnalysisContext(self._model, self._lookup, rule, self._models)
                 self._follow(machine, roots)
-                for function in self._lives if rule is None else ():
-                    _walk_lifetimes(machine, machine.own(function))
+                if rule is None:
+                    self._check_lifetimes(machine)
                 self._proofs += _proofs(machine) if rule is None else ()
                 self._finish(machine)
                 del self._left[0]
@@ -163,6 +164,13 @@ class FileAnalysis:
                 self._gaps.append(_gap(function, reason))
             roots.popleft()
 
+    def _check_lifetimes(self, machine: AnalysisContext) -> None:
+        hits = [hit for function in self._lives for hit in lifetime_hits(machine, machine.own(function))]
+        if unreleased := frozenset(self._model.get("unreleased", ())):
+            hits += forgotten_members(machine, self._functions, unreleased)
+        for rule, line, sure, steps in hits:
+            machine.findings.setdefault((rule, line), (sure, [(None, *step) for step in steps]))
+
     def _finish(self, machine: AnalysisContext) -> None:
         self._hits, self._machine = [*self._hits, *self._hits_of(machine)], None
 
@@ -174,11 +182,6 @@ class FileAnalysis:
     def _result(self) -> FlowResult:
         gaps = {(gap.line, gap.name): gap for gap in reversed(self._gaps)}
         return FlowResult((*self._hits, *self._proofs), tuple(gaps[place] for place in sorted(gaps)))
-
-
-def _walk_lifetimes(machine: AnalysisContext, function: LoweredFunction) -> None:
-    for rule, line, sure, steps in lifetime_hits(machine, function):
-        machine.findings.setdefault((rule, line), (sure, [(None, *step) for step in steps]))
 
 
 def _proofs(machine: AnalysisContext) -> Iterator[FlowHit]:

@@ -3,7 +3,8 @@
     python -m pytest -p tests.bench.cpu_times --cpu-times times.txt [-n 2]
 
 Each xdist worker writes a separate file (times.txt.gw0).  The CPU time of a child counts for the test that waits for
-it; servers shared by many tests are not counted.
+it; servers shared by many tests are not counted.  How slow the machine was meanwhile, with all that ran beside the
+tests, is measured between them: the median is in the first line.
 """
 
 import os
@@ -11,9 +12,15 @@ import resource
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from statistics import median
 
 import pytest
 
+from tests.support.machine import slowness_of_machine
+
+# A measurement for each so many tests.
+EACH = 50
+_slow: list[float] = []
 _times: dict[str, float] = {}
 
 
@@ -34,6 +41,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     finally:
         _times[item.nodeid] = cpu() - before
+        if len(_times) % EACH == 1:
+            _slow.append(slowness_of_machine())
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -46,6 +55,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _lines() -> Iterator[str]:
+    yield f"{median(_slow):9.2f} times as slow\n"
     yield f"{sum(_times.values()):9.2f} all tests\n{cpu():9.2f} this process, collection included\n"
     for name, seconds in sorted(_times.items(), key=lambda item: -item[1]):
         yield f"{seconds:9.2f} {name}\n"

@@ -6,7 +6,7 @@ a class of defect; with `--any-fix`, only a class.  Headers that it includes com
 
 `python -m tests.bench.fix_pairs score OUT… [-j N]` scans each side as a tree of its own and prints, by the least
 confidence: pairs named by any finding in a changed function, by one of a fitting class, and by one that is gone after
-the fix; the same with the classes shuffled, which is chance; the share of named ones of medium or high severity.
+the fix; the same with the classes shuffled, of the pairs that get another class, which is chance.
 
 The number that counts leaves one project out: a rule does not count for the projects that it was written from
 (tests/data/rule_origins.json).  For each rule, its pairs on projects not its own are printed beside all of its pairs.
@@ -306,21 +306,22 @@ def summary(found: Sequence[Pair]) -> Iterator[str]:
     number, own = len(found), origins()
     shuffled = [pair.kind for pair in found]
     random.Random(SEED).shuffle(shuffled)
+    # A pair that keeps its class is no control.
+    others = [(pair, kind) for pair, kind in zip(found, shuffled, strict=True) if kind != pair.kind]
     yield f"{number} pairs of {len({pair.project for pair in found})} projects; no rule counts for those it is from"
     yield "| from | any | class | gone | chance | findings a 1,000 lines |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for least in BANDS:
         fits = [pair.naming(least, pair.kind, own.get(pair.project, frozenset())) for pair in found]
         chance = sum(
-            bool(pair.gone(pair.naming(least, kind, own.get(pair.project, frozenset()))))
-            for pair, kind in zip(found, shuffled, strict=True)
+            bool(pair.gone(pair.naming(least, kind, own.get(pair.project, frozenset())))) for pair, kind in others
         )
         gone = sum(bool(pair.gone(rows)) for pair, rows in zip(found, fits, strict=True))
         named = sum(any(row.confidence >= least for row in pair.before) for pair in found)
         findings = sum(row.confidence >= least for pair in found for row in pair.in_file)
         density = 1_000 * findings / sum(pair.lines for pair in found)
-        shares = " | ".join(f"{count / number:.3f}" for count in (named, sum(map(bool, fits)), gone, chance))
-        yield f"| {least} | {shares} | {density:.1f} |"
+        shares = " | ".join(f"{count / number:.3f}" for count in (named, sum(map(bool, fits)), gone))
+        yield f"| {least} | {shares} | {chance / max(1, len(others)):.3f} | {density:.1f} |"
     yield from _by_rule(found, own)
 
 

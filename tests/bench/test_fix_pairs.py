@@ -1,6 +1,7 @@
 """The bench of fixes lays out pairs of a history, and counts what names a defect and is gone after its fix."""
 
 import json
+import random
 import subprocess
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from tests.bench import fix_pairs
-from tests.bench.fix_pairs import ORIGINS, Found, Pair, build, pairs, summary
+from tests.bench.fix_pairs import ORIGINS, SEED, Found, Pair, build, pairs, summary
 
 USED = "#include <stdlib.h>\nint f(void)\n{\n\tchar *p = malloc(2);\n\tif (!p)\n\t\treturn 0;\n\t%s\n}\n"
 BEFORE, AFTER = USED % "free(p);\n\treturn *p;", USED % "int c = *p = 1;\n\tfree(p);\n\treturn c;"
@@ -54,10 +55,23 @@ def test_a_rule_does_not_count_for_a_project_that_it_is_from(monkeypatch: pytest
 
     lines = list(summary(found))
 
-    assert "| 0.0 | 1.000 | 0.500 | 0.500 | 0.500 | 100.0 |" in lines
+    assert "| 0.0 | 1.000 | 0.500 | 0.500 | 0.000 | 100.0 |" in lines
     assert "| 0.7 | 0.000 | 0.000 | 0.000 | 0.000 | 0.0 |" in lines
     assert "| flow_use_after_free | 2 | 1 |" in lines
 
 
 def test_origins_name_rules_that_exist() -> None:
     assert json.loads(ORIGINS.read_text()).keys() <= RULES_BY_PATTERN.keys()
+
+
+def test_chance_is_measured_on_the_pairs_that_get_another_class() -> None:
+    finding = Found("flow_use_after_free", 3, 0.6)
+    found = [Pair("a", kind, 10, [finding], [], [finding]) for kind in ("use after free", "leak", "format")]
+
+    lines = list(summary(found))
+
+    shuffled = ["use after free", "leak", "format"]
+    random.Random(SEED).shuffle(shuffled)
+    others = [kind for kind, pair in zip(shuffled, found, strict=True) if kind != pair.kind]
+    expected = others.count("use after free") / len(others)
+    assert f"| 0.0 | 1.000 | 0.333 | 0.333 | {expected:.3f} | 100.0 |" in lines

@@ -34,3 +34,11 @@ def test_too_much_in_all_or_too_many_expensive_tests_or_none_fail(
     (tmp_path / "gw1").write_text(CHEAP + "".join(half[1::2]))
 
     assert main([str(tmp_path / "gw0"), str(tmp_path / "gw1")]) == code
+
+
+def test_a_machine_that_was_slower_meanwhile_has_more_time(tmp_path: Path) -> None:
+    (tmp_path / "gw0").write_text(f"     1.50 times as slow\n{CHEAP}{SECONDS * 1.4:9.2f} tests/test_a.py::test_b\n")
+    (tmp_path / "gw1").write_text(f"     1.30 times as slow\n{CHEAP}     0.10 tests/test_a.py::test_c\n")
+
+    assert main([str(tmp_path / "gw0")]) == 0
+    assert main([str(tmp_path / "gw0"), str(tmp_path / "gw1")]) == 1

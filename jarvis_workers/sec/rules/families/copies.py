@@ -30,6 +30,9 @@ WIDE = 4
 OUTSIDE, TESTED = 0.1, -0.1
 LEFT, RANGE_MAX = 96, 240
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+PLACE = lazy(rb"\*?[A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^\]]*+\])*+\Z")
+WITH_ZERO = lazy(rb"\s*+[!=]=\s*+0\b")
+OF_ZERO = lazy(rb"\s*+(?:[!=]=\s*+0\b|[)&|?])")
 CONSTANT = lazy(rb"\bconst\b[\w\s]*+\Z")
 INITIALIZED = lazy(rb"\[[^][;]{0,64}\]\s*+=")
 UNBOUNDED_STRING = lazy(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
@@ -61,7 +64,7 @@ def check_conversion(site: Site) -> float | None:
     if arguments.end is not None and len(arguments.spans) != 1:
         return None
     text = site.masked(0)
-    if is_constant(text) or _is_in_range(site):
+    if is_constant(text) or _is_in_range(site) or _is_truth_value(site):
         return None
     moved = OUTSIDE if FROM_OUTSIDE.search(text) else 0.0
     return moved + TESTED if _is_tested_next(site) else moved
@@ -69,12 +72,20 @@ def check_conversion(site: Site) -> float | None:
 
 def _is_in_range(site: Site) -> bool:
     """Return whether the number is compared with a lower and an upper bound next, which reject invalid text as well."""
-    target = site.result.target
-    if site.result.kind != "assigned" or not NAME.match(target):
+    target = re.escape(site.result.target)
+    if site.result.kind != "assigned" or not PLACE.match(site.result.target):
         return False
     after = site.after(RANGE_MAX)
-    found = re.findall(rb"([<>])=?\s*+%b\b(?!\s*[.([])|\b%b\s*+([<>])(?![<>])" % (target, target), after)
+    found = re.findall(rb"([<>])=?\s*+%b\b(?!\s*[.([])|(?<!\w)%b\s*+([<>])(?![<>])" % (target, target), after)
     return {(b"<" if left == b">" else b">") if left else right for left, right in found} == {b"<", b">"}
+
+
+def _is_truth_value(site: Site) -> bool:
+    """Return whether the number, as 0 of which invalid text is read, is only compared with 0."""
+    after = site.after(RANGE_MAX)
+    if site.result.kind == "tested":
+        return OF_ZERO.match(after) is not None
+    return site.result.kind in ("passed", "assigned", "other", "returned") and WITH_ZERO.match(after) is not None
 
 
 def _is_tested_next(site: Site) -> bool:

@@ -33,3 +33,22 @@ int port_of(const char *text, const char *other)
     mode = atoi(other);                            /* ruleid: atoi_family */
     return mode < 1 ? 1 : mode;
 }
+
+int flags_of(struct options *o, const char *text, int *numbers)
+{
+    o->port = atoi(text);                          /* ok: atoi_family */
+    if (o->port < 0 || o->port > 65535)
+        return -1;
+    numbers[1] = atoi(text);                       /* ok: atoi_family */
+    if (numbers[1] < 1 || numbers[1] > 160)
+        return -1;
+    o->port = atoi(text);                          /* ruleid: atoi_family */
+    if (o->port < 0 || o->ports > 65535)
+        return -1;
+    o->quiet = (atoi(text) != 0);                  /* ok: atoi_family */
+    if (atoi(text))                                /* ok: atoi_family */
+        return 0;
+    if (atoi(text) == o->port)                     /* ruleid: atoi_family */
+        return 1;
+    return atoi(text) > 0 ? 2 : 3;                 /* ruleid: atoi_family */
+}
