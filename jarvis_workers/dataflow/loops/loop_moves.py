@@ -20,6 +20,7 @@ INPUTS = frozenset(("getc", "fgetc", "getchar", "getwc", "fgetwc", "getwchar"))
 # Functions that return a pointer into the object of their argument.
 SEARCHES = ("str", "mem", "wcs", "wmem")
 FURTHEST = 8
+FORTH_AND_BACK = {1, -1}
 
 
 class Moves(NamedTuple):
@@ -28,6 +29,7 @@ class Moves(NamedTuple):
     `steps` are the distances of all variables that it moves, 0 for an unknown one; `carried` are all variables whose
     new value depends on the old one.  `inside` are those that conditions in its body test.  `content` are the memory
     accesses and input calls in the condition of the loop; `countdown` is the variable that the condition counts down.
+    If its condition `stays`, the loop assigns nothing that it tests, or adds 1 to it and takes 1 away.
     """
 
     steps: dict[str, set[int]]
@@ -37,6 +39,7 @@ class Moves(NamedTuple):
     inside: frozenset[str]
     content: tuple[ir.Expression, ...]
     countdown: ir.Expression | None
+    stays: bool
 
 
 def moves_of(statement: ir.LoopStmt) -> Moves:
@@ -55,15 +58,18 @@ def moves_of(statement: ir.LoopStmt) -> Moves:
                     carried.add(node.target.name)
         elif isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr)):
             conditions.append(node.condition)
+    own = frozenset(tested(statement.condition))
+    changed = assigned.union([name for name, by in steps.items() if by != FORTH_AND_BACK])
     inside = frozenset(name for condition in conditions for name in tested(condition))
     return Moves(
         steps,
         frozenset(carried.union(steps)),
         {name: direction for name, by in steps.items() if name not in assigned and (direction := _direction(by))},
-        inside.union(tested(statement.condition)),
+        inside | own,
         inside,
         tuple(node for node in walk((statement.condition,)) if _is_content(node)),
         _countdown(statement.condition),
+        bool(own) and own.isdisjoint(changed),
     )
 
 

@@ -36,7 +36,7 @@ TRANSLATED_NAME = lazy(rb"(?:_|Q_|tr|(?:g_)?gettext)\s*\(\s*([A-Za-z_]\w*)\s*\)\
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # The conversion of a text, and one into memory that was allocated for it.
-FROM_TEXT, ALLOCATED = -0.2, -0.35
+FROM_TEXT, ALLOCATED, FROM_STDIN = -0.2, -0.35, 0.2
 # A plain argument before the literal; it cannot hide a quote or a comment.
 PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
 LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) for index in range(3))
@@ -110,9 +110,13 @@ def check_width(site: Site) -> float | None:
 
 
 def _without_width(site: Site, number: int) -> float:
-    """Return the adjustment of a conversion without width; memory of a computed size was allocated for the text."""
+    """Return the adjustment of a conversion without width; memory of a computed size was allocated for the text.
+
+    Whoever writes to standard input may overflow an array, as with gets.
+    """
     if site.name not in (b"sscanf", b"vsscanf", b"swscanf"):
-        return 0.0
+        is_stdin = site.name in (b"scanf", b"wscanf")
+        return FROM_STDIN if is_stdin and BufferSizes(site).capacities(site.masked(number)) else 0.0
     return ALLOCATED if is_made_to_measure(site, BufferSizes(site), site.masked(number)) else FROM_TEXT
 
 

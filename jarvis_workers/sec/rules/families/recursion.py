@@ -1,7 +1,8 @@
-"""unbounded_recursion: parsers that call themselves for each level of nested input, and never count the levels.
+"""unbounded_recursion: parsers that call themselves for each level of nested input, and functions that never stop.
 
 The functions of a file that read input form a call graph; each strongly connected component without a counter of its
-depth is reported once, at its first function.
+depth is reported once, at its first function. A function never stops that calls itself on every way through it, or
+with the values that it got, and does nothing else that could change how it decides.
 """
 
 import re
@@ -10,10 +11,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
+from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
 FUNCTIONS_MAX, READERS_MAX, CALLS_DEEP, CYCLE_MAX, HEAD_MAX, BODY_MAX = 20_000, 400, 4, 6, 512, 65_536
-OF_TEXT, INDIRECT = 0.05, 0.05
+OF_TEXT, INDIRECT, ENDLESS, SHORT = 0.05, 0.05, 0.4, 2_000
 READS = lazy(
     rb"(?i)pars|decod|unpack|unmarshal|deserial|demangl|(?:^|_)(?:read|load|skip|scan|match|glob|eval|expand|compile|expr|term|factor"
     rb"|stmt|statement|value|object|array|element|group|include)(?:_|\d|$)|(?-i:Read|Load|Skip|Scan|^(?:read|load|skip|scan)[A-Z])"
@@ -40,6 +42,17 @@ LIMITED = (
 TEXT_PARAMETER = lazy(
     rb"(?:char|uint8_t|u8|u_char|uchar|UChar|Byte|BYTE|byte|guint8|xmlChar|void)\s*(?:const\s*)?\*|\bFILE\s*\*|(?i:pars|lex|token|reader|state|stream|scanner|cursor|decod|input|buf|json|src)"
 )
+# Ways out of a function beside its returns, and what a function changes.
+OTHER_ENDS = lazy(rb"\b(?:goto|throw|longjmp|abort|_?_?exit|pthread_exit|static)\b|#")
+CHANGES = lazy(rb"(?<![=!<>])=(?!=)|\+\+|--")
+CONDITIONAL = lazy(rb"&&|\|\||\?|\b(?:if|else|for|while|switch|case|do)\b")
+CONDITIONAL_END = lazy(rb"\b(?:else|do)\s*\Z|\)\s*\Z")
+CPP = lazy(rb"::|\b(?:class|template|operator|namespace)\b|\bconst\s++\w++\s*+&")
+NOTHING = lazy(rb"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)*+\Z")
+STATEMENTS = lazy(rb"[;{}]")
+LAST_WORD = lazy(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?\Z")
+AFTERWARDS = lazy(rb"\s*(?:\+\+|--)\Z")
+PRINTS = lazy(rb"print|puts|putc|write|log")
 HASH = b"#"
 CONTROL = frozenset(b"if for while switch return sizeof do else case defined".split())
 
@@ -55,13 +68,52 @@ class _Function(NamedTuple):
 
 
 def find_recursion(raw: bytes) -> Iterator[int]:
-    """Yield the name of the first function of each cycle, in a file that is not masked."""
-    return (cycle[0].start for cycle in _cycles(raw))
+    """Yield the name of the first function of each cycle, and calls that never stop, in a file that is not masked."""
+    yield from (cycle[0].start for cycle in _cycles(raw))
+    yield from endless_calls(raw)
+
+
+def endless_calls(text: bytes) -> Iterator[int]:
+    """Yield the calls by which short functions of C call themselves without end; in C++, they may call overloads."""
+    if CPP.search(text):
+        return
+    for one in _functions(text, every=True):
+        if one.end - one.opened > SHORT or one.name.isupper() or text.find(one.name, one.opened, one.end) < 0:
+            continue
+        body = text[one.opened : one.end]
+        calls = [match for match in CALLED.finditer(body) if match[1] == one.name]
+        if len(calls) == 1 and not OTHER_ENDS.search(body):
+            (call,) = calls
+            if _is_always_reached(body, call.start()) or _repeats_itself(body, one, call):
+                yield one.opened + call.start()
+
+
+def _is_always_reached(body: bytes, at: int) -> bool:
+    """Return whether a function returns nowhere else, and no condition stands before its call of itself."""
+    statement = STATEMENTS.split(body[:at])[-1]
+    is_last = NOTHING.match(body, body.find(b";", at) + 1) is not None and body.count(b"return") <= (
+        b"return" in statement
+    )
+    return is_last and not CONDITIONAL.search(statement) and not CONDITIONAL_END.search(body[:at])
+
+
+def _repeats_itself(body: bytes, one: _Function, call: re.Match[bytes]) -> bool:
+    """Return whether a function passes on the values that it got, and changes nothing but these."""
+    found = arguments(body, call.end() - 1)
+    names = [match[1] for part in one.parameters.rstrip(b") \t\r\n").split(b",") if (match := LAST_WORD.search(part))]
+    given = [body[slice(*span)].strip() for span in found.spans]
+    if found.end is None or not names or [AFTERWARDS.sub(b"", part) for part in given] != names:
+        return False
+    rest = body[: call.start()] + body[found.end :]
+    others = {match[1] for match in CALLED.finditer(rest)} - CONTROL
+    return not CHANGES.search(rest) and all(PRINTS.search(name) for name in others)
 
 
 def check_recursion(site: Site) -> float | None:
     """Raise the confidence if the function takes text or a parser, skip tail calls, which are loops."""
     text = site.source.text
+    if site.start in site.source.once("endless calls", lambda: frozenset(endless_calls(text))):
+        return None if site.source.header else ENDLESS
     cycles = site.source.once("cycles", lambda: {cycle[0].start: cycle for cycle in _cycles(text)})
     cycle = cycles.get(site.start)
     if cycle is None or site.source.test or not any(TEXT_PARAMETER.search(one.parameters) for one in cycle):
@@ -142,8 +194,8 @@ def _is_limited(text: bytes, cycle: Sequence[_Function]) -> bool:
     )
 
 
-def _functions(text: bytes) -> Iterator[_Function]:
-    """Yield the functions that may read input, by the `}` in the first column that ends each."""
+def _functions(text: bytes, *, every: bool = False) -> Iterator[_Function]:
+    """Yield the functions that may read input, or every one, by the `}` in the first column that ends each."""
     end = 0
     for _ in range(FUNCTIONS_MAX):
         start, end = end, text.find(b"\n}", end + 1)
@@ -160,7 +212,7 @@ def _functions(text: bytes) -> Iterator[_Function]:
             match
             and text[text.rfind(b"\n", 0, match.start()) + 1] not in HASH
             and match[1] not in CONTROL
-            and not OF_TREES.search(match[1])
+            and (every or not OF_TREES.search(match[1]))
         ):
             yield _Function(match[1], match.start(), text[match.end() : opened], opens.end(), end)
 
