@@ -212,6 +212,12 @@ def _give(path: PathState, traits: NameTraits, part: Expression, value: Value, l
 def call_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:
     """Evaluate a call of a method without a body; containers return the value that was inserted last."""
     current = object_behind(path, method, e.line) if isinstance(method, ArrowExpr) else evaluate(path, method.base)
+    if path.machine.is_cpp:
+        # It may take references, and keep a copy of a struct.
+        for part in e.args:
+            maybe_set(path, part)
+            if type(part) is NameExpr:
+                escape_inside(path, key_of(path, part.name))
     values = evaluate_all(path, e.args)
     name = f".{method.member}"
     if name not in path.machine.effects:

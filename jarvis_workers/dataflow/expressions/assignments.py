@@ -8,12 +8,12 @@ from jarvis_workers.dataflow.expressions.numbers import computed
 from jarvis_workers.dataflow.expressions.value_numbering import forget, remember, words_in
 from jarvis_workers.dataflow.memory.extents import check_member, forget_extents
 from jarvis_workers.dataflow.memory.ownership import is_own, stored
-from jarvis_workers.dataflow.memory.pointers import escape, forget_aliases
+from jarvis_workers.dataflow.memory.pointers import escape, escape_inside, forget_aliases
 from jarvis_workers.dataflow.queries.ast_queries import items_in
 from jarvis_workers.dataflow.state.path import PathState
 from jarvis_workers.dataflow.state.ranges import is_exact
 from jarvis_workers.dataflow.state.sizes import NUMBERS_WITH_FRACTIONS, limits_of, shown_size
-from jarvis_workers.dataflow.state.types import fitted, type_of
+from jarvis_workers.dataflow.state.types import fitted, key_of, type_of
 from jarvis_workers.dataflow.state.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 PARTED = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr))
@@ -57,11 +57,7 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     machine.execution.writing = False
     _forget_facts(path, target)
     if place is None:
-        escape(path, value)
-        remember(path, target, value)
-        if isinstance(target, ir.CallExpr):
-            # A macro whose definition is unknown: it may set what its arguments refer to.
-            evaluate(path, target)
+        _store_elsewhere(path, target, value)
         return
     if place[0] in path.objects and type(target) in VARIABLES:
         check_member(path, target, place, writing=True)
@@ -84,6 +80,17 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
         if path.cells.get(pointed_to, ANY).unset and not is_own(path, place):
             # Whoever has the address may set the variable later.
             path.cells[pointed_to] = ANY
+
+
+def _store_elsewhere(path: PathState, target: ir.Expression, value: Value) -> None:
+    """Store a value, or a struct, where it is not tracked."""
+    escape(path, value)
+    if type(path.machine.execution.copied) is ir.NameExpr:
+        escape_inside(path, key_of(path, path.machine.execution.copied.name))
+    remember(path, target, value)
+    if isinstance(target, ir.CallExpr):
+        # A macro whose definition is unknown: it may set what its arguments refer to.
+        evaluate(path, target)
 
 
 def _forget_dependents(path: PathState, place: Place, kind: str | None) -> None:

@@ -12,8 +12,10 @@ from jarvis_workers.dataflow.ir.expr import (
     DerefExpr,
     DesignatedExpr,
     Expression,
+    IndexExpr,
     InitListExpr,
     LambdaExpr,
+    MemberExpr,
     NameExpr,
     NewExpr,
     PlacementNewExpr,
@@ -53,7 +55,8 @@ def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
         return done
     kind, count, parts = e.type, e.size, e.args
     where = evaluate_all(path, e.placement)
-    if len(where) == 1 and where[0].target:
+    if where and not _is_nothrow(e.placement[0]):
+        evaluate_all(path, parts)
         return where[0]._replace(null=NOT_NULL)
     many = evaluate(path, count).range if count is not None else (1, 1)
     evaluate_all(path, parts)
@@ -65,6 +68,10 @@ def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
     if parts and _is_adopted(path, e):
         escape(path, value)
     return value if number_held else value._replace(kind=kind)
+
+
+def _is_nothrow(e: Expression) -> bool:
+    return isinstance(e, NameExpr) and e.name.rpartition("::")[2] == "nothrow"
 
 
 def _is_adopted(path: PathState, e: NewExpr | PlacementNewExpr) -> bool:
@@ -232,8 +239,22 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
         path.machine.handed_back.add(value.target or "")
 
 
+def _is_reference(path: PathState, e: Expression) -> bool:
+    """Return whether an expression is the address of a reference, or of a part of what one refers to."""
+    while isinstance(e, (AddressExpr, MemberExpr, IndexExpr)):
+        e = e.operand if isinstance(e, AddressExpr) else e.base
+    local = path.frame.types.get(e.name) if isinstance(e, NameExpr) else None
+    return local is not None and local.kind.endswith("&")
+
+
 def _check_addresses(path: PathState, e: Expression, line: int) -> None:
-    """Raise an event for each address of a local variable in a value that a function returns."""
+    """Raise an event for each address of a local variable in a value that a function returns.
+
+    A class that is made from the address, such as a string, copies what is there; a reference is no variable.
+    """
+    kind = path.frame.function.returns
+    if (kind and not kind.endswith(("*", "&")) and kind != "auto") or _is_reference(path, e):
+        return
     values = [path.returned]
     if isinstance(e, NameExpr) and e.name in path.frame.types and path.returned.target is None:
         key = key_of(path, e.name)

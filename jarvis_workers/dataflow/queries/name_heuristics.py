@@ -15,6 +15,8 @@ READERS = listed("""
     find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
     """)
 KEEPERS = frozenset(listed("add insert append prepend push put set store save enqueue register attach link join"))
+# They fill their first argument, and return it.
+COPIERS = ("cpy", "cat")
 # They move an iterator, which they get by its address, whatever the name of what it iterates over says.
 MOVERS = frozenset(("next", "advance", "iterate"))
 RECEIVERS = frozenset(("read", "recv", "receive", "readn", "fread"))
@@ -77,6 +79,8 @@ def is_fatal(name: str) -> bool:
 def only_reads(name: str) -> bool:
     words = words_of(name)
     if not (KEEPERS | MOVERS).isdisjoint(words):
+        return False
+    if words[-1:] and words[-1].endswith(COPIERS):
         return False
     return any(word.removeprefix("f").startswith(READERS) or word.endswith(("len", "cmp")) for word in words)
 

@@ -39,6 +39,7 @@ TYPED = lazy(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
 NOTHROW = lazy(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
 NEW_BEFORE = lazy(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
 STATEMENT_MAX = 256
+IN_CONDITION = lazy(rb"\b(?:if|while)\s*+\([^;{}]*\Z|&&\s*+\Z")
 CANNOT_FAIL = lazy(rb"__GFP_NOFAIL|GFP_NOFAIL")
 FAILS = lazy(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
 # The condition of the loop tests what its step assigns, before the body runs again.
@@ -117,13 +118,21 @@ def check_lookup(site: Site) -> float | None:
         return None
     if site.name == b"dynamic_cast":
         cast = _cast(site)
-        return _first_use(cast, cast.arguments.end, passes=False) if cast else None
+        is_new = cast is not None and not _is_cast_before(site, cast)
+        return _first_use(cast, cast.arguments.end, passes=False) if cast and is_new else None
     delta = _first_use(site, site.arguments.end, passes=site.name in FILES)
     if delta is None or (site.name in SEARCHES and _is_repeated_search(site)) or site.masked(0).strip() == b"RTLD_NEXT":
         return None
     if (site.name in CALENDAR and _is_of_now(site)) or LOOP_STEP.search(site.before(LOOP_HEAD_MAX)):
         return None
     return delta + LOOKUPS[site.name] - (KNOWN_NULL if site.name in SEARCHES and _was_looked_for(site) else 0.0)
+
+
+def _is_cast_before(site: Site, cast: Site) -> bool:
+    """Return whether the same cast is part of a condition just before."""
+    text, end = site.source.text, cast.arguments.end or site.start
+    at = text.rfind(text[site.start : end], max(0, site.start - STATEMENT_MAX), site.start)
+    return at >= 0 and IN_CONDITION.search(text, max(0, at - STATEMENT_MAX), at) is not None
 
 
 def _is_of_now(site: Site) -> bool:

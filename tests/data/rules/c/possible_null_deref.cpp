@@ -144,3 +144,10 @@ void trace()
         puts(breakpoint);
     }
 }
+
+void connect(Object *object)
+{
+    if (object && dynamic_cast<Listener *>(object))
+        dynamic_cast<Listener *>(object)->note(1);       /* ok: possible_null_deref */
+    dynamic_cast<Sender *>(object)->note(1);             /* ruleid: possible_null_deref */
+}
