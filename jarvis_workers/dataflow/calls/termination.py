@@ -17,12 +17,23 @@ DEEP = 6
 Ends = Callable[[ir.CallExpr], bool]
 LEAVING = frozenset((ir.ReturnStmt, ir.GotoStmt, ir.LabelStmt, ir.ThrowStmt, ir.TryStmt, ir.UnknownStmt))
 ENDING_SIGNALS = frozenset(("SIGABRT", "SIGSEGV", "SIGKILL", "SIGILL", "SIGFPE", "SIGBUS", "SIGTRAP"))
+# The last words of constants that say that an error is fatal.
+FATAL = ("FATAL", "PANIC", "ABORT", "EXIT_FAILURE")
 ALWAYS = (None, ir.NumberExpr("n", 1))
 
 
-def ends_by_signal(name: str, args: tuple[ir.Expression, ...]) -> bool:
-    """Return whether a call raises a signal that ends the program."""
-    return name == "raise" and len(args) == 1 and isinstance(args[0], ir.NameExpr) and args[0].name in ENDING_SIGNALS
+def ends_by_argument(name: str, args: tuple[ir.Expression, ...]) -> bool:
+    """Return whether what a call gets says that it ends the program: `raise(SIGABRT)`, `error(FATAL | PERROR, "…")`.
+
+    Functions that log go on after a fatal error.
+    """
+    if name == "raise":
+        return len(args) == 1 and isinstance(args[0], ir.NameExpr) and args[0].name in ENDING_SIGNALS
+    for part in args[:2]:
+        for one in (part.left, part.right) if type(part) is ir.BinaryExpr and part.op == "|" else (part,):
+            if type(one) is ir.NameExpr and one.name.endswith(FATAL) and one.name.isupper():
+                return "log" not in name
+    return False
 
 
 def ends_by_declaration(machine: AnalysisContext, name: str) -> bool:
@@ -78,7 +89,7 @@ def _is_ending_call(machine: AnalysisContext, call: ir.CallExpr, file: str | Non
     name = call.callee.name
     return (
         _is_ending_name(machine, name, file, deep)
-        or ends_by_signal(name, call.args)
+        or ends_by_argument(name, call.args)
         or ends_by_pointer(machine, call.callee)
     )
 

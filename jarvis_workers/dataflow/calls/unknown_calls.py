@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jarvis_workers.dataflow.calls.argument_effects import maybe_set, set_by_address
 from jarvis_workers.dataflow.calls.callees import callee, object_behind
 from jarvis_workers.dataflow.calls.tainting import GivenArgument, with_effects
-from jarvis_workers.dataflow.calls.termination import ends_by_signal, never_returns_to
+from jarvis_workers.dataflow.calls.termination import ends_by_argument, never_returns_to
 from jarvis_workers.dataflow.execution.interpreter import follow_body
 from jarvis_workers.dataflow.expressions.assignments import declare
 from jarvis_workers.dataflow.expressions.conditions import check_assertion
@@ -288,7 +288,7 @@ def _call_modelled(path: PathState, name: str, traits: NameTraits, e: CallExpr, 
     """Evaluate the call of a function by its model, or as that of an unknown function."""
     machine, parts = path.machine, e.args
     body = callee(path, e) if traits.handler is None or traits.guessed else None
-    if traits.ends or ends_by_signal(name, parts) or never_returns_to(path, name, body):
+    if traits.ends or ends_by_argument(name, parts) or never_returns_to(path, name, body):
         path.ended = True
         return ANY
     handler = traits.handler

@@ -11,7 +11,7 @@ from typing import Any
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.calls.callees import arguments, bind, callee, forget_frame, matters, object_of
 from jarvis_workers.dataflow.calls.tainting import EFFECTS_DEEP, reaches_effects
-from jarvis_workers.dataflow.calls.termination import ends_program
+from jarvis_workers.dataflow.calls.termination import ends_by_argument, ends_program
 from jarvis_workers.dataflow.execution.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, SPENT_FROM, THROW, Ends, few
 from jarvis_workers.dataflow.expressions.evaluate import StepLimitReached, evaluate, evaluate_all
 from jarvis_workers.dataflow.expressions.macro_expansion import unfolded
@@ -169,6 +169,8 @@ def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Stateme
             paths = [after for one in paths for after in _made(call, one)]
             continue
         if type(call) is not ir.CallExpr:
+            continue
+        if type(call.callee) is ir.NameExpr and ends_by_argument(call.callee.name, call.args):
             continue
         target = callee(path, call)
         if not paths:

@@ -99,7 +99,10 @@ def _realloc(call: LibraryCall) -> Value:
 
 
 def _strdup(call: LibraryCall) -> Value:
-    if "ndup" in call.name:
+    if call.name.startswith("g_"):
+        # Those of glib return NULL for NULL.
+        pass
+    elif "ndup" in call.name:
         call.use(0)
     else:
         use_text(call, 0)
