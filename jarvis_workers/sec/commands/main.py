@@ -1,6 +1,7 @@
 """`jarvis sec`: scan a tree, verify the findings by agents, and report."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -15,6 +16,7 @@ from jarvis_workers.sec.commands.agent_scan_options import (
 )
 from jarvis_workers.sec.commands.discuss import ASK_EXAMPLES, DISPUTE_EXAMPLES, DiscussOptions, ask, dispute
 from jarvis_workers.sec.commands.fix_options import FixCommandOptions
+from jarvis_workers.sec.commands.import_options import IMPORT_EXAMPLES, ImportOptions
 from jarvis_workers.sec.commands.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
 from jarvis_workers.sec.commands.reproduce import reproduce
 from jarvis_workers.sec.commands.rules import EXPLAIN_EXAMPLES, explain
@@ -111,6 +113,20 @@ def agent(ctx: typer.Context, options: AgentScanOptions) -> int:
 app.command(
     "agent", uses="conversations", epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model."
 )(taking_options(AgentScanOptions, agent))
+
+
+def _import(ctx: typer.Context, options: ImportOptions) -> int:
+    """Take the findings of other analyzers as those of a run, to judge, compare and report them. Nothing is scanned."""
+    from jarvis_workers.sec.commands.scan import scan_tree  # noqa: PLC0415  (the database libraries are slow to import)
+    from jarvis_workers.sec.commands.scan_resolution import resolve, with_rules  # noqa: PLC0415
+
+    scan = options.of_scan
+    return scan_tree(replace(with_rules(resolve(scan, _default_output(ctx)), scan), imports=True))
+
+
+app.command("import", epilog=IMPORT_EXAMPLES, short_help="Take the findings of other analyzers.")(
+    taking_options(ImportOptions, _import)
+)
 
 
 def _fix(ctx: typer.Context, options: FixCommandOptions) -> int:

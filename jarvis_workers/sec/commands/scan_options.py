@@ -43,7 +43,7 @@ class ScanCommandOptions(CommandOptions):
 
     order = (
         "paths path root include exclude default_excludes languages baseline since compile_commands "
-        "rules exclude_rules only project_rules depth min_confidence triage no_triage learned "
+        "findings rules exclude_rules only project_rules depth min_confidence triage no_triage learned "
         "output form as_json relative_to fail_on lang quiet verbose profile processes cache label name where detach"
     )
     options: SecOptions = field(default_factory=SecOptions)
@@ -92,6 +92,15 @@ class ScanCommandOptions(CommandOptions):
             "--compile-commands",
             metavar="FILE",
             help="compile_commands.json with the macros and include directories of the files.",
+        ),
+    ] = None
+    findings: Annotated[
+        list[Path] | None,
+        _option(
+            RULES,
+            "--findings",
+            metavar="REPORT",
+            help="Also take the findings of other analyzers: SARIF, XML of cppcheck, what gcc prints; repeatable.",
         ),
     ] = None
     rules: Annotated[
@@ -155,7 +164,9 @@ class ScanCommandOptions(CommandOptions):
     @property
     def deciding_files(self) -> tuple[str, ...]:
         """The files and directories, by name, that decide what is read or reported."""
-        names = [str(name) for name in (self.baseline, self.triage, self.compile_commands) if name]
+        names = [
+            str(name) for name in (self.baseline, self.triage, self.compile_commands, *(self.findings or ())) if name
+        ]
         if not self.project_rules:
             return tuple(names)
         from jarvis_workers.runs.targets import target_of  # noqa: PLC0415
@@ -178,7 +189,7 @@ class ScanCommandOptions(CommandOptions):
     def is_plain(self) -> bool:
         """Whether a scan needs neither the store nor rules of a project."""
         rules = self.project_rules or self.learned
-        compared = self.baseline or self.since or self.triage or self.compile_commands
+        compared = self.baseline or self.since or self.triage or self.compile_commands or self.findings
         return not (rules or compared or self.options.profile or self.detach or self.name)
 
 

@@ -38,8 +38,9 @@ class ScanRequest:
     `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them. The
-    `flags` are the settings that are given on the command line.
+    options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them. One that
+    only `imports` takes the findings of other analyzers, and scans nothing. The `flags` are the settings that are given
+    on the command line.
     """
 
     settings: Settings
@@ -53,6 +54,7 @@ class ScanRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
     ranks: bool = False
+    imports: bool = False
     detach: bool = False
     root: str | None = None
     flags: Mapping[str, object] = field(default_factory=dict)
@@ -60,6 +62,10 @@ class ScanRequest:
     @property
     def kind(self) -> str:
         """The kind of the run."""
+        if self.imports:
+            from jarvis_workers.sec.stages.pipelines import IMPORT  # noqa: PLC0415  (slow to import)
+
+            return IMPORT
         if self.ranks and not self.agents:
             from jarvis_workers.sec.stages.pipelines import RANKED  # noqa: PLC0415  (slow to import)
 
@@ -127,6 +133,8 @@ class ScanRequest:
         }
         if scan_input.build is not None:
             facts["build"] = scan_input.build_blob
+        if scan_input.alerts is not None:
+            facts["alerts"] = scan_input.alerts_blob
         return RunName(self.name, request_hash(self.agents or scan_input.options, **facts))
 
     def of(self, source: SourceTree, executor: str) -> RunRequest[ScanInput]:
@@ -140,6 +148,9 @@ class ScanRequest:
             from jarvis_workers.sec.runs.reading import with_intro  # noqa: PLC0415  (slow to import)
 
             scan_input = with_intro(scan_input, source.path)
+        if scan_input.alerts is not None:
+            # Which stages a run has depends on it.
+            scan_input = replace(scan_input, options=replace(scan_input.options, alerts=scan_input.alerts_blob))
         run = request_for(settings, source, self.kind, executor, scan_input, labels=self.labels, globs=self.globs)
         selection = run.selection
         if scan_input.build is not None:

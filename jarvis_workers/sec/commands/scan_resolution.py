@@ -80,14 +80,15 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
     The user is told what changes the scope of the scan.
     """
     from jarvis_workers.runs.named_runs import check_name  # noqa: PLC0415
+    from jarvis_workers.sec.commands.named_files import alerts_of, triage_of_options  # noqa: PLC0415
     from jarvis_workers.sec.commands.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
-    from jarvis_workers.sec.commands.triage_files import triage_of_options  # noqa: PLC0415
 
     settings, flags, excluded = request.settings, _flags_of_rules(options), joined(options.exclude_rules)
     tree = tree_of(request.target.root) if options.project_rules else None
     scan_input = replace(
         request.scan_input,
         rules=rules_for(settings, flags, excluded, tree),
+        alerts=alerts_of(options.findings, quiet=options.quiet) if options.findings else None,
         triage=triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned),
         build=_build_flags(request.target, options.compile_commands) if options.compile_commands else None,
     )

@@ -105,15 +105,15 @@ def triage(
     given = [flag for flag, value in zip(flags, (listed, mark, undo, forget, export, import_), strict=True) if value]
     filters = {"--rule": rule, "--severity": severity, "--file": file, "--category": category, "--status": status}
     _check(given, [name for name, value in filters.items() if value], reason, as_json=as_json, yes=yes)
-    from jarvis_workers.sec.commands import triage_actions, triage_context, triage_files, triage_terminal  # noqa: PLC0415
+    from jarvis_workers.sec.commands import named_files, triage_actions, triage_context, triage_terminal  # noqa: PLC0415
     from jarvis_workers.sec.triage.queue import read_filter  # noqa: PLC0415
 
     criteria = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
     marks = list(_marks(mark or [], reason or []))
     with triage_context.open_context(run, create=bool(import_)) as place:
         commands: dict[str, Callable[[], int]] = {
-            "--import": lambda: triage_files.import_file(place, import_ or ""),
-            "--export": lambda: triage_files.export_file(place, export or ""),
+            "--import": lambda: named_files.import_file(place, import_ or ""),
+            "--export": lambda: named_files.export_file(place, export or ""),
             "--undo": lambda: triage_actions.undo(place),
             "--mark": lambda: _mark(place, criteria, marks, everything=everything, yes=yes),
             "--forget": lambda: triage_actions.forget(place, forget or ()),

@@ -52,9 +52,9 @@ class Triage:
 class ScanInput(RunInput):
     """The input of a scan; `baseline` and triage verdicts are copied to the run, so that its report does not change.
 
-    `build` are the macros and include directories of files, `archive` is the project in which findings are proved after
-    a build. With profiling, the result cache is not read, as cached
-    results would have no times.
+    `build` are the macros and include directories of files, `alerts` the findings of other analyzers, `archive` is the
+    project in which findings are proved after a build. With profiling, the result cache is not read, as cached results
+    would have no times.
     """
 
     options: SecOptions = field(default_factory=SecOptions)
@@ -62,18 +62,24 @@ class ScanInput(RunInput):
     baseline: Baseline | None = None
     triage: Triage = field(default_factory=Triage)
     build: bytes | None = None
+    alerts: bytes | None = None
     archive: bytes | None = None
 
     @property
     def contents(self) -> Sequence[bytes]:
-        """Return the rules, unless they are the built-in ones, the flags of files, and the project to build."""
-        contents = (self.rules.content, self.build, self.archive)
+        """Return the rules, unless they are the built-in ones, the flags of files, alerts, and the project to build."""
+        contents = (self.rules.content, self.build, self.alerts, self.archive)
         return tuple(content for content in contents if content is not None)
 
     @property
     def build_blob(self) -> str | None:
         """The name of the blob with the flags of files."""
         return sha256(self.build).hexdigest() if self.build is not None else None
+
+    @property
+    def alerts_blob(self) -> str | None:
+        """The name of the blob with the findings of other analyzers."""
+        return sha256(self.alerts).hexdigest() if self.alerts is not None else None
 
     def complete(self, selection: Selection, store: "Store | None") -> SecOptions:
         """Return the options with the facts of rules, baseline and triage."""

@@ -90,7 +90,13 @@ def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     scan_input = request.run_input
     if scan_input.options.profile or installed():
         return False
-    if scan_input.build is not None or scan_input.baseline or scan_input.triage.more or scan_input.triage.learns:
+    if (
+        scan_input.build is not None
+        or scan_input.alerts is not None
+        or scan_input.baseline
+        or scan_input.triage.more
+        or scan_input.triage.learns
+    ):
         return False
     if request.kind != SCAN or scan_input.rules.facts.project or request.selection.unchanged is not None:
         return False

@@ -38,8 +38,10 @@ class NotCheckedFiles(NamedTuple):
 def what_is_missing(reader: Reader, blobs: Blobs, jobs: StageJobs, *, flow: bool) -> NotCheckedFiles:
     """Collect the gaps and remarks of the scan; `flow` is True if any flow rule is enabled."""
     scans, summaries, flows = (jobs.get(stage) for stage in SCANNING)
-    scans = scans or ()
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
+    if scans is None:
+        # Other analyzers have scanned.
+        return NotCheckedFiles(gaps, [])
     result, remarks = _read_gaps(blobs, scans)
     gaps += [*result, *not_reached(reader, scans)]
     if not flow or summaries is None or flows is None:

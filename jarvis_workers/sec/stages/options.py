@@ -37,9 +37,10 @@ class SecOptions(RunOptions):
 
     `profile` enables time measurement. `lang` is the language of the report and of the agents' texts. `baseline`
     describes the baseline in reports, `triage` names the file of triage verdicts. `build` is the blob of the macros and
-    include directories with which files are compiled. `narrowed` are the settings by which the scan finds less than
-    with the defaults, `altered` what the change under test narrows of its own scan, compared with its base.
-    `selection` are the options that select files, where they differ from the defaults.
+    include directories with which files are compiled, `alerts` that of the findings of other analyzers. `narrowed` are
+    the settings by which the scan finds less than with the defaults, `altered` what the change under test narrows of
+    its own scan, compared with its base. `selection` are the options that select files, where they differ from the
+    defaults.
     """
 
     min_confidence: Annotated[
@@ -60,6 +61,7 @@ class SecOptions(RunOptions):
     baseline: Mapping[str, Any] | None = None
     triage: str | None = None
     build: str | None = None
+    alerts: str | None = None
     narrowed: Sequence[str] = field(default_factory=list)
     altered: Sequence[str] = field(default_factory=list)
     selection: Mapping[str, Any] | None = None

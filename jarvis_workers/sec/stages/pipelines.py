@@ -6,16 +6,23 @@ from jarvis_workers.store.values import AGENT_QUEUE
 STEPS = "jarvis_workers.sec.stages"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 NOT_READ = "file was not read", "files were not read"
+NOT_PLACED = "alert was not placed", "alerts were not placed"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
 FIX = "fix"
+# Findings of other analyzers alone.
+IMPORT = "sec.import"
 # The scan of a dry run that also maps the files to read, from which their ranks follow.
 RANKED = "sec.ranked"
 WRITE_REPORT = f"{STEPS}.write_report"
 UNFIXED = "finding was not fixed", "findings were not fixed"
+ALERTS = Stage(
+    "alerts", module=f"{STEPS}.place_alerts", queue="scan", options=("alerts",), missing=NOT_PLACED, units="reports"
+)
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_files:load_identity"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
+    ALERTS,
 )
 
 READING = (
@@ -61,6 +68,7 @@ FIXING = (
 DISCUSSING = (Stage("discuss", module=f"{STEPS}.discuss_finding", queue=AGENT_QUEUE, state_if_failed="incomplete"),)
 
 register_kind(SCAN)
+register_kind(SCAN._replace(name=IMPORT, stages=(ALERTS, SCAN.stages[-1])))
 register_kind(SCAN._replace(name=RANKED, stages=(*SCANNING, READING[0], SCAN.stages[-1])))
 register_kind(
     SCAN._replace(

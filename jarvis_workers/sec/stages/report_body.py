@@ -69,7 +69,8 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
     body = build(
         work.findings,
-        scanned_files=sum(scan.files for scan in work.jobs.get("scan", ())),
+        # An import has scanned none: it counts those that others found something in.
+        scanned_files=sum(scan.files for scan in work.jobs.get("scan", work.jobs.get("alerts", ()))),
         not_checked=[*missing.not_checked, *stage_gaps(reader, blobs, work.jobs)],
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],

@@ -1,5 +1,7 @@
-"""Files of verdicts: those that a scan uses, imports, and exports."""
+"""Files that options name: verdicts that a scan uses, imports and exports, and reports of other analyzers."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -10,10 +12,13 @@ from jarvis_cli.kit.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.runs.atomic_write import write_whole
+from jarvis_workers.sec.alerts.alert import Alert, UnreadableReport
+from jarvis_workers.sec.alerts.report_forms import BYTES_MAX, read_alerts
 from jarvis_workers.sec.commands import bulk_triage
 from jarvis_workers.sec.commands.triage_context import TriageContext, operation, report_done
 from jarvis_workers.sec.run_reports.run_baselines import of_run
 from jarvis_workers.sec.runs.scan_input import Triage
+from jarvis_workers.sec.stages.place_alerts import alerts_to_bytes
 from jarvis_workers.sec.triage import records
 from jarvis_workers.sec.triage.file import read_triage, triage_text, would_lose
 from jarvis_workers.sec.triage.records import stored_judgements
@@ -28,6 +33,29 @@ def triage_of_options(named: str | None, *, nobody: bool, learned: bool) -> Tria
         raise UsageError("--triage and --no-triage cannot be combined")
     more = () if named is None else _read_file(named)
     return Triage(stored=not nobody, more=more, named=None if named is None else plain(named), learns=learned)
+
+
+def alerts_of(reports: Sequence[Path], *, quiet: bool) -> bytes:
+    """Return the findings of other analyzers; say how many there are of which. Raises UsageError."""
+    alerts: list[Alert] = []
+    for report in reports:
+        try:
+            with report.open("rb") as file:
+                found = read_alerts(file.read(BYTES_MAX + 1))
+        except OSError as error:
+            raise UsageError(f"--findings {plain(str(report))}: {error.strerror}") from None
+        except UnreadableReport as problem:
+            raise UsageError(f"--findings {plain(str(report))}: {problem}") from None
+        alerts += found.alerts
+        if not quiet:
+            typer.echo(f"jarvis: {plain(str(report))}: {_numbers(found.alerts, found.left_out)}", err=True)
+    return alerts_to_bytes(alerts)
+
+
+def _numbers(alerts: Sequence[Alert], left_out: Mapping[str, int]) -> str:
+    tools = Counter(plain(one.tool) for one in alerts)
+    says = ", ".join(f"{number:,} of {tool}" for tool, number in sorted(tools.items())) or "no findings"
+    return says + "".join(f"; {number:,} left out: {plain(reason)}" for reason, number in sorted(left_out.items()))
 
 
 def import_file(place: TriageContext, named: str) -> int:

@@ -1,0 +1,34 @@
+"""Read the JSON report of a run of jarvis, such as one of another machine."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, shortened
+
+
+def read_own(document: Mapping[str, Any]) -> AlertReport:
+    """Return the findings of a report."""
+    return AlertReport(counted([_alert(one) for one in document["issues"] if isinstance(one, dict)]), {})
+
+
+def _alert(one: Mapping[str, Any]) -> Alert:
+    steps = [step for step in one.get("path") or () if isinstance(step, dict)]
+    return Alert(
+        "jarvis",
+        shortened(str(one.get("pattern"))),
+        shortened(str(one.get("description"))),
+        str(one.get("file") or ""),
+        _number(one.get("line")),
+        _number(one.get("column")),
+        _number(one.get("cwe")),
+        str(one.get("severity") or ""),
+        shortened(one.get("evidence")),
+        title=shortened(one.get("title")),
+        steps=tuple(
+            FlowStep(str(step.get("file")), _number(step.get("line")), shortened(step.get("note"))) for step in steps
+        ),
+    )
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

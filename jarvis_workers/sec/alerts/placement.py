@@ -1,0 +1,93 @@
+"""Find the file of a tree, and the line, that an alert speaks of: reports are from other machines and revisions."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from jarvis_workers.paths import from_shown, plain, shown
+from jarvis_workers.sec.alerts.alert import Alert
+
+FILE = "file:"
+
+
+class Unplaced(NamedTuple):
+    """Why an alert has no place in the tree."""
+
+    reason: str
+
+
+class TreePaths:
+    """The files of a tree, by the ends of their paths."""
+
+    def __init__(self, paths: Iterable[bytes]) -> None:
+        self._by_name: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for path in paths:
+            parts = tuple(shown(path).split("/"))
+            self._by_name[parts[-1]].append(parts)
+
+    def find(self, name: str) -> bytes | Unplaced:
+        """Return the file that a report names: its path is an end of the name, or the name is an end of its path."""
+        parts = parts_of(name)
+        if not parts:
+            return Unplaced("it names no file")
+        fits = [
+            (_common(parts, path), path)
+            for path in self._by_name.get(parts[-1], ())
+            if _common(parts, path) in (len(parts), len(path))
+        ]
+        longest = max((length for length, _ in fits), default=0)
+        best = [path for length, path in fits if length == longest]
+        if not best:
+            return Unplaced(f"no file of the tree is {plain('/'.join(parts))}")
+        exact = [path for path in best if path == parts]
+        if len(exact or best) > 1:
+            return Unplaced(f"{len(best)} files of the tree end with {plain('/'.join(parts))}")
+        return from_shown("/".join((exact or best)[0]))
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return the parts of a path or address, also of Windows, without a drive, `.` and `..`."""
+    if name[:5].lower() == FILE:
+        name = unquote(name[5:])
+        name = "/" + name[2:].partition("/")[2] if name.startswith("//") else name
+    elif "%" in name and "/" in name:
+        name = unquote(name)
+    name = name.replace("\\", "/")
+    if name[1:2] == ":" and name[:1].isalpha():
+        name = name[2:]
+    elif name[:1] == "/" and name[2:3] == ":" and name[1:2].isalpha():
+        name = name[3:]
+    parts: list[str] = []
+    for part in name.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return tuple(parts)
+
+
+def line_of(alert: Alert, lines: Sequence[str]) -> int | Unplaced:
+    """Return the line of an alert in a file: where the code is that its report quotes, the nearest if it has moved."""
+    if not alert.line:
+        return Unplaced("it names no line")
+    code = "".join(alert.code.split())
+    if not code:
+        behind = Unplaced(f"line {alert.line} is behind the end of the file ({len(lines)} lines)")
+        return alert.line if alert.line <= len(lines) else behind
+    if alert.line <= len(lines) and code in "".join(lines[alert.line - 1].split()):
+        return alert.line
+    same = [number for number, line in enumerate(lines, 1) if "".join(line.split()) == code]
+    if not same:
+        return Unplaced(f"the code of line {alert.line} is not in the file")
+    return min(same, key=lambda number: (abs(number - alert.line), number))
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the number of equal parts at the ends of two paths."""
+    length = 0
+    for one, other in zip(reversed(first), reversed(second), strict=False):
+        if one != other:
+            break
+        length += 1
+    return length

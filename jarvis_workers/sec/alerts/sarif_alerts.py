@@ -1,0 +1,155 @@
+"""Read SARIF 2.1.0 (OASIS, 2020-03-27) of any analyzer: CodeQL, Semgrep, clang, Snyk, Coverity, GitHub's exports.
+
+Parts of a wrong type count as missing. Results that say that nothing is wrong, or that a later version no longer has,
+are counted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, UnreadableReport, counted, cwe_in, shortened
+
+VERSION = "2.1"
+NO_FAILURE = {"pass": "passed", "notApplicable": "not applicable", "informational": "only information"}
+STEPS_MAX = 100
+PLACEHOLDER = re.compile(r"\{(\d{1,3})\}")
+# A link in a message: [text](target).
+LINK = re.compile(r"\[((?:[^\]\\]|\\.){0,400})\]\([^()\s]{1,400}\)")
+
+
+def read_sarif(document: Mapping[str, Any]) -> AlertReport:
+    """Return the alerts of all runs. Raises UnreadableReport."""
+    version = document.get("version")
+    if not isinstance(version, str) or not version.startswith(VERSION):
+        raise UnreadableReport(
+            f"SARIF {version} is not supported: convert it to 2.1.0 (npx @microsoft/sarif-multitool)"
+        )
+    left_out: Counter[str] = Counter()
+    alerts = [alert for run in _items(document, "runs") for alert in _SarifRun(run).alerts(left_out)]
+    return AlertReport(counted(alerts), dict(left_out))
+
+
+def _items(of: Any, name: str) -> list[Mapping[str, Any]]:
+    value = of.get(name) if isinstance(of, Mapping) else None
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _part(of: Any, *names: str) -> Any:
+    """Return the value behind names, an empty object if there is none."""
+    for name in names:
+        of = of.get(name) if isinstance(of, Mapping) else None
+    return {} if of is None else of
+
+
+def _text(of: Any, *names: str) -> str:
+    value = _part(of, *names)
+    return value if isinstance(value, str) else ""
+
+
+def _number(of: Any, name: str, least: int = 0) -> int:
+    value = _part(of, name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else least
+
+
+class _SarifRun:
+    """One run of an analyzer, with what its results refer to."""
+
+    def __init__(self, run: Mapping[str, Any]) -> None:
+        self._run = run
+        self._tool = _text(run, "tool", "driver", "name") or "unknown"
+        components = [_part(run, "tool", "driver"), *_items(_part(run, "tool"), "extensions")]
+        self._rules = [_items(component, "rules") for component in components]
+        self._by_id = {_text(rule, "id"): rule for rules in reversed(self._rules) for rule in rules}
+        self._artifacts = _items(run, "artifacts")
+        self._bases = _part(run, "originalUriBaseIds")
+
+    def alerts(self, left_out: Counter[str]) -> Iterator[Alert]:
+        for result in _items(self._run, "results"):
+            kind, state = _text(result, "kind"), _text(result, "baselineState")
+            reason = NO_FAILURE.get(kind) or ("gone since its baseline" if state == "absent" else None)
+            if reason:
+                left_out[reason] += 1
+            else:
+                yield self._alert(result)
+
+    def _alert(self, result: Mapping[str, Any]) -> Alert:
+        rule = self._rule(result)
+        name = _text(result, "ruleId") or _text(result, "rule", "id") or _text(rule, "id") or "unknown"
+        place = _part(next(iter(_items(result, "locations")), {}), "physicalLocation")
+        region = _part(place, "region")
+        properties = _part(rule, "properties")
+        taxa = [_text(one, "id") for one in _items(result, "taxa")]
+        related = [
+            f"CWE-{_text(one, 'target', 'id').removeprefix('CWE-')}"
+            for one in _items(rule, "relationships")
+            if "cwe" in _text(one, "target", "toolComponent", "name").lower()
+        ]
+        return Alert(
+            self._tool,
+            shortened(name),
+            shortened(self._message(result, rule)),
+            self._path(_part(place, "artifactLocation")),
+            _number(region, "startLine"),
+            _number(region, "startColumn"),
+            cwe_in(
+                _part(properties, "tags"),
+                _part(properties, "cwe"),
+                related,
+                [one if "-" in one else f"CWE-{one}" for one in taxa],
+                _part(result, "properties", "cwe"),
+                _text(rule, "helpUri"),
+                name,
+            ),
+            _text(result, "level") or _text(rule, "defaultConfiguration", "level") or "warning",
+            _text(region, "snippet", "text").strip("\r\n").partition("\n")[0].strip(),
+            shortened(_text(rule, "shortDescription", "text") or _text(rule, "fullDescription", "text")),
+            _suppressed(result),
+            tuple(self._steps(result)),
+        )
+
+    def _rule(self, result: Mapping[str, Any]) -> Mapping[str, Any]:
+        component = _part(result, "rule", "toolComponent", "index")
+        rules = self._rules[0]
+        if isinstance(component, int) and 0 <= component < len(self._rules) - 1:
+            rules = self._rules[component + 1]
+        for number in (_part(result, "rule", "index"), _part(result, "ruleIndex")):
+            if isinstance(number, int) and 0 <= number < len(rules):
+                return rules[number]
+        named: Mapping[str, Any] = self._by_id.get(_text(result, "ruleId") or _text(result, "rule", "id"), {})
+        return named
+
+    def _message(self, result: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+        message = _part(result, "message")
+        text = _text(message, "text") or _text(rule, "messageStrings", _text(message, "id"), "text")
+        given = _part(message, "arguments")
+        values = [one if isinstance(one, str) else "" for one in given] if isinstance(given, list) else []
+        text = PLACEHOLDER.sub(lambda one: values[int(one[1])] if int(one[1]) < len(values) else one[0], text)
+        return LINK.sub(r"\1", text)
+
+    def _path(self, location: Any) -> str:
+        """Return the address of a file as the report gives it, or by the index of an artifact; with its base."""
+        uri, base = _text(location, "uri"), _text(location, "uriBaseId")
+        number = _part(location, "index")
+        if not uri and isinstance(number, int) and 0 <= number < len(self._artifacts):
+            named = _part(self._artifacts[number], "location")
+            uri, base = _text(named, "uri"), _text(named, "uriBaseId")
+        above = _text(self._bases, base, "uri")
+        return f"{above.rstrip('/')}/{uri}" if above and uri and ":" not in uri and uri[0] != "/" else uri
+
+    def _steps(self, result: Mapping[str, Any]) -> Iterator[FlowStep]:
+        flows = [thread for flow in _items(result, "codeFlows") for thread in _items(flow, "threadFlows")]
+        for one in _items(next(iter(flows), {}), "locations")[:STEPS_MAX]:
+            place = _part(one, "location", "physicalLocation")
+            line = _number(_part(place, "region"), "startLine")
+            if line:
+                text = LINK.sub(r"\1", _text(one, "location", "message", "text"))
+                yield FlowStep(self._path(_part(place, "artifactLocation")), line, shortened(text))
+
+
+def _suppressed(result: Mapping[str, Any]) -> str | None:
+    for one in _items(result, "suppressions"):
+        if _text(one, "status") != "rejected":
+            return shortened(_text(one, "justification")) or f"suppressed ({_text(one, 'kind') or 'in the report'})"
+    return None

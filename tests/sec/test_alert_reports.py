@@ -1,0 +1,250 @@
+"""Reports of other analyzers as alerts, and the lines of a tree that they speak of."""
+
+import codecs
+import json
+import time
+from typing import Any
+
+import pytest
+
+from jarvis_workers.sec.alerts.alert import Alert, FlowStep, UnreadableReport
+from jarvis_workers.sec.alerts.candidate_text import description_of, pattern_of
+from jarvis_workers.sec.alerts.placement import TreePaths, Unplaced, line_of, parts_of
+from jarvis_workers.sec.alerts.report_forms import BYTES_MAX, read_alerts
+
+HERE: dict[str, Any] = {
+    "physicalLocation": {"artifactLocation": {"uri": "src/a.c"}, "region": {"startLine": 3, "startColumn": 5}}
+}
+RULE: dict[str, Any] = {
+    "id": "cpp/overflow",
+    "shortDescription": {"text": "Overflow"},
+    "properties": {"tags": ["security", "external/cwe/cwe-120"]},
+    "defaultConfiguration": {"level": "error"},
+    "messageStrings": {"far": {"text": "{0} is {1} too far"}},
+}
+
+
+def sarif(*results: dict[str, Any], version: str = "2.1.0", **run: Any) -> bytes:
+    driver = {"name": "CodeQL", "rules": [RULE]}
+    runs = [{"tool": {"driver": driver}, "results": results, **run}]
+    return json.dumps({"version": version, "runs": runs}).encode()
+
+
+def result(**more: Any) -> dict[str, Any]:
+    return {"ruleId": "cpp/overflow", "message": {"text": "too far"}, "locations": [HERE], **more}
+
+
+def only(content: bytes) -> Alert:
+    (alert,) = read_alerts(content).alerts
+    return alert
+
+
+def test_a_result_of_sarif_has_the_texts_and_weakness_of_its_rule() -> None:
+    assert only(sarif(result())) == Alert(
+        "CodeQL", "cpp/overflow", "too far", "src/a.c", 3, 5, 120, "error", title="Overflow"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "run", "expected"),
+    [
+        ({"ruleId": "x", "ruleIndex": 0}, {}, {"rule": "x", "cwe": 120}),
+        ({"message": {"id": "far", "arguments": ["p", "4"]}}, {}, {"text": "p is 4 too far"}),
+        ({"message": {"text": "see [the call](1) of [f](file:///x)"}}, {}, {"text": "see the call of f"}),
+        ({"level": "note"}, {}, {"level": "note"}),
+        ({"taxa": [{"id": "787"}], "ruleId": "other"}, {}, {"cwe": 787}),
+        ({"suppressions": [{"kind": "inSource"}]}, {}, {"suppressed": "suppressed (inSource)"}),
+        ({"suppressions": [{"kind": "external", "justification": "a test"}]}, {}, {"suppressed": "a test"}),
+        ({"suppressions": [{"kind": "external", "status": "rejected"}]}, {}, {"suppressed": None}),
+        (
+            {"locations": [{"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 8}}}]},
+            {"artifacts": [{}, {"location": {"uri": "lib/b.c", "uriBaseId": "ROOT"}}],
+             "originalUriBaseIds": {"ROOT": {"uri": "file:///home/me/project/"}}},
+            {"file": "file:///home/me/project/lib/b.c", "line": 8},
+        ),
+        ({"locations": []}, {}, {"file": "", "line": 0}),
+        ({"locations": "none"}, {}, {"file": "", "line": 0}),
+        ({"rule": {"id": "ext", "index": 0, "toolComponent": {"index": 0}}, "ruleId": None}, {}, {"rule": "ext"}),
+    ],
+)  # fmt: skip
+def test_what_a_result_refers_to_is_found(more: dict[str, Any], run: dict[str, Any], expected: dict[str, Any]) -> None:
+    alert = only(sarif(result(**more), **run))._asdict()
+    assert {name: alert[name] for name in expected} == expected
+
+
+def test_the_steps_of_a_flow_are_kept() -> None:
+    place = {"location": {"physicalLocation": HERE["physicalLocation"], "message": {"text": "source"}}}
+    flow = [{"threadFlows": [{"locations": [place, {}, place]}]}]
+    step = FlowStep("src/a.c", 3, "source")
+    assert only(sarif(result(codeFlows=flow))).steps == (step, step)
+
+
+def test_results_that_are_no_failures_are_counted() -> None:
+    report = read_alerts(sarif(result(kind="pass"), result(baselineState="absent"), result(kind="open")))
+    assert len(report.alerts) == 1
+    assert report.left_out == {"passed": 1, "gone since its baseline": 1}
+
+
+def test_equal_results_are_one_with_their_number() -> None:
+    alert = only(sarif(*[result()] * 10))
+    assert alert.times == 10
+    assert description_of(alert) == "CodeQL (error): too far, reported 10 times"
+
+
+def test_a_report_may_begin_with_a_mark_of_its_encoding() -> None:
+    assert only(codecs.BOM_UTF8 + sarif(result())).line == 3
+    assert only(codecs.BOM_UTF16_LE + sarif(result()).decode().encode("utf-16-le")).line == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "it is empty"),
+        (b" \n", "it is empty"),
+        (b"hello", "it is none of SARIF"),
+        (b"{}", "it is none of SARIF"),
+        (b"[1]", "it is none of SARIF"),
+        (b'{"runs": ', "the JSON is damaged"),
+        (b"[" * 200_000, "the JSON is damaged"),
+        (sarif(version="2.0.0"), "SARIF 2.0.0 is not supported"),
+        (b"<results><errors>", "the XML is damaged"),
+        (b'<!DOCTYPE r [<!ENTITY a "b">]><results>&a;</results>', "the XML declares entities"),
+    ],
+)
+def test_what_is_no_report_is_refused_with_the_reason(content: bytes, says: str) -> None:
+    with pytest.raises(UnreadableReport, match=says):
+        read_alerts(content)
+
+
+def test_a_report_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jarvis_workers.sec.alerts.report_forms.BYTES_MAX", 10)
+    assert BYTES_MAX > 100_000_000
+    with pytest.raises(UnreadableReport, match="more than"):
+        read_alerts(sarif(result()))
+
+
+def test_a_hundred_thousand_results_take_seconds() -> None:
+    many = [result(message={"text": f"number {number}"}) for number in range(100_000)]
+    content, began = sarif(*many), time.process_time()
+    assert len(read_alerts(content).alerts) == 100_000
+    assert time.process_time() - began < 60
+
+
+LOG = b"""src/a.c: In function 'f':
+src/a.c:6:5: warning: double-'free' of 'p' [CWE-415] [-Wanalyzer-double-free]
+    6 |     free(p);
+      |     ^~~~~~~
+src/a.c:5:5: note: first 'free' here
+/home/me/b.cpp:9:3: error: call of \x1b[1mstrcpy\x1b[0m is insecure [clang-analyzer-security.insecureAPI.strcpy,-warnings-as-errors]
+        strcpy(a, b);
+        ^
+src/a.c:8:1: warning: unused variable
+src/a.c:8:1: warn"""  # noqa: E501
+
+
+def test_a_log_has_warnings_with_rules_and_their_notes() -> None:
+    report = read_alerts(LOG)
+    first, second = report.alerts
+    assert first == Alert(
+        "gcc", "analyzer-double-free", "double-'free' of 'p'", "src/a.c", 6, 5, 415, "warning", "free(p);",
+        steps=(FlowStep("src/a.c", 5, "first 'free' here"),),
+    )  # fmt: skip
+    assert (second.tool, second.rule) == ("clang-tidy", "clang-analyzer-security.insecureAPI.strcpy")
+    assert (second.file, second.code) == ("/home/me/b.cpp", "strcpy(a, b);")
+    assert report.left_out == {"without a rule": 1}
+
+
+CPPCHECK = b"""<?xml version="1.0"?><results version="2"><cppcheck version="2.10"/><errors>
+<error id="nullPointer" severity="error" msg="Null pointer: p" verbose="Null pointer dereference: p" cwe="476">
+  <location file="src\\a.c" line="7" column="3" info="used"/><location file="src/a.c" line="4" info="assigned"/></error>
+<error id="missingInclude" severity="information" msg="x"/>
+<error id="odd" severity="style" msg="y" cwe="x"><location file="src/a.c" line="99999999999999"/></error>
+</errors></results>"""
+
+
+def test_cppcheck_gives_the_place_first() -> None:
+    report = read_alerts(CPPCHECK)
+    first, second = report.alerts
+    assert first[:8] == ("cppcheck", "nullPointer", "Null pointer dereference: p", "src\\a.c", 7, 3, 476, "error")
+    assert [step.text for step in first.steps] == ["assigned", "used"]
+    assert (second.line, second.cwe) == (0, 0)
+    assert report.left_out == {"about the run of cppcheck": 1}
+
+
+def test_gitlab_and_own_reports_are_read() -> None:
+    row = {"name": "Overflow", "severity": "High", "location": {"file": "a.c", "start_line": 4},
+           "identifiers": [{"type": "semgrep_id", "value": "c.overflow"}, {"type": "cwe", "value": "120"}],
+           "scanner": {"name": "Semgrep"}}  # fmt: skip
+    gitlab = json.dumps({"version": "15.0.0", "vulnerabilities": [row]}).encode()
+    assert only(gitlab)[:8] == ("Semgrep", "c.overflow", "Overflow", "a.c", 4, 0, 120, "high")
+    issue = {"pattern": "unsafe_api", "file": "a.c", "line": 2, "cwe": 120, "description": "d", "severity": "high"}
+    own = only(json.dumps({"issues": [issue, 5]}).encode())
+    assert own[:8] == ("jarvis", "unsafe_api", "d", "a.c", 2, 0, 120, "high")
+
+
+@pytest.mark.parametrize(
+    ("tool", "rule", "pattern"),
+    [
+        ("CodeQL", "cpp/overflow", "codeql:cpp/overflow"),
+        ("Snyk Code", "c/\x1b[31mRed<b>", "snyk_code:c/_31mRed_b"),
+        ("", "\n", "unknown:unknown"),
+    ],
+)
+def test_the_id_of_a_rule_has_plain_characters(tool: str, rule: str, pattern: str) -> None:
+    assert pattern_of(Alert(tool, rule, "", "a.c")) == pattern
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("src/a.c", ("src", "a.c")),
+        ("./src/../src//a.c", ("src", "a.c")),
+        ("file:///home/me/my%20project/src/a.c", ("home", "me", "my project", "src", "a.c")),
+        ("file://host/share/a.c", ("share", "a.c")),
+        ("file:///C:/work/a.c", ("work", "a.c")),
+        ("C:\\work\\src\\a.c", ("work", "src", "a.c")),
+        ("src/my%20file.c", ("src", "my file.c")),
+        ("../../etc/passwd", ("etc", "passwd")),
+        ("100%.c", ("100%.c",)),
+        ("", ()),
+    ],
+)
+def test_paths_of_other_machines_have_parts(name: str, parts: tuple[str, ...]) -> None:
+    assert parts_of(name) == parts
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("src/a.c", b"src/a.c"),
+        ("/home/me/project/src/a.c", b"src/a.c"),
+        ("a.c", Unplaced("2 files of the tree end with a.c")),
+        ("b.c", b"lib/b.c"),
+        ("other/b.c", Unplaced("no file of the tree is other/b.c")),
+        ("main.c", b"main.c"),
+        ("deep/main.c", b"main.c"),
+        ("c.c", Unplaced("no file of the tree is c.c")),
+        ("", Unplaced("it names no file")),
+        ("../lib/a.c", b"lib/a.c"),
+    ],
+)
+def test_the_longest_common_end_decides(name: str, found: bytes | Unplaced) -> None:
+    assert TreePaths([b"src/a.c", b"lib/a.c", b"lib/b.c", b"main.c"]).find(name) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "found"),
+    [
+        (2, "", 2),
+        (2, "free( p );", 2),
+        (3, "free(p);", 2),
+        (1, "free(q);", 4),
+        (9, "free(q);", 4),
+        (2, "free(x);", Unplaced("the code of line 2 is not in the file")),
+        (5, "", Unplaced("line 5 is behind the end of the file (4 lines)")),
+        (0, "free(p);", Unplaced("it names no line")),
+    ],
+)
+def test_the_line_is_where_its_code_is(line: int, code: str, found: int | Unplaced) -> None:
+    alert = Alert("t", "r", "", "a.c", line, code=code)
+    assert line_of(alert, ["{", "  free(p);", "  free(x2);", "  free(q);"]) == found
