@@ -4,7 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 # A weakness, in a tag, taxon, title or address: external/cwe/cwe-120, CWE-78: ..., cwe=476.
-CWE = re.compile(r"\bcwe[-_/ =:]{0,3}0{0,3}(\d{1,4})(?!\d)", re.IGNORECASE)
+CWE = re.compile(r"\bcwe(?:[-_/ =:]{0,3}|\.mitre\.org/data/definitions/)0{0,3}(\d{1,4})(?!\d)", re.IGNORECASE)
 TEXT_MAX = 1_000
 
 

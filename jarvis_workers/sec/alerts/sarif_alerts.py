@@ -32,14 +32,14 @@ def read_sarif(document: Mapping[str, Any]) -> AlertReport:
 
 
 def _items(of: Any, name: str) -> list[Mapping[str, Any]]:
-    value = of.get(name) if isinstance(of, Mapping) else None
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    value = of.get(name) if isinstance(of, dict) else None
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _part(of: Any, *names: str) -> Any:
     """Return the value behind names, an empty object if there is none."""
     for name in names:
-        of = of.get(name) if isinstance(of, Mapping) else None
+        of = of.get(name) if isinstance(of, dict) else None
     return {} if of is None else of
 
 
