@@ -107,6 +107,17 @@ def test_equal_results_are_one_with_their_number() -> None:
     assert description_of(alert) == "CodeQL (error): too far, reported 10 times"
 
 
+def test_numbers_and_texts_of_any_size_are_bounded() -> None:
+    huge = {
+        "physicalLocation": {"artifactLocation": {"uri": "a.c"}, "region": {"startLine": 10**30, "startColumn": -4}}
+    }
+    alert = only(sarif(result(locations=[huge], message={"text": "[" * 1_000_000}, level="x" * 5_000)))
+    assert (alert.line, alert.column) == (0, 0)
+    assert max(len(alert.text), len(alert.level)) <= 1_000
+    wide = only(sarif(result(message={"text": "{0}" * 100_000, "arguments": ["y" * 100_000]})))
+    assert len(wide.text) == 1_000
+
+
 def test_a_report_may_begin_with_a_mark_of_its_encoding() -> None:
     assert only(codecs.BOM_UTF8 + sarif(result())).line == 3
     assert only(codecs.BOM_UTF16_LE + sarif(result()).decode().encode("utf-16-le")).line == 3

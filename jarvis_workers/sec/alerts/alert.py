@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 # A weakness, in a tag, taxon, title or address: external/cwe/cwe-120, CWE-78: ..., cwe=476.
 CWE = re.compile(r"\bcwe(?:[-_/ =:]{0,3}|\.mitre\.org/data/definitions/)0{0,3}(\d{1,4})(?!\d)", re.IGNORECASE)
-TEXT_MAX = 1_000
+TEXT_MAX, NUMBER_MAX = 1_000, 1_000_000_000
 
 
 class FlowStep(NamedTuple):
@@ -62,6 +62,11 @@ def cwe_in(*values: Any) -> int:
         if number:
             return number
     return 0
+
+
+def natural(value: Any) -> int:
+    """Return a number of a report, such as a line; 0 for what is none, or beyond all files."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < NUMBER_MAX else 0
 
 
 def shortened(text: Any) -> str:

@@ -56,13 +56,13 @@ class _ErrorReader:
         self.alerts.append(
             Alert(
                 "cppcheck",
-                error.get("id", "unknown"),
+                shortened(error.get("id")) or "unknown",
                 text,
                 place.file,
                 place.line,
                 self._column,
                 _number(error.get("cwe")),
-                error.get("severity", ""),
+                shortened(error.get("severity")),
                 title=shortened(error.get("msg")),
                 # cppcheck gives the place first, then what has led there, the last first.
                 steps=tuple(reversed(self._places)) if len(self._places) > 1 else (),

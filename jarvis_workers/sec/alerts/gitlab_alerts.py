@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.alerts.alert import Alert, AlertReport, counted, cwe_in, shortened
+from jarvis_workers.sec.alerts.alert import Alert, AlertReport, counted, cwe_in, natural, shortened
 
 
 def read_gitlab(document: Mapping[str, Any]) -> AlertReport:
@@ -19,16 +19,15 @@ def _alert(one: Mapping[str, Any], document: Mapping[str, Any]) -> Alert:
     own = next((row for row in identifiers if str(row.get("type")).lower() not in ("cwe", "owasp")), {})
     cwe = next((cwe_in(f"CWE-{row.get('value')}") for row in identifiers if str(row.get("type")).lower() == "cwe"), 0)
     scanner = _mapping(one.get("scanner")) or _mapping(_mapping(document.get("scan")).get("scanner"))
-    line = place.get("start_line")
     text = str(one.get("description") or one.get("message") or one.get("name") or "")
     return Alert(
         shortened(str(scanner.get("name") or scanner.get("id") or "unknown")),
         shortened(str(own.get("value") or own.get("name") or "unknown")),
         shortened(text),
         str(place.get("file") or ""),
-        line if isinstance(line, int) and line > 0 else 0,
+        natural(place.get("start_line")),
         cwe=cwe,
-        level=str(one.get("severity") or "").lower(),
+        level=shortened(str(one.get("severity") or "").lower()),
         title=shortened(str(one.get("name") or "")),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, shortened
+from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, natural, shortened
 
 
 def read_own(document: Mapping[str, Any]) -> AlertReport:
@@ -18,17 +18,13 @@ def _alert(one: Mapping[str, Any]) -> Alert:
         shortened(str(one.get("pattern"))),
         shortened(str(one.get("description"))),
         str(one.get("file") or ""),
-        _number(one.get("line")),
-        _number(one.get("column")),
-        _number(one.get("cwe")),
-        str(one.get("severity") or ""),
+        natural(one.get("line")),
+        natural(one.get("column")),
+        natural(one.get("cwe")),
+        shortened(str(one.get("severity") or "")),
         shortened(one.get("evidence")),
         title=shortened(one.get("title")),
         steps=tuple(
-            FlowStep(str(step.get("file")), _number(step.get("line")), shortened(step.get("note"))) for step in steps
+            FlowStep(str(step.get("file")), natural(step.get("line")), shortened(step.get("note"))) for step in steps
         ),
     )
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -9,11 +9,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, UnreadableReport, counted, cwe_in, shortened
+from jarvis_workers.sec.alerts.alert import (
+    Alert,
+    AlertReport,
+    FlowStep,
+    UnreadableReport,
+    counted,
+    cwe_in,
+    natural,
+    shortened,
+)
 
 VERSION = "2.1"
 NO_FAILURE = {"pass": "passed", "notApplicable": "not applicable", "informational": "only information"}
-STEPS_MAX = 100
+# Of a message, more than is kept: links in it are shortened.
+STEPS_MAX, READ_MAX = 100, 4_000
 PLACEHOLDER = re.compile(r"\{(\d{1,3})\}")
 # A link in a message: [text](target).
 LINK = re.compile(r"\[((?:[^\]\\]|\\.){0,400})\]\([^()\s]{1,400}\)")
@@ -48,17 +58,12 @@ def _text(of: Any, *names: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _number(of: Any, name: str, least: int = 0) -> int:
-    value = _part(of, name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else least
-
-
 class _SarifRun:
     """One run of an analyzer, with what its results refer to."""
 
     def __init__(self, run: Mapping[str, Any]) -> None:
         self._run = run
-        self._tool = _text(run, "tool", "driver", "name") or "unknown"
+        self._tool = shortened(_text(run, "tool", "driver", "name")) or "unknown"
         components = [_part(run, "tool", "driver"), *_items(_part(run, "tool"), "extensions")]
         self._rules = [_items(component, "rules") for component in components]
         self._by_id = {_text(rule, "id"): rule for rules in reversed(self._rules) for rule in rules}
@@ -91,8 +96,8 @@ class _SarifRun:
             shortened(name),
             shortened(self._message(result, rule)),
             self._path(_part(place, "artifactLocation")),
-            _number(region, "startLine"),
-            _number(region, "startColumn"),
+            natural(_part(region, "startLine")),
+            natural(_part(region, "startColumn")),
             cwe_in(
                 _part(properties, "tags"),
                 _part(properties, "cwe"),
@@ -102,7 +107,7 @@ class _SarifRun:
                 _text(rule, "helpUri"),
                 name,
             ),
-            _text(result, "level") or _text(rule, "defaultConfiguration", "level") or "warning",
+            shortened(_text(result, "level") or _text(rule, "defaultConfiguration", "level") or "warning"),
             _text(region, "snippet", "text").strip("\r\n").partition("\n")[0].strip(),
             shortened(_text(rule, "shortDescription", "text") or _text(rule, "fullDescription", "text")),
             _suppressed(result),
@@ -124,9 +129,11 @@ class _SarifRun:
         message = _part(result, "message")
         text = _text(message, "text") or _text(rule, "messageStrings", _text(message, "id"), "text")
         given = _part(message, "arguments")
-        values = [one if isinstance(one, str) else "" for one in given] if isinstance(given, list) else []
-        text = PLACEHOLDER.sub(lambda one: values[int(one[1])] if int(one[1]) < len(values) else one[0], text)
-        return LINK.sub(r"\1", text)
+        values = [shortened(one) for one in given] if isinstance(given, list) else []
+        text = PLACEHOLDER.sub(
+            lambda one: values[int(one[1])] if int(one[1]) < len(values) else one[0], text[:READ_MAX]
+        )
+        return LINK.sub(r"\1", text[:READ_MAX])
 
     def _path(self, location: Any) -> str:
         """Return the address of a file as the report gives it, or by the index of an artifact; with its base."""
@@ -142,9 +149,9 @@ class _SarifRun:
         flows = [thread for flow in _items(result, "codeFlows") for thread in _items(flow, "threadFlows")]
         for one in _items(next(iter(flows), {}), "locations")[:STEPS_MAX]:
             place = _part(one, "location", "physicalLocation")
-            line = _number(_part(place, "region"), "startLine")
+            line = natural(_part(place, "region", "startLine"))
             if line:
-                text = LINK.sub(r"\1", _text(one, "location", "message", "text"))
+                text = LINK.sub(r"\1", _text(one, "location", "message", "text")[:READ_MAX])
                 yield FlowStep(self._path(_part(place, "artifactLocation")), line, shortened(text))
 
 
