@@ -29,7 +29,8 @@ class Issue(NamedTuple):
     directory.  Findings with the same `root_cause` are one defect; older reports have none.  `path` is the trace that
     leads to it, which the `candidate` does not repeat.  `judged` is the triage state of a finding that still
     counts; `test_code` means that its file is not part of the program.  `proof` is what came of attempts to prove it,
-    None if none was planned; `also_reported` is what models said of the same defect.  A verdict that confirms and rates
+    None if none was planned; `also_reported` is what models said of the same defect, `witnesses` what other analyzers
+    said.  A verdict that confirms and rates
     a finding determines its severity and score; it answers the question `verification` of a `cluster`, which is
     numbered from 1, None during the run.
     """
@@ -48,6 +49,7 @@ class Issue(NamedTuple):
     test_code: bool = False
     proof: Proof | None = None
     also_reported: tuple[str, ...] = ()
+    witnesses: tuple[str, ...] = ()
     verdict: Verdict | None = None
     verification: str = ""
     cluster: int | None = None

@@ -28,7 +28,7 @@ _PLACE, _OWN = (itemgetter(*map(BASE.index, names)) for names in (PLACE, OWN))
 BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[Issue._fields.index("path") :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
-ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT}
+ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", "witnesses", *VERDICT}
 REMARKS = ("unused_suppressions", "suppressions_without_reason")
 # Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
@@ -63,7 +63,8 @@ def issue_to_json(issue: Issue) -> Row:
         row["suppression"] = issue.suppression._asdict()
     if issue.judged is not None:
         row["judged"] = issue.judged
-    optional = {"test_code": issue.test_code, "also_reported": list(issue.also_reported)}
+    texts = {"also_reported": list(issue.also_reported), "witnesses": list(issue.witnesses)}
+    optional = {"test_code": issue.test_code, **texts}
     row |= {name: value for name, value in optional.items() if value}
     if issue.proof:
         row["proof"] = proof_to_json(issue.proof)
@@ -125,8 +126,9 @@ def _issue(row: Mapping[str, Any]) -> Issue:
         fields["suppression"] = IssueSuppression(suppression["kind"], suppression.get("justification"))
     if "proof" in row:
         fields["proof"] = _proof(row["proof"])
-    if "also_reported" in row:
-        fields["also_reported"] = tuple(row["also_reported"])
+    for name in ("also_reported", "witnesses"):
+        if name in row:
+            fields[name] = tuple(row[name])
     if unknown := row.keys() - ISSUE_FIELDS:
         fields["extra"] = {name: row[name] for name in row if name in unknown}
     return Issue(**fields)

@@ -10,7 +10,7 @@ from tests.support.judging import judge
 from tests.support.settings_files import write_settings
 
 LOG = """\
-/build/tree/a.c:1:5: warning: 'strcpy' may overflow [CWE-787] [-Wanalyzer-out-of-bounds]
+/build/tree/a.c:1:5: warning: 'strcpy' may overflow [CWE-190] [-Wanalyzer-out-of-bounds]
 gone.c:7:1: warning: 'p' is NULL [-Wanalyzer-null-dereference]
 gone.c:8:1: warning: 'q' is NULL [-Wanalyzer-null-dereference]
 a.c:900:1: warning: 'p' is NULL [-Wanalyzer-null-dereference]
@@ -31,7 +31,7 @@ def test_findings_of_others_are_reported_beside_those_of_rules(jarvis, tree, tmp
     assert done.code == 0
     assert "1 of gcc" in done.err
     issue = found["gcc:analyzer-out-of-bounds"]
-    assert (issue["file"], issue["line"], issue["cwe"]) == ("a.c", 1, 787)
+    assert (issue["file"], issue["line"], issue["cwe"]) == ("a.c", 1, 190)
     assert issue["description"] == "gcc (warning): 'strcpy' may overflow"
     assert issue["path"][-1]["note"] == "'strcpy' may overflow"
     assert "unsafe_api" in found
@@ -47,6 +47,32 @@ def test_what_has_no_place_is_named_and_the_run_is_incomplete(jarvis, tree, tmp_
         ("gone.c", "2 alerts of gcc not placed: no file of the tree is gone.c"),
         ("a.c", "1 alert of gcc not placed: line 900 is behind the end of the file (1 lines)"),
     }
+
+
+def test_one_defect_of_several_analyzers_is_one_finding_with_witnesses(jarvis, tmp_path) -> None:
+    code = "#include <stdlib.h>\nint f(char *p)\n{\n    free(p);\n    free(p);\n    return 0;\n}\n"
+    tree = jarvis.tree("twice", {"a.c": code})
+    (tmp_path / "gcc.log").write_text(
+        "a.c:5:5: warning: double-free of p [CWE-415] [-Wanalyzer-double-free]\n"
+        "a.c:5:5: warning: odd [-Wodd]\n"
+        "a.c:6:5: warning: NULL [CWE-476] [-Wanalyzer-null-dereference]\n"
+    )
+    (tmp_path / "cppcheck.xml").write_text(
+        '<results version="2"><errors><error id="doubleFree" severity="error" msg="freed twice" cwe="415">'
+        '<location file="a.c" line="5"/></error><error id="nullPointer" severity="error" msg="none" cwe="476">'
+        '<location file="a.c" line="6"/></error></errors></results>'
+    )
+    reports = ("--findings", str(tmp_path / "gcc.log"), "--findings", str(tmp_path / "cppcheck.xml"))
+    issues = json.loads(jarvis("sec", "fast", str(tree), *reports, "--json").out)["issues"]
+
+    assert {issue["pattern"]: issue.get("witnesses") for issue in issues} == {
+        "flow_double_free": ["cppcheck (error): freed twice", "gcc (warning): double-free of p"],
+        "cppcheck:nullPointer": ["gcc (warning): NULL"],
+        "gcc:odd": None,
+    }
+    for form in ("text", "markdown", "html", "sarif"):
+        shown = jarvis("sec", "fast", str(tree), *reports, "--format", form, "-v").out
+        assert "cppcheck (error): freed twice" in shown.replace("\\", "").replace("&#40;", "(")
 
 
 def test_an_import_has_the_findings_of_others_alone(jarvis, tree, tmp_path) -> None:

@@ -65,8 +65,12 @@ def test_lines_above_move_the_findings_down_and_change_nothing_else(program: Pro
     assert tell((moved + text).encode()) == [_lower(hit, down) for hit in tell(text.encode())]
 
 
+def _moved_down(note: str, down: int) -> str:
+    return re.sub(r"\bline (\d+)", lambda match: f"line {int(match[1]) + down}", note)
+
+
 def _lower(hit: FlowHit, down: int) -> FlowHit:
-    steps = tuple((file, line + down, note) for file, line, note in hit.steps)
+    steps = tuple((file, line + down, _moved_down(note, down)) for file, line, note in hit.steps)
     return hit._replace(line=hit.line + down, steps=steps)
 
 

@@ -70,7 +70,7 @@ def report_schema() -> Part:
 
 
 def _issue() -> Part:
-    names = [*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", *VERDICT]
+    names = [*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", "witnesses", *VERDICT]
     of_verdict = get_type_hints(Verdict)
     hints = get_type_hints(Candidate) | get_type_hints(Issue) | {"proof": Proof}
     hints |= {name: of_verdict[field] for name, field in REPORTED.items()}

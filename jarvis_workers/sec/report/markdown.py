@@ -299,7 +299,8 @@ def _finding(issue: Issue, usual: Text, say: Words) -> str:
         score=f"{issue.score:.2f}",
     )
     other = [] if _text(issue) == usual else [explained(_text(issue), say, "  ")]
-    return "\n".join([line, *other, *steps(issue, say, "  ")])
+    also = [f"  - {say('Also reported: {text}', text=prose(text))}" for text in issue.witnesses]
+    return "\n".join([line, *other, *also, *steps(issue, say, "  ")])
 
 
 def _left_out(summary: Summary, say: Words) -> Iterator[str]:

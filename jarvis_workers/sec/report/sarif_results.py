@@ -45,7 +45,7 @@ FACTS = ("id", "gid", "category", "confidence", "score", "status")
 # Other findings with the same root cause that a result names.
 PLACES_MAX = 10
 # Optional properties around those of the verdict.
-BEFORE_VERDICT, AFTER_VERDICT = ("root_cause", "also_reported"), ("verification", "cluster", "judged")
+BEFORE_VERDICT, AFTER_VERDICT = ("root_cause", "also_reported", "witnesses"), ("verification", "cluster", "judged")
 TEXT_MAX = 2_000
 # A file name that cannot end a link or start a placeholder.
 LABEL = re.compile(r"[\w.+-]{1,100}", re.ASCII)

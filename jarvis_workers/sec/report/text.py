@@ -124,7 +124,7 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
             if not options.concise:
                 yield _code(issue.candidate.evidence, options)
                 yield from _proof(issue, body.patches, options, say)
-                yield from _places(others, options, say)
+                yield from _places(issue, others, options, say)
     if not options.concise:
         if listed:
             yield ()
@@ -215,8 +215,10 @@ def _proof(issue: Issue, patches: Mapping[str, ReportPatch], options: TextOption
         yield _code(f"{say('Patch:')} {patch_summary(patch, say)}", options)
 
 
-def _places(others: Sequence[Issue], options: TextOptions, say: Words) -> Iterator[Line]:
-    """Yield the other places of a root cause."""
+def _places(issue: Issue, others: Sequence[Issue], options: TextOptions, say: Words) -> Iterator[Line]:
+    """Yield what other analyzers say of a finding, and the other places of its root cause."""
+    also = [say("Also reported: {text}", text=plain(text)) for text in issue.witnesses]
+    yield from (line for text in also for line in _wrapped((Span(INDENT + text),), options.width))
     if not others:
         return
     listed = [f"{plain(file)}:{','.join(map(str, lines))}" for file, lines in places_of(others, PLACES_MAX)]
@@ -332,11 +334,8 @@ def _total(summary: Summary, run: Part, say: Words) -> Line:
         judged = ", ".join(f"{number:,} {say(WORDS[one])}" for one, number in counts(summary).items())
         verdicts = f" ({judged})" if has_verdicts(summary) else ""
         count = total_text(summary, say, is_new=summary.baseline is not None)
-        return (
-            Span(
-                say("{findings} in {files}: {severe}", findings=count, files=files, severe=severe) + verdicts, "strong"
-            ),
-        )
+        text = say("{findings} in {files}: {severe}", findings=count, files=files, severe=severe)
+        return (Span(text + verdicts, "strong"),)
     if summary.not_checked:
         return (Span(say("INCOMPLETE: no findings in the {files} checked", files=files), "alarm"),)
     if summary.scanned_files:

@@ -102,10 +102,10 @@ def listed_findings(body: ReportBody) -> Sequence[Issue]:
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
-    """Return exposure, analysis and what models reported of the same defect by title, without empty ones."""
+    """Return exposure, analysis and what others reported of the same defect by title, without empty ones."""
     verdict = issue.opinion
     exposure = say(EXPOSURES.get(verdict.exposure, verdict.exposure)) if verdict.exposure else ""
-    also = "\n".join(issue.also_reported)
+    also = "\n".join((*issue.also_reported, *issue.witnesses))
     texts = {say("Exposure"): exposure, say("Analysis"): verdict.analysis, say("Also reported"): also}
     return {title: text for title, text in texts.items() if text}
 

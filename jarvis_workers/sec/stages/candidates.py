@@ -14,7 +14,7 @@ from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reason
 from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.store import baselines, candidates, judgements
-from jarvis_workers.sec.store.candidates import StoredCandidate
+from jarvis_workers.sec.store.candidates import FOREIGN, StoredCandidate
 from jarvis_workers.sec.triage_states import TriageVerdict, moved_by
 from jarvis_workers.store.values import Run
 
@@ -39,13 +39,16 @@ def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
 def number_candidates(session: "Session", run: Run) -> None:
     """Assign gids to the candidates of a run, before the first stage that refers to candidates by gid.
 
-    What a search has discovered is merged with a candidate of a rule that will be asked about, if it is the same
-    defect, and with what another search has discovered.
+    What other analyzers have found is merged with a candidate of a rule that counts, if it is the same defect, and with
+    what another one has found. What a search has discovered is merged likewise.
     """
     reports = candidates.of_rule(session, run.id, DISCOVERED)
-    if reports:
-        candidates.merge(session, run.id, DISCOVERED, {})
+    alerts = candidates.of_rule(session, run.id, FOREIGN) if SecOptions.of(run).alerts else []
+    for pattern, those in ((DISCOVERED, reports), (FOREIGN, alerts)):
+        if those:
+            candidates.merge(session, run.id, pattern, {})
     _number(session, run)
+    _merge_alerts(session, run, alerts)
     if not reports:
         return
     there = candidates.numbered_in(session, run.id, {one.candidate.file for one in reports})
@@ -56,6 +59,19 @@ def number_candidates(session: "Session", run: Run) -> None:
         reports,
         (one for one in there if one.gid in counted and one.candidate.pattern not in FOUND_BY_MODEL),
     )
+
+
+def _merge_alerts(session: "Session", run: Run, alerts: Sequence[StoredCandidate]) -> None:
+    """Merge findings of other analyzers with those of rules that are the same defect, and with each other."""
+    if not alerts:
+        return
+    there = candidates.numbered_in(session, run.id, {one.candidate.file for one in alerts})
+    counted = {gid for gid, _ in counted_of(session, run)}
+    stands = [one for one in there if one.gid in counted]
+    ours = [(one.id, one.candidate) for one in stands if FOREIGN not in one.candidate.pattern]
+    theirs = [(one.id, one.candidate) for one in stands if FOREIGN in one.candidate.pattern]
+    candidates.merge(session, run.id, FOREIGN, merged_reports(theirs, ours))
+    _number(session, run)
 
 
 def merge_reports(

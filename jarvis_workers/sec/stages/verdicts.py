@@ -17,6 +17,7 @@ from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, PROVE_STAGE, SEEN_STAGE, VERIFY_STAGE, JudgeOptions
+from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload
 from jarvis_workers.sec.stages.proof_selection import VerdictRating, reason_without_proof
 from jarvis_workers.sec.store import clusters, proofs, verdicts
@@ -65,6 +66,8 @@ def escalation_of(session: "Session", run: Run) -> EscalationCount | None:
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
     """Yield issues with their verdicts."""
+    witnesses = merged_texts(session, run.id, foreign=True) if SecOptions.of(run).alerts else {}
+    issues = (issue._replace(witnesses=tuple(witnesses.get(issue.gid, ()))) for issue in issues)
     if not has_verdicts(run):
         yield from issues
         return
@@ -73,7 +76,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY_STAGE)))
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
     unproved = {gid: Proof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))}
-    reports, waiting = merged_texts(session, run.id), iter(issues)
+    reports, waiting = merged_texts(session, run.id, foreign=False), iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         gids = [issue.gid for issue in chunk]
         judged_by_gid, proofs_by_gid = verdicts_by_gid(session, run, gids), proofs.of_gids(session, run.id, gids)

@@ -34,6 +34,8 @@ READ_ROWS = 2_000
 NOTHING_LEARNED: Mapping[str, float] = {}
 # A candidate that a model reported is merged with another: `superseded` has the id of that one's row.
 MERGED = "candidate "
+# In the ids of rules of other analyzers alone: TOOL:RULE.
+FOREIGN = ":"
 
 
 class StoredCandidate(NamedTuple):
@@ -79,16 +81,25 @@ def insert_seen(session: Session, run_id: str, job_id: int, seen: Sequence[tuple
 
 
 def merge(session: Session, run_id: str, pattern: str, into: Mapping[int, int]) -> None:
-    """Merge candidates of a rule with others that stay, by the ids of their rows, and no others of this rule."""
-    ours = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.pattern == pattern)
+    """Merge candidates of a rule with others that stay, by the ids of their rows, and no others of this rule.
+
+    The pattern FOREIGN stands for all rules of other analyzers.
+    """
+    ours = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, _is_of(pattern))
     session.execute(ours.where(CANDIDATE.c.superseded.is_not(None)).values(superseded=None, gid=None))
     for row_id, other in into.items():
         session.execute(ours.where(CANDIDATE.c.id == row_id).values(superseded=f"{MERGED}{other}", gid=None))
 
 
+def _is_of(pattern: str) -> sa.ColumnElement[bool]:
+    if pattern == FOREIGN:
+        return CANDIDATE.c.pattern.contains(FOREIGN, autoescape=True)
+    return CANDIDATE.c.pattern == pattern
+
+
 def of_rule(session: Session, run_id: str, pattern: str) -> list[StoredCandidate]:
     """Return the candidates of a rule, merged or not, in an order that does not depend on that of the jobs."""
-    query = sa.select(*STORED).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.pattern == pattern)
+    query = sa.select(*STORED).where(CANDIDATE.c.run_id == run_id, _is_of(pattern))
     rows = session.execute(query.order_by(*_order(session)))
     return [StoredCandidate(row[0], row[1], Candidate(*row[2:])) for row in rows]
 
@@ -100,13 +111,18 @@ def numbered_in(session: Session, run_id: str, files: Collection[str]) -> list[S
     return sorted((StoredCandidate(row[0], row[1], Candidate(*row[2:])) for row in rows), key=lambda one: one.gid or 0)
 
 
-def merged_texts(session: Session, run_id: str) -> dict[int, list[str]]:
-    """Return by gid the descriptions of the candidates that were merged with one, if they differ from its own."""
+def merged_texts(session: Session, run_id: str, *, foreign: bool | None = None) -> dict[int, list[str]]:
+    """Return by gid the descriptions of the candidates that were merged with one, if they differ from its own.
+
+    They are those of other analyzers if `foreign`, those of models if it is false, and all if it is None.
+    """
     query = sa.select(CANDIDATE.c.superseded, CANDIDATE.c.description).where(
         CANDIDATE.c.run_id == run_id,
         CANDIDATE.c.gid.is_(None),
         CANDIDATE.c.superseded.startswith(MERGED, autoescape=True),
     )
+    if foreign is not None:
+        query = query.where(_is_of(FOREIGN) == foreign)
     texts = defaultdict[int, list[str]](list)
     for into, text in session.execute(query.order_by(*_order(session))):
         texts[int(into.removeprefix(MERGED))].append(text)
@@ -139,7 +155,7 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
     the confidence of rules.
     """
     again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
-    again = again.where(CANDIDATE.c.pattern.not_in((*HARMLESS, *WITHOUT_RULE)))
+    again = again.where(CANDIDATE.c.pattern.not_in((*HARMLESS, *WITHOUT_RULE)), ~_is_of(FOREIGN))
     session.execute(again.values(superseded=None, gid=None))
     _supersede(session, run_id, least, learned)
     order = _order(session)
