@@ -89,6 +89,15 @@ def test_an_import_has_the_findings_of_others_alone(jarvis, tree, tmp_path) -> N
     assert jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--fail-on", "low", "-q").code == 1
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_an_import_without_findings_is_no_empty_tree(jarvis, tree, tmp_path, form) -> None:
+    (tmp_path / "none.sarif").write_text('{"version": "2.1.0", "runs": []}')
+    done = jarvis("sec", "import", str(tmp_path / "none.sarif"), "-p", str(tree), "--format", form)
+
+    assert done.code == 0
+    assert "The reports have no findings in this tree." in done.out
+
+
 def test_an_import_of_a_damaged_report_begins_no_run(jarvis, tree, tmp_path) -> None:
     (tmp_path / "cut.sarif").write_text('{"runs": [')
     done = jarvis("sec", "import", str(tmp_path / "cut.sarif"), "-p", str(tree))

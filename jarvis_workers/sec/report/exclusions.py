@@ -138,6 +138,11 @@ def nothing_changed(summary: Summary) -> str | None:
     return reasons[0] if reasons and not summary.scanned_files else None
 
 
+def is_import(run: Mapping[str, Any]) -> bool:
+    """Return whether a run has taken the findings of other analyzers, and scanned nothing itself."""
+    return run.get("kind") == "sec.import"
+
+
 def ignored_by_git(summary: Summary, say: Words) -> str | None:
     """Return the number of files and directories excluded by .gitignore files, which the code's author controls."""
     files = summary.left_out.get(BY_GITIGNORE, 0)

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any
 
 from jarvis_workers.escape import visible
+from jarvis_workers.sec.report.exclusions import is_import
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
@@ -29,7 +30,7 @@ def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a suite for the scan itself, with the properties of the run, and one for each rule that fired."""
     body = below(run.get("path_prefix", ""), body)
     summary, issues = body.summary, body.findings
-    gaps = _not_checked(summary)
+    gaps = _not_checked(summary, run)
     cases = len(gaps) or 1
     ends = Counter(map(_end, issues)) + Counter(errors=len(gaps))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -43,10 +44,10 @@ def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     yield "</testsuites>\n"
 
 
-def _not_checked(summary: Summary) -> Sequence[ReportGap]:
+def _not_checked(summary: Summary, run: Mapping[str, Any]) -> Sequence[ReportGap]:
     gaps = [ReportGap("the known bug", f"{what} {means}") for what, means in missed_canary(summary)]
     gaps += summary.not_checked
-    return gaps if gaps or summary.scanned_files else [ReportGap("the tree", "it has no source file")]
+    return gaps if gaps or summary.scanned_files or is_import(run) else [ReportGap("the tree", "it has no source file")]
 
 
 def _scan(summary: Summary, gaps: Sequence[ReportGap], cases: int, run: Mapping[str, Any]) -> Iterator[str]:

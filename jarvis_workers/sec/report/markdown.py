@@ -13,7 +13,7 @@ from jarvis_workers.escape import code, code_cell, prose
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import defect_groups, total_text
-from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
+from jarvis_workers.sec.report.exclusions import ignored_by_git, is_import, no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rule_of, rule_texts
 from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.markdown_verdicts import (
@@ -108,6 +108,8 @@ def _fired(summary: Summary, run: Part, say: Words) -> str:
     if revision := nothing_changed(summary):
         text = "**Nothing to check.** No source file has changed since {revision}."
         return say(text, revision=prose(revision))
+    if is_import(run):
+        return say("The reports have no findings in this tree.")
     return say("**Nothing was checked.** No source file was found, so this report makes no statement about the code.")
 
 

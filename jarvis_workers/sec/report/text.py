@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import WITHOUT_RULE
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups, places_of, total_text
-from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
+from jarvis_workers.sec.report.exclusions import is_import, no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.i18n import words_of
 from jarvis_workers.sec.report.patches import patch_summary
@@ -345,4 +345,6 @@ def _total(summary: Summary, run: Part, say: Words) -> Line:
         return (
             Span(say("Nothing to check: no file has changed since {revision}.", revision=plain(revision)), "strong"),
         )
+    if is_import(run):
+        return (Span(say("The reports have no findings in this tree."), "strong"),)
     return (Span(say("NOTHING WAS CHECKED: no source file was found."), "alarm"),)

@@ -11,7 +11,7 @@ from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import total_text
-from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
+from jarvis_workers.sec.report.exclusions import is_import, no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rule_of
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
@@ -75,6 +75,8 @@ def _headline(summary: Summary, run: Mapping[str, Any], say: Words) -> Html:
         return markup(say(text), word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
         return markup(say("<b>Nothing to check.</b> No source file has changed since {revision}."), revision=revision)
+    if is_import(run):
+        return markup(say("The reports have no findings in this tree."))
     text = "<b>Nothing was checked.</b> No source file was found, so this report makes no statement about the code."
     return markup(say(text))
 

@@ -19,6 +19,7 @@ ZEROED = lazy(
 CLEARED = lazy(
     rb"\s*+(?>\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
 )
+END_SET = lazy(rb"\s*+\[\s*+(\d{1,9}|[^][;]{1,60}-\s*+1)\s*+\]\s*+=\s*+(?:0\b|')")
 ENDED = lazy(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
 LINKS = (b"readlink", b"readlinkat")
 
@@ -52,7 +53,7 @@ def _left_open(site: Site, base: bytes, size: Amount, capacities: list[Amount]) 
     spare = [capacity.plus(size, -1).number for capacity in capacities]
     leaves_one = bool(spare) and all(number is not None and number > 0 for number in spare)
     if leaves_one or squeezed(site.masked(2)).endswith(b"-1"):
-        return None if is_field or _is_zeroed(site, base) or _is_static(site, base) else NEARLY
+        return None if is_field or _is_zeroed(site, base, size) or _is_static(site, base) else NEARLY
     source = squeezed(site.masked(1))
     if squeezed(site.masked(2)) == b"strlen(%b)" % source:
         return FIELD
@@ -84,14 +85,17 @@ def _is_ended(site: Site, base: bytes) -> bool:
     return False
 
 
-def _is_zeroed(site: Site, base: bytes) -> bool:
-    """Return whether the target was zeroed before the copy."""
+def _is_zeroed(site: Site, base: bytes, size: Amount) -> bool:
+    """Return whether the target was zeroed before the copy, or its end, behind what the copy writes."""
     before = site.before(BEFORE)
     at = len(before)
     for _ in range(MENTIONS_MAX):
         at = before.rfind(base, 0, at)
         if at < 0:
             return False
+        end = END_SET.match(before, at + len(base))
+        if end is not None and (not end[1].isdigit() or (size.number is not None and int(end[1]) >= size.number)):
+            return True
         if CLEARED.match(before, at + len(base)) or ZEROED.search(before[max(0, at - 48) : at]):
             return True
     return False

@@ -50,3 +50,27 @@ void wide(const wchar_t *in)
     wcsncpy(w, in, 8);                                     /* ruleid: strncpy_no_nul */
     show(w);
 }
+
+void end_first(const char *name)
+{
+    char copy[100];
+    copy[99] = '\0';
+    strncpy(copy, name, 99);                               /* ok: strncpy_no_nul */
+    show(copy);
+}
+
+void end_by_size(const char *name)
+{
+    char copy[100];
+    copy[sizeof(copy) - 1] = 0;
+    strncpy(copy, name, sizeof(copy) - 1);                 /* ok: strncpy_no_nul */
+    show(copy);
+}
+
+void end_within(const char *name)
+{
+    char copy[100];
+    copy[50] = '\0';
+    strncpy(copy, name, 99);                               /* ruleid: strncpy_no_nul */
+    show(copy);
+}
