@@ -4,7 +4,7 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import from_shown
@@ -283,6 +283,11 @@ def is_same_weakness(one: int, other: int) -> bool:
     return one == other > 0 or any(one in alike and other in alike for alike in CLASSES)
 
 
+def is_same_alert(one: Candidate, other: Candidate) -> bool:
+    """Return whether a finding of another analyzer is the same defect as a candidate: equal words do not say so."""
+    return is_same_defect(one, other) if one.cwe and other.cwe else False
+
+
 def is_same_defect(one: Candidate, other: Candidate) -> bool:
     """Return whether two candidates are the same defect; if one has no CWE, they are if they have the same words."""
     if (one.file, one.line) != (other.file, other.line):
@@ -293,9 +298,12 @@ def is_same_defect(one: Candidate, other: Candidate) -> bool:
 
 
 def merged_reports(
-    reports: Iterable[tuple[int, Candidate]], standing: Iterable[tuple[int, Candidate]]
+    reports: Iterable[tuple[int, Candidate]],
+    standing: Iterable[tuple[int, Candidate]],
+    *,
+    is_same: Callable[[Candidate, Candidate], bool] = is_same_defect,
 ) -> Mapping[int, int]:
-    """Return which reports of models repeat a defect: the key of each, and that of the candidate which stays.
+    """Return which reports repeat a defect: the key of each, and that of the candidate which stays.
 
     Those that stay are `standing`, and the first report of every other defect.
     """
@@ -305,7 +313,7 @@ def merged_reports(
     merged = dict[int, int]()
     for key, report in reports:
         there = by_place[report.file, report.line]
-        into = next((other for other, candidate in there if is_same_defect(report, candidate)), None)
+        into = next((other for other, candidate in there if is_same(report, candidate)), None)
         if into is None:
             there.append((key, report))
         else:

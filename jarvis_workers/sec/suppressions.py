@@ -36,6 +36,7 @@ REACH = 4_096
 BLOCKS_DEEP = 16
 WITHOUT_REASON = "gives no reason"
 NOTHING_FIRES = "no rule fires here"
+NO_RULE = "no such rule: "
 
 SPACE = rb"[ \t\r\f\v]*+"
 OURS = lazy(rb"jarvis-ignore(?![\w-])(?>\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
@@ -193,7 +194,7 @@ def _remarks(
             continue
         strangers = sorted((one.rules or frozenset()) - set(rule_ids))
         if strangers:
-            remarks.append(Remark(one.line, one.text, f"no such rule: {', '.join(strangers)}"))
+            remarks.append(Remark(one.line, one.text, NO_RULE + ", ".join(strangers)))
         elif one not in used and (one.rules is None or one.rules <= set(judged)):
             remarks.append(Remark(one.line, one.text, NOTHING_FIRES))
         if not one.reason:

@@ -44,7 +44,7 @@ def test_what_has_no_place_is_named_and_the_run_is_incomplete(jarvis, tree, tmp_
     gaps = {(gap["file"], gap["reason"]) for gap in json.loads(done.out)["summary"]["not_checked"]}
     assert done.code == 3
     assert gaps == {
-        ("gone.c", "2 alerts of gcc not placed: no file of the tree is gone.c"),
+        ("gone.c", "2 alerts of gcc not placed: no file that is scanned is gone.c"),
         ("a.c", "1 alert of gcc not placed: line 900 is behind the end of the file (1 lines)"),
     }
 
@@ -73,6 +73,52 @@ def test_one_defect_of_several_analyzers_is_one_finding_with_witnesses(jarvis, t
     for form in ("text", "markdown", "html", "sarif"):
         shown = jarvis("sec", "fast", str(tree), *reports, "--format", form, "-v").out
         assert "cppcheck (error): freed twice" in shown.replace("\\", "").replace("&#40;", "(")
+
+
+def test_comments_suppress_findings_of_others(jarvis, tmp_path) -> None:
+    code = "int f(int n)\n{\n    return n + 1; // jarvis-ignore[gcc:odd]: it is fine\n}\n"
+    tree = jarvis.tree("quiet", {"a.c": code})
+    (tmp_path / "gcc.log").write_text("a.c:3:5: warning: odd [-Wodd]\n")
+    for command in (("sec", "fast", str(tree), "--findings"), ("sec", "import", "-p", str(tree))):
+        document = json.loads(jarvis(*command, str(tmp_path / "gcc.log"), "--json").out)
+        assert document["issues"] == []
+        assert document["summary"]["suppressed"] == 1
+        assert document["summary"]["unused_suppressions"] == []
+
+
+def test_a_verdict_on_a_finding_covers_its_witnesses_and_a_baseline_knows_them(jarvis, tmp_path) -> None:
+    code = "#include <stdlib.h>\nint f(char *p)\n{\n    free(p);\n    free(p);\n    return 0;\n}\n"
+    tree = jarvis.tree("twice", {"a.c": code})
+    (tmp_path / "gcc.log").write_text("a.c:5:5: warning: double-free of p [CWE-415] [-Wanalyzer-double-free]\n")
+    scan = ("sec", "fast", str(tree), "--findings", str(tmp_path / "gcc.log"), "--json")
+    (tmp_path / "base.json").write_text(jarvis(*scan).out)
+    assert json.loads(jarvis(*scan, "--baseline", str(tmp_path / "base.json")).out)["issues"] == []
+    assert len(json.loads(jarvis(*scan).out)["issues"]) == 1
+    assert jarvis("sec", "triage", "last", "--rule", "flow_double_free", "--mark", "false", "--reason", "no").code == 0
+    assert json.loads(jarvis(*scan).out)["issues"] == []
+
+
+def test_equal_words_of_different_rules_are_different_findings(jarvis, tree, tmp_path) -> None:
+    (tmp_path / "gcc.log").write_text(
+        "a.c:1:3: warning: odd [-Wone]\na.c:1:3: warning: odd [-Wtwo]\n"
+        "a.c:1:4: warning: wide [CWE-190] [-Wthree]\na.c:1:9: warning: wide [CWE-190] [-Wthree]\n"
+        "gone.c:1: warning: x [-Wone]\n./gone.c:1: warning: x [-Wone]\n"
+    )
+    document = json.loads(jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--json").out)
+    assert {issue["pattern"]: issue.get("witnesses") for issue in document["issues"]} == {
+        "gcc:one": None,
+        "gcc:two": None,
+        "gcc:three": ["gcc (warning): wide"],
+    }
+    (gap,) = document["summary"]["not_checked"]
+    assert gap["reason"] == "2 alerts of gcc not placed: no file that is scanned is gone.c"
+
+
+def test_a_form_feed_ends_no_line(jarvis, tmp_path) -> None:
+    tree = jarvis.tree("feed", {"a.c": "int a;\n\f\nint b;\n\f\nint bad;\n"})
+    (tmp_path / "gcc.log").write_text("a.c:5:5: warning: odd [-Wodd]\n    5 | int bad;\n      |     ^~~\n")
+    (issue,) = json.loads(jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--json").out)["issues"]
+    assert (issue["line"], issue["evidence"]) == (5, "int bad;")
 
 
 def test_an_import_has_the_findings_of_others_alone(jarvis, tree, tmp_path) -> None:
@@ -123,7 +169,7 @@ def test_what_is_no_report_is_one_line(jarvis, tree, tmp_path, content, says) ->
 
     assert done.code == 2
     (line,) = done.err.strip().splitlines()
-    assert says in line and "--findings" in line
+    assert says in line and str(tmp_path / "report") in line
 
 
 def test_hostile_names_and_texts_are_plain(jarvis, tree, tmp_path) -> None:

@@ -35,7 +35,7 @@ C2RUST = sorted(
     )
 )
 BUILT_IN = ["agent", "ask", *(f"c2rust.{name}" for name in C2RUST), "code", "dispute", "fix"]
-BUILT_IN += ["sec.agent", "sec.fast", "sec.ranked", "team"]
+BUILT_IN += ["sec.agent", "sec.fast", "sec.import", "sec.ranked", "team"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]
 
 

@@ -53,7 +53,10 @@ def test_a_result_of_sarif_has_the_texts_and_weakness_of_its_rule() -> None:
         ({"message": {"id": "far", "arguments": ["p", "4"]}}, {}, {"text": "p is 4 too far"}),
         ({"message": {"text": "see [the call](1) of [f](file:///x)"}}, {}, {"text": "see the call of f"}),
         ({"level": "note"}, {}, {"level": "note"}),
-        ({"taxa": [{"id": "787"}], "ruleId": "other"}, {}, {"cwe": 787}),
+        ({"taxa": [{"id": "787", "toolComponent": {"name": "CWE"}}], "ruleId": "other"}, {}, {"cwe": 787}),
+        ({"taxa": [{"id": "10", "toolComponent": {"name": "MISRA"}}], "ruleId": "other"}, {}, {"cwe": 0}),
+        ({"suppressions": [{"kind": "external", "status": "underReview"}]}, {}, {"suppressed": None}),
+        ({"locations": [{"logicalLocations": [{"name": "f"}]}, HERE]}, {}, {"line": 3}),
         ({"suppressions": [{"kind": "inSource"}]}, {}, {"suppressed": "suppressed (inSource)"}),
         ({"suppressions": [{"kind": "external", "justification": "a test"}]}, {}, {"suppressed": "a test"}),
         ({"suppressions": [{"kind": "external", "status": "rejected"}]}, {}, {"suppressed": None}),
@@ -86,6 +89,20 @@ def test_what_a_result_refers_to_is_found(more: dict[str, Any], run: dict[str, A
 )
 def test_weaknesses_have_several_forms(text: str, number: int) -> None:
     assert cwe_in([None, {}], text) == number
+
+
+def test_parts_of_a_wrong_type_count_as_missing_and_entries_are_counted() -> None:
+    gitlab = {"version": "15", "vulnerabilities": [{"identifiers": 5, "location": {"file": "a.c", "start_line": 6}}, 7]}
+    report = read_alerts(json.dumps(gitlab).encode())
+    assert (report.alerts[0].line, report.left_out) == (6, {"no object": 1})
+    own = {"issues": [{"pattern": "p", "path": 5, "file": "a.c", "line": 6}, None]}
+    report = read_alerts(json.dumps(own).encode())
+    assert (report.alerts[0].line, report.left_out) == (6, {"no object": 1})
+    failed = sarif(result(), 5, None, invocations=[{"executionSuccessful": False}])  # type: ignore[arg-type]
+    assert read_alerts(failed).left_out == {"no object": 2, "a run of the analyzer that failed": 1}
+    shifted = {"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 8}}}
+    artifacts = [None, {"location": {"uri": "b.c"}}]
+    assert only(sarif(result(locations=[shifted]), artifacts=artifacts)).file == "b.c"
 
 
 def test_the_steps_of_a_flow_are_kept() -> None:
@@ -134,7 +151,12 @@ def test_a_report_may_begin_with_a_mark_of_its_encoding() -> None:
         (b'{"runs": ', "the JSON is damaged"),
         (b"[" * 200_000, "the JSON is damaged"),
         (sarif(version="2.0.0"), "SARIF 2.0.0 is not supported"),
-        (b"<results><errors>", "the XML is damaged"),
+        (b'<results version="2"><errors>', "the XML is damaged"),
+        (b'<results><error file="a.c" line="1" id="x"/></results>', "not that of cppcheck of version 2"),
+        (b"<html>404</html>", "not that of cppcheck"),
+        (b'{"runs": "x", "version": "2.1.0"}', "it is none of SARIF"),
+        (b'{"issues": [{"rule": "S1"}]}', "it is none of SARIF"),
+        (b'{"vulnerabilities": [{"from": []}]}', "it is none of SARIF"),
         (b'<!DOCTYPE r [<!ENTITY a "b">]><results>&a;</results>', "the XML declares entities"),
     ],
 )
@@ -248,16 +270,30 @@ def test_paths_of_other_machines_have_parts(name: str, parts: tuple[str, ...]) -
         ("/home/me/project/src/a.c", b"src/a.c"),
         ("a.c", Unplaced("2 files of the tree end with a.c")),
         ("b.c", b"lib/b.c"),
-        ("other/b.c", Unplaced("no file of the tree is other/b.c")),
+        ("other/b.c", Unplaced("no file that is scanned is other/b.c")),
         ("main.c", b"main.c"),
         ("deep/main.c", b"main.c"),
-        ("c.c", Unplaced("no file of the tree is c.c")),
+        ("c.c", Unplaced("no file that is scanned is c.c")),
         ("", Unplaced("it names no file")),
         ("../lib/a.c", b"lib/a.c"),
     ],
 )
 def test_the_longest_common_end_decides(name: str, found: bytes | Unplaced) -> None:
     assert TreePaths([b"src/a.c", b"lib/a.c", b"lib/b.c", b"main.c"]).find(name) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("top%20file.c", b"top file.c"), ("src/a%20b.c", b"src/a%20b.c"), ("src%2Fb.c", b"src/b.c")],
+)
+def test_a_name_is_looked_for_as_it_is_before_it_is_decoded(name: str, found: bytes) -> None:
+    assert TreePaths([b"top file.c", b"src/a%20b.c", b"src/b.c"]).find(name) == found
+
+
+def test_code_is_found_by_a_part_of_its_line_and_without_what_encodings_differ_in() -> None:
+    lines = ["{", "    strcpy(buf, in); /* gr\ufffd\ufffde */"]
+    for code in ("strcpy(buf, in)", "strcpy(buf, in); /* gr\\xf6\\xdfe */", "strcpy(buf, in); /* größe */"):
+        assert line_of(Alert("t", "r", "", "a.c", 1, code=code), lines) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What other analyzers report, in one form."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # A weakness, in a tag, taxon, title or address: external/cwe/cwe-120, CWE-78: ..., cwe=476.
@@ -62,6 +63,11 @@ def cwe_in(*values: Any) -> int:
         if number:
             return number
     return 0
+
+
+def objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects of a list in a report; none if it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def natural(value: Any) -> int:

@@ -34,8 +34,12 @@ class _ErrorReader:
         self._error: dict[str, str] | None = None
         self._places: list[FlowStep] = []
         self._column = 0
+        self._is_begun = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self._is_begun and (name != "results" or not attributes.get("version", "").startswith("2")):
+            raise UnreadableReport("the XML is not that of cppcheck of version 2")
+        self._is_begun = True
         if name == "error":
             self._error, self._places, self._column = attributes, [], 0
         elif name == "location" and self._error is not None:

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.alerts.alert import Alert, AlertReport, counted, cwe_in, natural, shortened
+from jarvis_workers.sec.alerts.alert import Alert, AlertReport, counted, cwe_in, natural, objects, shortened
 
 
 def read_gitlab(document: Mapping[str, Any]) -> AlertReport:
     """Return the vulnerabilities of a report."""
-    return AlertReport(
-        counted([_alert(one, document) for one in document["vulnerabilities"] if isinstance(one, dict)]), {}
-    )
+    rows = objects(document["vulnerabilities"])
+    bad = len(document["vulnerabilities"]) - len(rows)
+    return AlertReport(counted([_alert(one, document) for one in rows]), {"no object": bad} if bad else {})
 
 
 def _alert(one: Mapping[str, Any], document: Mapping[str, Any]) -> Alert:
     place = _mapping(one.get("location"))
-    identifiers = [row for row in one.get("identifiers") or () if isinstance(row, dict)]
+    identifiers = objects(one.get("identifiers"))
     own = next((row for row in identifiers if str(row.get("type")).lower() not in ("cwe", "owasp")), {})
     cwe = next((cwe_in(f"CWE-{row.get('value')}") for row in identifiers if str(row.get("type")).lower() == "cwe"), 0)
     scanner = _mapping(one.get("scanner")) or _mapping(_mapping(document.get("scan")).get("scanner"))

@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, natural, shortened
+from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, natural, objects, shortened
 
 
 def read_own(document: Mapping[str, Any]) -> AlertReport:
     """Return the findings of a report."""
-    return AlertReport(counted([_alert(one) for one in document["issues"] if isinstance(one, dict)]), {})
+    rows = objects(document["issues"])
+    bad = len(document["issues"]) - len(rows)
+    return AlertReport(counted([_alert(one) for one in rows]), {"no object": bad} if bad else {})
 
 
 def _alert(one: Mapping[str, Any]) -> Alert:
-    steps = [step for step in one.get("path") or () if isinstance(step, dict)]
+    steps = objects(one.get("path"))
     return Alert(
         "jarvis",
         shortened(str(one.get("pattern"))),

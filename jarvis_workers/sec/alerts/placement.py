@@ -1,5 +1,6 @@
 """Find the file of a tree, and the line, that an alert speaks of: reports are from other machines and revisions."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -9,6 +10,11 @@ from jarvis_workers.paths import from_shown, plain, shown
 from jarvis_workers.sec.alerts.alert import Alert
 
 FILE = "file:"
+NAME_MAX = 300
+# A part of a line that is shorter may be anywhere.
+PART_LEAST = 8
+# What different encodings of a line do not share: blanks, characters that are not ASCII, and escapes of these.
+UNLIKE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|[^\x21-\x7e]")
 
 
 class Unplaced(NamedTuple):
@@ -25,10 +31,13 @@ class TreePaths:
         for path in paths:
             parts = tuple(shown(path).split("/"))
             self._by_name[parts[-1]].append(parts)
+        self._whole = {parts for those in self._by_name.values() for parts in those}
 
     def find(self, name: str) -> bytes | Unplaced:
         """Return the file that a report names: its path is an end of the name, or the name is an end of its path."""
-        parts = parts_of(name)
+        as_it_is, parts = _plain_parts(name), parts_of(name)
+        if as_it_is in self._whole:
+            return from_shown("/".join(as_it_is))
         if not parts:
             return Unplaced("it names no file")
         fits = [
@@ -39,10 +48,10 @@ class TreePaths:
         longest = max((length for length, _ in fits), default=0)
         best = [path for length, path in fits if length == longest]
         if not best:
-            return Unplaced(f"no file of the tree is {plain('/'.join(parts))}")
+            return Unplaced(f"no file that is scanned is {_shown(parts)}")
         exact = [path for path in best if path == parts]
         if len(exact or best) > 1:
-            return Unplaced(f"{len(best)} files of the tree end with {plain('/'.join(parts))}")
+            return Unplaced(f"{len(best)} files of the tree end with {_shown(parts)}")
         return from_shown("/".join((exact or best)[0]))
 
 
@@ -51,8 +60,17 @@ def parts_of(name: str) -> tuple[str, ...]:
     if name[:5].lower() == FILE:
         name = unquote(name[5:])
         name = "/" + name[2:].partition("/")[2] if name.startswith("//") else name
-    elif "%" in name and "/" in name:
+    elif "%" in name:
         name = unquote(name)
+    return _plain_parts(name)
+
+
+def _shown(parts: Sequence[str]) -> str:
+    name = plain("/".join(parts))
+    return name if len(name) <= NAME_MAX else f"…{name[-NAME_MAX:]}"
+
+
+def _plain_parts(name: str) -> tuple[str, ...]:
     name = name.replace("\\", "/")
     if name[1:2] == ":" and name[:1].isalpha():
         name = name[2:]
@@ -71,16 +89,23 @@ def line_of(alert: Alert, lines: Sequence[str]) -> int | Unplaced:
     """Return the line of an alert in a file: where the code is that its report quotes, the nearest if it has moved."""
     if not alert.line:
         return Unplaced("it names no line")
-    code = "".join(alert.code.split())
+    code = _key(alert.code)
     if not code:
         behind = Unplaced(f"line {alert.line} is behind the end of the file ({len(lines)} lines)")
         return alert.line if alert.line <= len(lines) else behind
-    if alert.line <= len(lines) and code in "".join(lines[alert.line - 1].split()):
+    keys = [_key(line) for line in lines]
+    if alert.line <= len(lines) and code in keys[alert.line - 1]:
         return alert.line
-    same = [number for number, line in enumerate(lines, 1) if "".join(line.split()) == code]
+    same = [number for number, key in enumerate(keys, 1) if key == code]
+    if not same and len(code) >= PART_LEAST:
+        same = [number for number, key in enumerate(keys, 1) if code in key]
     if not same:
         return Unplaced(f"the code of line {alert.line} is not in the file")
     return min(same, key=lambda number: (abs(number - alert.line), number))
+
+
+def _key(line: str) -> str:
+    return UNLIKE.sub("", line)
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:

@@ -4,7 +4,7 @@ import codecs
 import json
 from typing import Any
 
-from jarvis_workers.sec.alerts.alert import AlertReport, UnreadableReport
+from jarvis_workers.sec.alerts.alert import AlertReport, UnreadableReport, objects
 from jarvis_workers.sec.alerts.compiler_logs import looks_like_log, read_log
 from jarvis_workers.sec.alerts.cppcheck_alerts import read_cppcheck
 from jarvis_workers.sec.alerts.gitlab_alerts import read_gitlab
@@ -24,7 +24,7 @@ def read_alerts(content: bytes) -> AlertReport:
     text = _decoded(content)
     start = text.lstrip()[:1]
     if start == "<":
-        return read_cppcheck(text.encode())
+        return read_cppcheck(content)
     if start in ("{", "["):
         return _read_json(text)
     if looks_like_log(text):
@@ -45,10 +45,18 @@ def _read_json(text: str) -> AlertReport:
     except (ValueError, RecursionError) as error:
         raise UnreadableReport(f"the JSON is damaged: {error}") from None
     if isinstance(document, dict):
-        if "runs" in document:
+        if isinstance(document.get("runs"), list):
             return read_sarif(document)
-        if isinstance(document.get("vulnerabilities"), list):
+        if _lists(document, "vulnerabilities", "location"):
             return read_gitlab(document)
-        if isinstance(document.get("issues"), list):
+        if _lists(document, "issues", "pattern"):
             return read_own(document)
     raise UnreadableReport(f"it is none of {FORMS}")
+
+
+def _lists(document: dict[str, Any], name: str, key: str) -> bool:
+    """Return whether a document has a list of objects with a key, or an empty one and says of which version it is."""
+    rows = document.get(name)
+    if not isinstance(rows, list):
+        return False
+    return any(key in row for row in objects(rows)) or (not rows and not {"version", "run"}.isdisjoint(document))

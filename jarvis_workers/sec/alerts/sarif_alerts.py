@@ -26,16 +26,15 @@ NO_FAILURE = {"pass": "passed", "notApplicable": "not applicable", "informationa
 STEPS_MAX, READ_MAX = 100, 4_000
 PLACEHOLDER = re.compile(r"\{(\d{1,3})\}")
 # A link in a message: [text](target).
-LINK = re.compile(r"\[((?:[^\]\\]|\\.){0,400})\]\([^()\s]{1,400}\)")
+LINK = re.compile(r"\[([^\[\]]{0,400})\]\([^()\s]{1,400}\)")
 
 
 def read_sarif(document: Mapping[str, Any]) -> AlertReport:
     """Return the alerts of all runs. Raises UnreadableReport."""
     version = document.get("version")
     if not isinstance(version, str) or not version.startswith(VERSION):
-        raise UnreadableReport(
-            f"SARIF {version} is not supported: convert it to 2.1.0 (npx @microsoft/sarif-multitool)"
-        )
+        shown = shortened(str(version))[:20]
+        raise UnreadableReport(f"SARIF {shown} is not supported: convert it to 2.1.0 (npx @microsoft/sarif-multitool)")
     left_out: Counter[str] = Counter()
     alerts = [alert for run in _items(document, "runs") for alert in _SarifRun(run).alerts(left_out)]
     return AlertReport(counted(alerts), dict(left_out))
@@ -67,10 +66,16 @@ class _SarifRun:
         components = [_part(run, "tool", "driver"), *_items(_part(run, "tool"), "extensions")]
         self._rules = [_items(component, "rules") for component in components]
         self._by_id = {_text(rule, "id"): rule for rules in reversed(self._rules) for rule in rules}
-        self._artifacts = _items(run, "artifacts")
+        artifacts = _part(run, "artifacts")
+        self._artifacts = artifacts if isinstance(artifacts, list) else []
         self._bases = _part(run, "originalUriBaseIds")
 
     def alerts(self, left_out: Counter[str]) -> Iterator[Alert]:
+        results = _part(self._run, "results")
+        if bad := (len(results) if isinstance(results, list) else 0) - len(_items(self._run, "results")):
+            left_out["no object"] += bad
+        if any(_part(one, "executionSuccessful") is False for one in _items(self._run, "invocations")):
+            left_out["a run of the analyzer that failed"] += 1
         for result in _items(self._run, "results"):
             kind, state = _text(result, "kind"), _text(result, "baselineState")
             reason = NO_FAILURE.get(kind) or ("gone since its baseline" if state == "absent" else None)
@@ -82,14 +87,15 @@ class _SarifRun:
     def _alert(self, result: Mapping[str, Any]) -> Alert:
         rule = self._rule(result)
         name = _text(result, "ruleId") or _text(result, "rule", "id") or _text(rule, "id") or "unknown"
-        place = _part(next(iter(_items(result, "locations")), {}), "physicalLocation")
+        places = [_part(one, "physicalLocation") for one in _items(result, "locations")]
+        place: Mapping[str, Any] = next((one for one in places if _part(one, "artifactLocation")), {})
         region = _part(place, "region")
         properties = _part(rule, "properties")
-        taxa = [_text(one, "id") for one in _items(result, "taxa")]
+        taxa = [f"CWE-{_text(one, 'id').removeprefix('CWE-')}" for one in _items(result, "taxa") if _is_weakness(one)]
         related = [
             f"CWE-{_text(one, 'target', 'id').removeprefix('CWE-')}"
             for one in _items(rule, "relationships")
-            if "cwe" in _text(one, "target", "toolComponent", "name").lower()
+            if _is_weakness(_part(one, "target"))
         ]
         return Alert(
             self._tool,
@@ -102,7 +108,7 @@ class _SarifRun:
                 _part(properties, "tags"),
                 _part(properties, "cwe"),
                 related,
-                [one if "-" in one else f"CWE-{one}" for one in taxa],
+                taxa,
                 _part(result, "properties", "cwe"),
                 _text(rule, "helpUri"),
                 name,
@@ -155,8 +161,15 @@ class _SarifRun:
                 yield FlowStep(self._path(_part(place, "artifactLocation")), line, shortened(text))
 
 
+def _is_weakness(taxon: Any) -> bool:
+    """Return whether a reference to a taxon is one to the CWE list."""
+    return "cwe" in (_text(taxon, "toolComponent", "name") or _text(taxon, "id")).lower()
+
+
 def _suppressed(result: Mapping[str, Any]) -> str | None:
-    for one in _items(result, "suppressions"):
-        if _text(one, "status") != "rejected":
-            return shortened(_text(one, "justification")) or f"suppressed ({_text(one, 'kind') or 'in the report'})"
-    return None
+    """Return why a result does not count: all its suppressions are accepted, which is the default (3.35.3)."""
+    found = _items(result, "suppressions")
+    if not found or any(_text(one, "status") not in ("", "accepted") for one in found):
+        return None
+    why = next((text for one in found if (text := shortened(_text(one, "justification")))), "")
+    return why or f"suppressed ({shortened(_text(found[0], 'kind')) or 'in the report'})"

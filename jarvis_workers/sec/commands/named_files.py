@@ -43,9 +43,9 @@ def alerts_of(reports: Sequence[Path], *, quiet: bool) -> bytes:
             with report.open("rb") as file:
                 found = read_alerts(file.read(BYTES_MAX + 1))
         except OSError as error:
-            raise UsageError(f"--findings {plain(str(report))}: {error.strerror}") from None
+            raise UsageError(f"{plain(str(report))}: {error.strerror}; it is to be a report of an analyzer") from None
         except UnreadableReport as problem:
-            raise UsageError(f"--findings {plain(str(report))}: {problem}") from None
+            raise UsageError(f"{plain(str(report))}: {problem}") from None
         alerts += found.alerts
         if not quiet:
             typer.echo(f"jarvis: {plain(str(report))}: {_numbers(found.alerts, found.left_out)}", err=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered, merged_reports
+from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered, is_same_alert, merged_reports
 from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reasons
 from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.stages.options import SecOptions
@@ -66,11 +66,12 @@ def _merge_alerts(session: "Session", run: Run, alerts: Sequence[StoredCandidate
     if not alerts:
         return
     there = candidates.numbered_in(session, run.id, {one.candidate.file for one in alerts})
-    counted = {gid for gid, _ in counted_of(session, run)}
-    stands = [one for one in there if one.gid in counted]
+    # Also with what is suppressed, judged or known: its witnesses say nothing new.
+    least = SecOptions.of(run).min_confidence
+    stands = [one for one in there if not one.candidate.is_weaker(least)]
     ours = [(one.id, one.candidate) for one in stands if FOREIGN not in one.candidate.pattern]
     theirs = [(one.id, one.candidate) for one in stands if FOREIGN in one.candidate.pattern]
-    candidates.merge(session, run.id, FOREIGN, merged_reports(theirs, ours))
+    candidates.merge(session, run.id, FOREIGN, merged_reports(theirs, ours, is_same=is_same_alert))
     _number(session, run)
 
 

@@ -55,7 +55,7 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlow
         if previous is None or hit.confidence > previous.confidence:
             best[hit.line, hit.pattern] = hit
     remaining_hits = [hit for _, hit in sorted(best.items(), key=lambda item: item[0])]
-    words, used = silence([(hit.pattern, hit.line) for hit in remaining_hits], list(_comments(path, content)))
+    words, used = silence([(hit.pattern, hit.line) for hit in remaining_hits], list(comments_in(path, content)))
     starts = _line_starts(content)
     spots = [_spot(path, content, starts, hit) for hit in remaining_hits]
     judged = [spot._replace(suppressed=comments) for spot, comments in zip(spots, words, strict=True)]
@@ -81,7 +81,7 @@ def _line_starts(content: bytes) -> list[int]:
     return starts
 
 
-def _comments(path: bytes, content: bytes) -> Iterator[SuppressionComment]:
+def comments_in(path: bytes, content: bytes) -> Iterator[SuppressionComment]:
     """Yield the suppression comments; a comment that names a superseded rule also applies to the flow rule."""
     marks = sorted(at for mark in MARKS for at in _all(content, mark))[:MATCHES_MAX]
     if not marks:

@@ -12,7 +12,7 @@ from jarvis_workers.pipeline.history import done_ranges, range_of, read_result, 
 from jarvis_workers.sec.stages.flow_rules import NOT_RUN, USED
 from jarvis_workers.sec.stages.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.sec.stages.summaries import read_rows
-from jarvis_workers.sec.suppressions import NOTHING_FIRES
+from jarvis_workers.sec.suppressions import NO_RULE, NOTHING_FIRES
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.store.values import StageJob
@@ -39,19 +39,20 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: StageJobs, *, flow: bool
     """Collect the gaps and remarks of the scan; `flow` is True if any flow rule is enabled."""
     scans, summaries, flows = (jobs.get(stage) for stage in SCANNING)
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
+    placed = _read_gaps(blobs, jobs.get("alerts") or ())[1]
     if scans is None:
         # Other analyzers have scanned.
-        return NotCheckedFiles(gaps, [])
+        return NotCheckedFiles(gaps, _settled(placed, set()))
     result, remarks = _read_gaps(blobs, scans)
     gaps += [*result, *not_reached(reader, scans)]
     if not flow or summaries is None or flows is None:
-        return NotCheckedFiles(gaps, remarks)
+        return NotCheckedFiles(gaps, _settled([*remarks, *placed], set()))
     unseen = stated_gaps(blobs, summaries)
     untraced, used = _read_gaps(blobs, flows)
     unseen += [(path, line) for path, reason in untraced for line in reason.split("\n")]
     unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, scans, summaries)]
     unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, summaries, flows)]
-    return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
+    return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used, *placed], {name for name, _ in unseen}))
 
 
 def stated_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> list[Gap]:
@@ -70,12 +71,17 @@ def _read_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remar
 
 
 def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
-    """Drop the remark that nothing fires if a flow rule fired on the line, or should have run but did not."""
+    """Drop the remark that nothing fires if something did on the line that the scan does not see, or should have run.
+
+    That is a flow rule, or a finding of another analyzer, of whose rules the scan knows nothing.
+    """
     used = {tuple(about) for *about, says in remarks if says == USED}
     return [
         [*about, says]
         for *about, says in remarks
-        if says != USED and not (says == NOTHING_FIRES and (tuple(about) in used or about[0] in unseen))
+        if says != USED
+        and not (says == NOTHING_FIRES and (tuple(about) in used or about[0] in unseen))
+        and not (says.startswith(NO_RULE) and tuple(about) in used)
     ]
 
 

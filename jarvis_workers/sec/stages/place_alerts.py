@@ -18,8 +18,13 @@ from jarvis_workers.sec.alerts.alert import Alert, FlowStep
 from jarvis_workers.sec.alerts.candidate_text import category_of, confidence_of, description_of, pattern_of, remedy_of
 from jarvis_workers.sec.alerts.placement import TreePaths, Unplaced, line_of, parts_of
 from jarvis_workers.sec.evidence import evidence
+from jarvis_workers.sec.scanner import source_text
+from jarvis_workers.sec.stages.flow_hits import comments_in
+from jarvis_workers.sec.stages.flow_rules import USED
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.results import CandidateResult
+from jarvis_workers.sec.stages.scan_files import language_for
+from jarvis_workers.sec.suppressions import silence
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.reader import Entry, Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
@@ -55,14 +60,23 @@ def load(_: "Session", run: Run, __: Claimed) -> AlertWork:
 def decide(work: AlertWork, resources: Resources) -> Commit:
     """Return the candidates."""
     alerts = alerts_from(resources.blobs.read(work.alerts))
+    missing: Counter[tuple[str, str, str]] = Counter()
+    by_file: defaultdict[bytes, list[tuple[int, Alert]]] = defaultdict(list)
     with open_snapshot(resources.blobs, work.snapshot) as reader:
         places = _SnapshotPlaces(reader)
-        placed = [(alert, places.of(alert)) for alert in alerts]
-        found = [(alert, place) for alert, place in placed if not isinstance(place, Unplaced)]
-        rows = [_row(places, alert, *place) for alert, place in found]
-    missing = Counter((alert.file, alert.tool, place.reason) for alert, place in placed if isinstance(place, Unplaced))
-    files = len({spot.path for spot, _ in rows})
-    return Commit(files=files, results=tuple(_results(rows)), not_checked=tuple(_not_placed(missing)))
+        for alert in alerts:
+            place = places.of(alert)
+            if isinstance(place, Unplaced):
+                missing[_name_of(alert), plain(alert.tool), place.reason] += alert.times
+            else:
+                by_file[place[0]].append((place[1], alert))
+        files = [_rows(places, path, those) for path, those in sorted(by_file.items())]
+    return Commit(
+        files=len(files),
+        results=tuple(_results([row for rows, _ in files for row in rows])),
+        not_checked=tuple(_not_placed(missing)),
+        remarks=tuple(remark for _, remarks in files for remark in remarks),
+    )
 
 
 def alerts_to_bytes(alerts: Sequence[Alert]) -> bytes:
@@ -89,14 +103,18 @@ class _SnapshotPlaces:
         path = self._names.find(alert.file)
         if isinstance(path, Unplaced):
             return path
-        lines = self.content(path).decode("utf-8", "replace").splitlines()
-        line = line_of(alert, lines)
+        line = line_of(alert, self.lines(path))
         return line if isinstance(line, Unplaced) else (path, line)
+
+    def lines(self, path: bytes) -> list[str]:
+        lines = self.content(path).decode("utf-8", "replace").split("\n")
+        return lines if lines[-1] else lines[:-1]
 
     def content(self, path: bytes) -> bytes:
         if path not in self._contents:
             # The alerts of a report are most often sorted by file.
-            self._contents = {path: self._reader.read(self._entries[path])}
+            entry = self._entries[path]
+            self._contents = {path: source_text(self._reader.read(entry), language_for(entry))}
         return self._contents[path]
 
     def name_of(self, step: FlowStep) -> str:
@@ -105,22 +123,29 @@ class _SnapshotPlaces:
         return plain("/".join(parts_of(step.file))) if isinstance(path, Unplaced) else shown(path)
 
 
-def _row(places: _SnapshotPlaces, alert: Alert, path: bytes, line: int) -> tuple[Spot, Meaning]:
+def _rows(
+    places: _SnapshotPlaces, path: bytes, alerts: Sequence[tuple[int, Alert]]
+) -> tuple[list[tuple[Spot, Meaning]], list[tuple[bytes, int, str, str]]]:
+    """Return the candidates of a file, and remarks on the comments that suppress some of them."""
+    content = places.content(path)
+    rows = [_row(places, path, line, alert) for line, alert in alerts]
+    words, used = silence([(spot.pattern, spot.line) for spot, _ in rows], list(comments_in(path, content)))
+    said = [
+        (spot._replace(suppressed=word if spot.suppressed is None else spot.suppressed), meaning)
+        for (spot, meaning), word in zip(rows, words, strict=True)
+    ]
+    return said, sorted((path, one.line, one.text, USED) for one in used if one.ours)
+
+
+def _row(places: _SnapshotPlaces, path: bytes, line: int, alert: Alert) -> tuple[Spot, Meaning]:
     content = places.content(path)
     starts = content.split(b"\n")[: line - 1]
     code = evidence(content, sum(len(one) + 1 for one in starts))
     steps = [(places.name_of(step), step.line, step.text) for step in alert.steps]
     pattern, language = pattern_of(alert), base_language(language_of(path) or "c/cpp")
-    spot = Spot(
-        path,
-        pattern,
-        line,
-        confidence_of(alert),
-        code,
-        alert.column or None,
-        alert.suppressed and plain(alert.suppressed),
-        trail_of([*steps, (shown(path), line, plain(alert.text))], shown(path)),
-    )
+    trail = trail_of([*steps, (shown(path), line, plain(alert.text))], shown(path))
+    why = alert.suppressed and plain(alert.suppressed)
+    spot = Spot(path, pattern, line, confidence_of(alert), code, alert.column or None, why, trail)
     return spot, Meaning(pattern, language, category_of(alert), alert.cwe, description_of(alert), remedy_of(alert))
 
 
@@ -134,8 +159,11 @@ def _results(rows: Sequence[tuple[Spot, Meaning]]) -> Iterator[CandidateResult]:
         yield CandidateResult(tuple(spot for spot, _ in group), tuple(meaning for _, meaning in group))
 
 
+def _name_of(alert: Alert) -> str:
+    return plain("/".join(parts_of(alert.file))) or "(no file)"
+
+
 def _not_placed(missing: Mapping[tuple[str, str, str], int]) -> Iterator[tuple[bytes, str]]:
-    for (file, tool, reason), number in sorted(missing.items()):
-        name = plain("/".join(parts_of(file))) or "(no file)"
+    for (name, tool, reason), number in sorted(missing.items()):
         alerts = f"{number} alert" + ("s" if number > 1 else "")
-        yield from_shown(name), NOT_PLACED.format(number=alerts, tool=plain(tool), reason=reason)
+        yield from_shown(name), NOT_PLACED.format(number=alerts, tool=tool, reason=reason)

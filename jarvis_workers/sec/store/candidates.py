@@ -114,7 +114,7 @@ def numbered_in(session: Session, run_id: str, files: Collection[str]) -> list[S
 def merged_texts(session: Session, run_id: str, *, foreign: bool | None = None) -> dict[int, list[str]]:
     """Return by gid the descriptions of the candidates that were merged with one, if they differ from its own.
 
-    They are those of other analyzers if `foreign`, those of models if it is false, and all if it is None.
+    They are those of other analyzers if `foreign`, equal or not; those of models if it is false, and all if it is None.
     """
     query = sa.select(CANDIDATE.c.superseded, CANDIDATE.c.description).where(
         CANDIDATE.c.run_id == run_id,
@@ -129,7 +129,8 @@ def merged_texts(session: Session, run_id: str, *, foreign: bool | None = None) 
     result, place = dict[int, list[str]](), sa.select(CANDIDATE.c.id, CANDIDATE.c.gid, CANDIDATE.c.description)
     for some in chunked(texts):
         for row_id, gid, own in session.execute(place.where(CANDIDATE.c.id.in_(some), CANDIDATE.c.gid.is_not(None))):
-            if others := [text for text in dict.fromkeys(texts[row_id]) if text != own]:
+            others = texts[row_id] if foreign else [text for text in dict.fromkeys(texts[row_id]) if text != own]
+            if others:
                 result[gid] = others
     return result
 

@@ -242,8 +242,6 @@ def _facts(issue: Issue, say: Words, source_url: str | None) -> Iterator[tuple[s
     yield "Status", say(issue.status)
     if issue.judged is not None:
         yield "Triage", say(TRIAGE[issue.judged])
-    if issue.witnesses:
-        yield "Also reported", "; ".join(issue.witnesses)
     if issue.cluster:
         yield "Cluster", issue.cluster
     if issue.root_cause:
