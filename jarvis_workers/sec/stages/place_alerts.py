@@ -130,11 +130,11 @@ def _rows(
     content = places.content(path)
     rows = [_row(places, path, line, alert) for line, alert in alerts]
     words, used = silence([(spot.pattern, spot.line) for spot, _ in rows], list(comments_in(path, content)))
-    said = [
+    result = [
         (spot._replace(suppressed=word if spot.suppressed is None else spot.suppressed), meaning)
         for (spot, meaning), word in zip(rows, words, strict=True)
     ]
-    return said, sorted((path, one.line, one.text, USED) for one in used if one.ours)
+    return result, sorted((path, one.line, one.text, USED) for one in used if one.ours)
 
 
 def _row(places: _SnapshotPlaces, path: bytes, line: int, alert: Alert) -> tuple[Spot, Meaning]:

@@ -19,7 +19,7 @@ ZEROED = lazy(
 CLEARED = lazy(
     rb"\s*+(?>\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
 )
-END_SET = lazy(rb"\s*+\[\s*+(\d{1,9}|[^][;]{1,60}-\s*+1)\s*+\]\s*+=\s*+(?:0\b|')")
+END_SET = lazy(rb"\[\s*+(\d{1,9}|[^][;]{1,60}-\s*+1)\s*+\]\s*+=\s*+(?:0\b|')")
 ENDED = lazy(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
 LINKS = (b"readlink", b"readlinkat")
 
@@ -93,7 +93,7 @@ def _is_zeroed(site: Site, base: bytes, size: Amount) -> bool:
         at = before.rfind(base, 0, at)
         if at < 0:
             return False
-        end = END_SET.match(before, at + len(base))
+        end = END_SET.match(before, at + len(base)) if before.startswith(b"[", at + len(base)) else None
         if end is not None and (not end[1].isdigit() or (size.number is not None and int(end[1]) >= size.number)):
             return True
         if CLEARED.match(before, at + len(base)) or ZEROED.search(before[max(0, at - 48) : at]):

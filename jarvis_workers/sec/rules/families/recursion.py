@@ -69,17 +69,21 @@ class _Function(NamedTuple):
 
 def find_recursion(raw: bytes) -> Iterator[int]:
     """Yield the name of the first function of each cycle, and calls that never stop, in a file that is not masked."""
-    yield from (cycle[0].start for cycle in _cycles(raw))
-    yield from endless_calls(raw)
+    functions = list(_functions(raw))
+    yield from (cycle[0].start for cycle in _cycles(raw, functions))
+    yield from _endless_calls(raw, functions)
 
 
-def endless_calls(text: bytes) -> Iterator[int]:
+def _endless_calls(text: bytes, functions: Sequence[_Function]) -> Iterator[int]:
     """Yield the calls by which short functions of C call themselves without end; in C++, they may call overloads."""
-    if CPP.search(text):
+    short = [
+        one
+        for one in functions
+        if one.end - one.opened <= SHORT and not one.name.isupper() and text.find(one.name, one.opened, one.end) >= 0
+    ]
+    if not short or CPP.search(text):
         return
-    for one in _functions(text, every=True):
-        if one.end - one.opened > SHORT or one.name.isupper() or text.find(one.name, one.opened, one.end) < 0:
-            continue
+    for one in short:
         body = text[one.opened : one.end]
         calls = [match for match in CALLED.finditer(body) if match[1] == one.name]
         if len(calls) == 1 and not OTHER_ENDS.search(body):
@@ -112,9 +116,10 @@ def _repeats_itself(body: bytes, one: _Function, call: re.Match[bytes]) -> bool:
 def check_recursion(site: Site) -> float | None:
     """Raise the confidence if the function takes text or a parser, skip tail calls, which are loops."""
     text = site.source.text
-    if site.start in site.source.once("endless calls", lambda: frozenset(endless_calls(text))):
+    functions = site.source.once("functions by braces", lambda: list(_functions(text)))
+    if site.start in site.source.once("endless calls", lambda: frozenset(_endless_calls(text, functions))):
         return None if site.source.header else ENDLESS
-    cycles = site.source.once("cycles", lambda: {cycle[0].start: cycle for cycle in _cycles(text)})
+    cycles = site.source.once("cycles", lambda: {cycle[0].start: cycle for cycle in _cycles(text, functions)})
     cycle = cycles.get(site.start)
     if cycle is None or site.source.test or not any(TEXT_PARAMETER.search(one.parameters) for one in cycle):
         return None
@@ -131,7 +136,9 @@ def check_recursion(site: Site) -> float | None:
 def _is_counted_elsewhere(site: Site, cycle: Sequence[_Function]) -> bool:
     """Return whether a function of the file that the cycle calls compares the number of levels with a limit."""
     text = site.source.text
-    named = site.source.once("functions by name", lambda: {one.name: one for one in _functions(text)})
+    named = site.source.once(
+        "functions by name", lambda: {one.name: one for one in _functions(text) if not OF_TREES.search(one.name)}
+    )
     called = {name for one in cycle for name in _calls(text, one, named)} - {one.name for one in cycle}
     return any(
         COMPARED.search(text, named[name].opened, min(named[name].end, named[name].opened + BODY_MAX))
@@ -144,9 +151,9 @@ def _is_tail(text: bytes, one: _Function) -> bool:
     return all(text[max(0, at - 16) : at].rstrip().endswith(b"return") for at in calls)
 
 
-def _cycles(text: bytes) -> list[list[_Function]]:
+def _cycles(text: bytes, those: Sequence[_Function]) -> list[list[_Function]]:
     """Return the small strongly connected components with a function that reads input, in the order of the file."""
-    functions = {one.name: one for one in _functions(text)}
+    functions = {one.name: one for one in those if not OF_TREES.search(one.name)}
     calls: dict[bytes, list[bytes]] = {}
     left = [name for name in islice(functions, READERS_MAX) if READS.search(name)]
     readers = list(left)
@@ -194,8 +201,8 @@ def _is_limited(text: bytes, cycle: Sequence[_Function]) -> bool:
     )
 
 
-def _functions(text: bytes, *, every: bool = False) -> Iterator[_Function]:
-    """Yield the functions that may read input, or every one, by the `}` in the first column that ends each."""
+def _functions(text: bytes) -> Iterator[_Function]:
+    """Yield the functions, by the `}` in the first column that ends each."""
     end = 0
     for _ in range(FUNCTIONS_MAX):
         start, end = end, text.find(b"\n}", end + 1)
@@ -208,12 +215,7 @@ def _functions(text: bytes, *, every: bool = False) -> Iterator[_Function]:
         floor = max(start, opened - HEAD_MAX)
         edge = max(text.rfind(mark, floor, opened) for mark in (b";", b"}", b"*/", b"\n#"))
         match = NAME_BEFORE.search(text, max(floor, edge), opened)
-        if (
-            match
-            and text[text.rfind(b"\n", 0, match.start()) + 1] not in HASH
-            and match[1] not in CONTROL
-            and (every or not OF_TREES.search(match[1]))
-        ):
+        if match and text[text.rfind(b"\n", 0, match.start()) + 1] not in HASH and match[1] not in CONTROL:
             yield _Function(match[1], match.start(), text[match.end() : opened], opens.end(), end)
 
 
