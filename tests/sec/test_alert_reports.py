@@ -291,7 +291,7 @@ def test_a_name_is_looked_for_as_it_is_before_it_is_decoded(name: str, found: by
 
 
 def test_code_is_found_by_a_part_of_its_line_and_without_what_encodings_differ_in() -> None:
-    lines = ["{", "    strcpy(buf, in); /* gr\ufffd\ufffde */"]
+    lines = ("{", "    strcpy(buf, in); /* gr\ufffd\ufffde */")
     for code in ("strcpy(buf, in)", "strcpy(buf, in); /* gr\\xf6\\xdfe */", "strcpy(buf, in); /* größe */"):
         assert line_of(Alert("t", "r", "", "a.c", 1, code=code), lines) == 2
 
@@ -311,4 +311,4 @@ def test_code_is_found_by_a_part_of_its_line_and_without_what_encodings_differ_i
 )
 def test_the_line_is_where_its_code_is(line: int, code: str, found: int | Unplaced) -> None:
     alert = Alert("t", "r", "", "a.c", line, code=code)
-    assert line_of(alert, ["{", "  free(p);", "  free(x2);", "  free(q);"]) == found
+    assert line_of(alert, ("{", "  free(p);", "  free(x2);", "  free(q);")) == found

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -85,7 +86,7 @@ def _plain_parts(name: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def line_of(alert: Alert, lines: Sequence[str]) -> int | Unplaced:
+def line_of(alert: Alert, lines: tuple[str, ...]) -> int | Unplaced:
     """Return the line of an alert in a file: where the code is that its report quotes, the nearest if it has moved."""
     if not alert.line:
         return Unplaced("it names no line")
@@ -93,15 +94,20 @@ def line_of(alert: Alert, lines: Sequence[str]) -> int | Unplaced:
     if not code:
         behind = Unplaced(f"line {alert.line} is behind the end of the file ({len(lines)} lines)")
         return alert.line if alert.line <= len(lines) else behind
-    keys = [_key(line) for line in lines]
-    if alert.line <= len(lines) and code in keys[alert.line - 1]:
+    if alert.line <= len(lines) and code in _key(lines[alert.line - 1]):
         return alert.line
+    keys = _keys(lines)
     same = [number for number, key in enumerate(keys, 1) if key == code]
     if not same and len(code) >= PART_LEAST:
         same = [number for number, key in enumerate(keys, 1) if code in key]
     if not same:
         return Unplaced(f"the code of line {alert.line} is not in the file")
     return min(same, key=lambda number: (abs(number - alert.line), number))
+
+
+@lru_cache(1)
+def _keys(lines: tuple[str, ...]) -> list[str]:
+    return [_key(line) for line in lines]
 
 
 def _key(line: str) -> str:

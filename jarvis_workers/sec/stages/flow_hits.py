@@ -56,7 +56,7 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlow
             best[hit.line, hit.pattern] = hit
     remaining_hits = [hit for _, hit in sorted(best.items(), key=lambda item: item[0])]
     words, used = silence([(hit.pattern, hit.line) for hit in remaining_hits], list(comments_in(path, content)))
-    starts = _line_starts(content)
+    starts = line_starts(content)
     spots = [_spot(path, content, starts, hit) for hit in remaining_hits]
     judged = [spot._replace(suppressed=comments) for spot, comments in zip(spots, words, strict=True)]
     remarks = sorted((path, one.line, one.text, USED) for one in used if one.ours)
@@ -73,7 +73,7 @@ def _spot(path: bytes, content: bytes, starts: Sequence[int], hit: FlowHit) -> S
     return Spot(path, hit.pattern, line, confidence, code, column, trail=trail_of(hit.steps, shown(path)))
 
 
-def _line_starts(content: bytes) -> list[int]:
+def line_starts(content: bytes) -> list[int]:
     starts, at = [0], content.find(b"\n")
     while at >= 0:
         starts.append(at + 1)

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.paths import from_shown, plain, shown
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -19,14 +19,14 @@ from jarvis_workers.sec.alerts.candidate_text import category_of, confidence_of,
 from jarvis_workers.sec.alerts.placement import TreePaths, Unplaced, line_of, parts_of
 from jarvis_workers.sec.evidence import evidence
 from jarvis_workers.sec.scanner import source_text
-from jarvis_workers.sec.stages.flow_hits import comments_in
+from jarvis_workers.sec.stages.flow_hits import comments_in, line_starts
 from jarvis_workers.sec.stages.flow_rules import USED
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.results import CandidateResult
 from jarvis_workers.sec.stages.scan_files import language_for
 from jarvis_workers.sec.suppressions import silence
 from jarvis_workers.sec.trace import trail_of
-from jarvis_workers.snapshots.reader import Entry, Reader, open_snapshot
+from jarvis_workers.snapshots.reader import Entry, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.source.languages import language_of
@@ -59,24 +59,32 @@ def load(_: "Session", run: Run, __: Claimed) -> AlertWork:
 
 def decide(work: AlertWork, resources: Resources) -> Commit:
     """Return the candidates."""
-    alerts = alerts_from(resources.blobs.read(work.alerts))
     missing: Counter[tuple[str, str, str]] = Counter()
-    by_file: defaultdict[bytes, list[tuple[int, Alert]]] = defaultdict(list)
+    by_file: defaultdict[bytes, list[Alert]] = defaultdict(list)
+    files: list[_FileRows] = []
     with open_snapshot(resources.blobs, work.snapshot) as reader:
-        places = _SnapshotPlaces(reader)
-        for alert in alerts:
-            place = places.of(alert)
-            if isinstance(place, Unplaced):
-                missing[_name_of(alert), plain(alert.tool), place.reason] += alert.times
+        entries: Mapping[bytes, Entry] = {entry.path: entry for entry in reader.files()}
+        paths = TreePaths(entries)
+        for alert in alerts_from(resources.blobs.read(work.alerts)):
+            path = paths.find(alert.file)
+            if isinstance(path, Unplaced):
+                _miss(missing, alert, path)
             else:
-                by_file[place[0]].append((place[1], alert))
-        files = [_rows(places, path, those) for path, those in sorted(by_file.items())]
+                by_file[path].append(alert)
+        for path, alerts in sorted(by_file.items()):
+            content = source_text(reader.read(entries[path]), language_for(entries[path]))
+            files.append(_rows_of(path, content, alerts, paths, missing))
     return Commit(
-        files=len(files),
-        results=tuple(_results([row for rows, _ in files for row in rows])),
+        files=sum(bool(one.rows) for one in files),
+        results=tuple(_results([row for one in files for row in one.rows])),
         not_checked=tuple(_not_placed(missing)),
-        remarks=tuple(remark for _, remarks in files for remark in remarks),
+        remarks=tuple(remark for one in files for remark in one.remarks),
     )
+
+
+def _miss(missing: "Counter[tuple[str, str, str]]", alert: Alert, place: Unplaced) -> None:
+    name = plain("/".join(parts_of(alert.file))) or "(no file)"
+    missing[name, plain(alert.tool), place.reason] += alert.times
 
 
 def alerts_to_bytes(alerts: Sequence[Alert]) -> bytes:
@@ -90,63 +98,46 @@ def alerts_from(content: bytes) -> list[Alert]:
     return [row._replace(steps=tuple(FlowStep(*step) for step in row.steps)) for row in rows]
 
 
-class _SnapshotPlaces:
-    """The files of a snapshot, read when an alert is about one of them."""
+class _FileRows(NamedTuple):
+    """The candidates of a file, and remarks on the comments that suppress some of them."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._entries: Mapping[bytes, Entry] = {entry.path: entry for entry in reader.files()}
-        self._names = TreePaths(self._entries)
-        self._contents: dict[bytes, bytes] = {}
-
-    def of(self, alert: Alert) -> tuple[bytes, int] | Unplaced:
-        path = self._names.find(alert.file)
-        if isinstance(path, Unplaced):
-            return path
-        line = line_of(alert, self.lines(path))
-        return line if isinstance(line, Unplaced) else (path, line)
-
-    def lines(self, path: bytes) -> list[str]:
-        lines = self.content(path).decode("utf-8", "replace").split("\n")
-        return lines if lines[-1] else lines[:-1]
-
-    def content(self, path: bytes) -> bytes:
-        if path not in self._contents:
-            # The alerts of a report are most often sorted by file.
-            entry = self._entries[path]
-            self._contents = {path: source_text(self._reader.read(entry), language_for(entry))}
-        return self._contents[path]
-
-    def name_of(self, step: FlowStep) -> str:
-        """Return the displayed path of the file of a step."""
-        path = self._names.find(step.file)
-        return plain("/".join(parts_of(step.file))) if isinstance(path, Unplaced) else shown(path)
+    rows: list[tuple[Spot, Meaning]]
+    remarks: list[tuple[bytes, int, str, str]]
 
 
-def _rows(
-    places: _SnapshotPlaces, path: bytes, alerts: Sequence[tuple[int, Alert]]
-) -> tuple[list[tuple[Spot, Meaning]], list[tuple[bytes, int, str, str]]]:
-    """Return the candidates of a file, and remarks on the comments that suppress some of them."""
-    content = places.content(path)
-    rows = [_row(places, path, line, alert) for line, alert in alerts]
+def _rows_of(
+    path: bytes, content: bytes, alerts: Sequence[Alert], paths: TreePaths, missing: "Counter[tuple[str, str, str]]"
+) -> _FileRows:
+    lines = content.decode("utf-8", "replace").split("\n")
+    text, starts = tuple(lines if lines[-1] else lines[:-1]), line_starts(content)
+    rows: list[tuple[Spot, Meaning]] = []
+    for alert in alerts:
+        line = line_of(alert, text)
+        if isinstance(line, Unplaced):
+            _miss(missing, alert, line)
+        else:
+            rows.append(_row(path, line, evidence(content, starts[line - 1]), alert, paths))
     words, used = silence([(spot.pattern, spot.line) for spot, _ in rows], list(comments_in(path, content)))
     result = [
         (spot._replace(suppressed=word if spot.suppressed is None else spot.suppressed), meaning)
         for (spot, meaning), word in zip(rows, words, strict=True)
     ]
-    return result, sorted((path, one.line, one.text, USED) for one in used if one.ours)
+    return _FileRows(result, sorted((path, one.line, one.text, USED) for one in used if one.ours))
 
 
-def _row(places: _SnapshotPlaces, path: bytes, line: int, alert: Alert) -> tuple[Spot, Meaning]:
-    content = places.content(path)
-    starts = content.split(b"\n")[: line - 1]
-    code = evidence(content, sum(len(one) + 1 for one in starts))
-    steps = [(places.name_of(step), step.line, step.text) for step in alert.steps]
+def _row(path: bytes, line: int, code: str, alert: Alert, paths: TreePaths) -> tuple[Spot, Meaning]:
+    steps = [(_place_of(step, paths), step.line, step.text) for step in alert.steps]
     pattern, language = pattern_of(alert), base_language(language_of(path) or "c/cpp")
     trail = trail_of([*steps, (shown(path), line, plain(alert.text))], shown(path))
     why = alert.suppressed and plain(alert.suppressed)
     spot = Spot(path, pattern, line, confidence_of(alert), code, alert.column or None, why, trail)
     return spot, Meaning(pattern, language, category_of(alert), alert.cwe, description_of(alert), remedy_of(alert))
+
+
+def _place_of(step: FlowStep, paths: TreePaths) -> str:
+    """Return the displayed path of the file of a step."""
+    path = paths.find(step.file)
+    return plain("/".join(parts_of(step.file))) if isinstance(path, Unplaced) else shown(path)
 
 
 def _results(rows: Sequence[tuple[Spot, Meaning]]) -> Iterator[CandidateResult]:
@@ -157,10 +148,6 @@ def _results(rows: Sequence[tuple[Spot, Meaning]]) -> Iterator[CandidateResult]:
         rounds[next(numbers[spot.pattern])].append((spot, meaning))
     for _, group in sorted(rounds.items()):
         yield CandidateResult(tuple(spot for spot, _ in group), tuple(meaning for _, meaning in group))
-
-
-def _name_of(alert: Alert) -> str:
-    return plain("/".join(parts_of(alert.file))) or "(no file)"
 
 
 def _not_placed(missing: Mapping[tuple[str, str, str], int]) -> Iterator[tuple[bytes, str]]:
