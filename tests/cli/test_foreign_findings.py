@@ -49,6 +49,7 @@ def test_what_has_no_place_is_named_and_the_run_is_incomplete(jarvis, tree, tmp_
     }
 
 
+@pytest.mark.slow
 def test_one_defect_of_several_analyzers_is_one_finding_with_witnesses(jarvis, tmp_path) -> None:
     code = "#include <stdlib.h>\nint f(char *p)\n{\n    free(p);\n    free(p);\n    return 0;\n}\n"
     tree = jarvis.tree("twice", {"a.c": code})
@@ -86,6 +87,7 @@ def test_comments_suppress_findings_of_others(jarvis, tmp_path) -> None:
         assert document["summary"]["unused_suppressions"] == []
 
 
+@pytest.mark.slow
 def test_a_verdict_on_a_finding_covers_its_witnesses_and_a_baseline_knows_them(jarvis, tmp_path) -> None:
     code = "#include <stdlib.h>\nint f(char *p)\n{\n    free(p);\n    free(p);\n    return 0;\n}\n"
     tree = jarvis.tree("twice", {"a.c": code})
@@ -172,6 +174,7 @@ def test_what_is_no_report_is_one_line(jarvis, tree, tmp_path, content, says) ->
     assert says in line and str(tmp_path / "report") in line
 
 
+@pytest.mark.slow
 def test_hostile_names_and_texts_are_plain(jarvis, tree, tmp_path) -> None:
     result = {
         "ruleId": "\x1b]0;owned\x07<b>",

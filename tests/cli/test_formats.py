@@ -165,6 +165,7 @@ def test_what_was_not_checked_is_in_every_format(jarvis, tree):
     assert [error.get("message") for error in junit.iter("error")] == ["broken symbolic link"]
 
 
+@pytest.mark.slow
 def test_two_runs_differ_in_the_lines_that_speak_of_the_run(jarvis, tree):
     for form, own in (("sarif", r'"(invocations|properties)":'), ("junit", '<property name="run.')):
         first, second = (

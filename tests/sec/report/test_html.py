@@ -637,6 +637,7 @@ CONTRAST = r"""
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_has_the_contrast_of_wcag_aa(page, opened, theme):
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
