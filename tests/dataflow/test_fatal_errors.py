@@ -22,6 +22,8 @@ struct node *f(void) { struct node *p = (struct node *) eMalloc(sizeof *p); p->n
         (b"PERROR | M_FATAL", []),
         (b"WARNING", ["flow_null_dereference"]),
         (b"0", ["flow_null_dereference"]),
+        (b"NON_FATAL", ["flow_null_dereference"]),
+        (b"NONFATAL", ["flow_null_dereference"]),
     ],
 )
 def test_a_fatal_error_does_not_return_by_its_argument(how: bytes, rules: list[str]) -> None:
@@ -41,3 +43,9 @@ def test_what_copies_text_for_glib_takes_null() -> None:
     code = b"char *f(void) { char *none = NULL; return COPY(none); }\n"
     assert not tell(code.replace(b"COPY", b"g_strdup"))
     assert [hit.pattern for hit in tell(code.replace(b"COPY", b"strdup"))] == ["flow_null_dereference"]
+
+
+def test_a_constant_that_is_only_passed_on_ends_nothing() -> None:
+    code = b"int f(char *s) { char *p = malloc(4); if (!p) HOW(s, MSG_FATAL); p[0] = 1; free(p); return 0; }\n"
+    assert [hit.pattern for hit in tell(code.replace(b"HOW", b"send_to"))] == ["flow_null_dereference"]
+    assert not tell(code.replace(b"HOW", b"fail_with"))

@@ -7,6 +7,7 @@ from tests.sec.following import tell
 ALLOCATES = "    int *p = new (std::nothrow) int(3);\n    if (p)\n        *p = 2;\n"
 RETURNS = """
 #include <string>
+typedef char *typed_text;
 TYPE text_of(int n) {
     char text[32];
     snprintf(text, sizeof text, "%d", n);
@@ -47,10 +48,23 @@ def test_placement_allocates_nothing_but_nothrow_does() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "rules"),
-    [("std::string", []), ("QString", []), ("const char *", ["flow_stack_address"]), ("auto", ["flow_stack_address"])],
+    [
+        ("std::string", []),
+        ("QString", []),
+        ("const char *", ["flow_stack_address"]),
+        ("auto", ["flow_stack_address"]),
+        ("typed_text", ["flow_stack_address"]),
+        ("std::string_view", ["flow_stack_address"]),
+        ("StringRef", ["flow_stack_address"]),
+    ],
 )
 def test_a_class_that_is_made_from_an_address_copies_what_is_there(kind: str, rules: list[str]) -> None:
     assert rules_in(RETURNS.replace("TYPE", kind)) == rules
+
+
+def test_a_struct_that_is_returned_takes_the_address_of_a_variable_along() -> None:
+    body = 'char text[32]; struct s r; snprintf(text, sizeof text, "%d", n); r.p = text; return r;'
+    assert rules_in(f"struct s {{ char *p; }};\nstruct s f(int n) {{ {body} }}\n") == ["flow_stack_address"]
 
 
 def test_the_address_of_a_reference_is_not_that_of_a_variable() -> None:

@@ -1,5 +1,6 @@
 """Whether a call returns: no path through a function does if each ends in such a call, or in an endless loop."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from jarvis_workers.dataflow import ir
@@ -17,22 +18,23 @@ DEEP = 6
 Ends = Callable[[ir.CallExpr], bool]
 LEAVING = frozenset((ir.ReturnStmt, ir.GotoStmt, ir.LabelStmt, ir.ThrowStmt, ir.TryStmt, ir.UnknownStmt))
 ENDING_SIGNALS = frozenset(("SIGABRT", "SIGSEGV", "SIGKILL", "SIGILL", "SIGFPE", "SIGBUS", "SIGTRAP"))
-# The last words of constants that say that an error is fatal.
-FATAL = ("FATAL", "PANIC", "ABORT", "EXIT_FAILURE")
+# Constants that say that an error is fatal, and the functions that report errors, by words of their names.
+FATAL = re.compile(r"(?!.*NON_?)(?:\w+_)?(?:FATAL|PANIC)|EXIT_FAILURE")
+REPORTS = re.compile(r"(?i)err|fail|fatal|panic|die|abort|bail|exit|quit|usage|msg|message|report")
 ALWAYS = (None, ir.NumberExpr("n", 1))
 
 
 def ends_by_argument(name: str, args: tuple[ir.Expression, ...]) -> bool:
     """Return whether what a call gets says that it ends the program: `raise(SIGABRT)`, `error(FATAL | PERROR, "…")`.
 
-    Functions that log go on after a fatal error.
+    Functions that log go on after a fatal error, and others only pass such a constant on.
     """
     if name == "raise":
         return len(args) == 1 and isinstance(args[0], ir.NameExpr) and args[0].name in ENDING_SIGNALS
     for part in args[:2]:
         for one in (part.left, part.right) if type(part) is ir.BinaryExpr and part.op == "|" else (part,):
-            if type(one) is ir.NameExpr and one.name.endswith(FATAL) and one.name.isupper():
-                return "log" not in name
+            if type(one) is ir.NameExpr and one.name.isupper() and FATAL.fullmatch(one.name):
+                return "log" not in name and REPORTS.search(name) is not None
     return False
 
 

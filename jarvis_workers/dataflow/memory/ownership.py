@@ -1,5 +1,7 @@
 """Track memory, streams and descriptors from their allocation to their release or leak."""
 
+import re
+
 from jarvis_workers.dataflow.events import Release, on_local_returned, on_release, on_return, on_second_release
 from jarvis_workers.dataflow.expressions.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.expressions.lvalues import name_target
@@ -35,6 +37,8 @@ ALLOCATED = ("malloc", "new", "new[]")
 WHERE = {"stack": "stack memory", "static": "static memory", "text": "a literal"}
 INTERRUPTED, CALLS = "EINTR", "calls "
 MAINS = ("main", "wmain")
+# Classes that refer to what they are made from, by their names.
+VIEWS = re.compile(r"(?i)view|span|slice|piece|ref|ptr|pointer|iter|range|handle")
 
 
 def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "allocated by {}") -> Value:
@@ -247,15 +251,15 @@ def _is_reference(path: PathState, e: Expression) -> bool:
     return local is not None and local.kind.endswith("&")
 
 
-def _check_addresses(path: PathState, e: Expression, line: int) -> None:
-    """Raise an event for each address of a local variable in a value that a function returns.
+def _is_copied(path: PathState) -> bool:
+    """Return whether a function returns a class that copies what it is made from, as strings do and views do not."""
+    kind = path.machine.plain(path.frame.function.returns)
+    return bool(kind) and kind != "auto" and not kind.endswith(("*", "&")) and VIEWS.search(kind) is None
 
-    A class that is made from the address, such as a string, copies what is there; a reference is no variable.
-    """
-    kind = path.frame.function.returns
-    if (kind and not kind.endswith(("*", "&")) and kind != "auto") or _is_reference(path, e):
-        return
-    values = [path.returned]
+
+def _check_addresses(path: PathState, e: Expression, line: int) -> None:
+    """Raise an event for each address of a local variable in a value that a function returns."""
+    values = [] if _is_reference(path, e) or _is_copied(path) else [path.returned]
     if isinstance(e, NameExpr) and e.name in path.frame.types and path.returned.target is None:
         key = key_of(path, e.name)
         values += [value for cell, value in path.cells.items() if cell[0] == key and cell[1].startswith(".")]

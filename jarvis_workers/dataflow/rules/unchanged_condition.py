@@ -10,7 +10,6 @@ from jarvis_workers.dataflow.expressions.conditions import branch
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.loops.loop_moves import Moves
 from jarvis_workers.dataflow.queries.ast_queries import assigned, leaves, variables_in, walk
-from jarvis_workers.dataflow.queries.name_heuristics import prints
 from jarvis_workers.dataflow.queries.pretty import text_of
 from jarvis_workers.dataflow.rules.endless_loop import RULE
 from jarvis_workers.dataflow.state.path import PathState
@@ -67,8 +66,10 @@ def _is_plain(path: PathState, name: str) -> bool:
 
 
 def _returns(call: ir.CallExpr) -> bool:
-    """Return whether a called function is known to come back."""
-    return isinstance(call.callee, ir.NameExpr) and (call.callee.name in LIBRARY or prints(call.callee.name))
+    """Return whether a called function is known to come back, and to change no local variable that it does not get."""
+    if not isinstance(call.callee, ir.NameExpr):
+        return False
+    return call.callee.name in LIBRARY and not call.callee.name.startswith("exec")
 
 
 def _stays(statement: ir.LoopStmt, name: str) -> bool:

@@ -1,21 +1,19 @@
 """Read the text that compilers and clang-tidy print: `file:line:column: warning: text [rule]`.
 
-The notes that follow a warning are the steps to it; a line that is cut is left out with its number.
+The notes that follow a warning are the steps to it. Other lines are those of a build.
 """
 
 import re
-from collections.abc import Iterator
 
 from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, cwe_in, shortened
 
-LEVELS = ("warning", "error", "fatal error")
+# Steps of one warning; compilers print some twenty.
+STEPS_MAX = 100
 LINE = re.compile(
     r"(?P<file>(?:[A-Za-z]:[\\/])?[^:\n]{1,1000}):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?: "
     r"(?P<level>warning|error|fatal error|note): (?P<text>[^\n]{1,4000})"
 )
 RULE = re.compile(r" \[(?P<rule>[A-Za-z0-9_.,+=*-]{1,200})\]$")
-# Weaknesses are beside the option that gcc's analyzer names: [CWE-415] [-Wanalyzer-double-free].
-WEAKNESS = re.compile(r" \[CWE-\d+\]$")
 CODE = re.compile(r"\s*(?:\d+ \|)? ?(?P<code>.*)")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -30,13 +28,12 @@ def read_log(text: str) -> AlertReport:
         match = LINE.match(line)
         if match is None:
             continue
-        code = _code(lines, number)
         if match["level"] == "note":
-            if current is not None:
+            if current is not None and len(current.steps) < STEPS_MAX:
                 step = FlowStep(match["file"], int(match["line"]), shortened(match["text"]))
                 current = alerts[-1] = current._replace(steps=(*current.steps, step))
             continue
-        current = _alert(match, code)
+        current = _alert(match, _code(lines, number))
         if current is None:
             left_out["without a rule"] = left_out.get("without a rule", 0) + 1
         else:
@@ -70,8 +67,4 @@ def _code(lines: list[str], number: int) -> str:
 
 def looks_like_log(text: str) -> bool:
     """Return whether a text has a line of a compiler."""
-    return any(True for _ in _matches(text))
-
-
-def _matches(text: str) -> Iterator["re.Match[str]"]:
-    return (match for line in text.splitlines() if (match := LINE.match(ANSI.sub("", line))))
+    return any(LINE.match(line) for line in ANSI.sub("", text).splitlines())

@@ -1,27 +1,13 @@
 """The options of `jarvis sec import`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jarvis_cli.kit.option_records import CommandOptions
-from jarvis_cli.kit.options import (
-    SCOPE,
-    Detach,
-    FailOn,
-    Form,
-    FormJson,
-    Label,
-    Lang,
-    Name,
-    Output,
-    Quiet,
-    RelativeTo,
-    Verbose,
-    Where,
-)
+from jarvis_cli.kit.option_records import CommandOptions, Without
+from jarvis_cli.kit.options import SCOPE
 from jarvis_workers.sec.commands.scan_options import ScanCommandOptions
 
 IMPORT_EXAMPLES = """\
@@ -38,11 +24,18 @@ A finding whose file or line is not in the tree is named in the report; the exit
 """
 
 
+# What chooses files and rules of a scan.
+OF_SCAN = (
+    "options paths path include exclude default_excludes languages baseline since compile_commands findings rules "
+    "exclude_rules only project_rules depth learned processes cache"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions(CommandOptions):
-    """Reports, the tree that they are about, and the report."""
+    """Reports, the tree that they are about, and the report of the run."""
 
-    order = "reports path root output form as_json relative_to fail_on lang quiet verbose label name where detach"
+    order = "reports path root triage no_triage output"
     reports: Annotated[list[Path], typer.Argument(metavar="REPORT", help="Reports of other analyzers.")]
     path: Annotated[
         list[str] | None,
@@ -54,43 +47,9 @@ class ImportOptions(CommandOptions):
             rich_help_panel=SCOPE,
         ),
     ] = None
-    root: Annotated[
-        str | None,
-        typer.Option(
-            "--root", metavar="DIR", help="Directory that paths in reports are relative to.", rich_help_panel=SCOPE
-        ),
-    ] = None
-    output: Output = None
-    form: Form = None
-    as_json: FormJson = False
-    relative_to: RelativeTo = None
-    fail_on: FailOn = None
-    lang: Lang = None
-    quiet: Quiet = False
-    verbose: Verbose = False
-    label: Label = None
-    name: Name = None
-    where: Where = None
-    detach: Detach = False
+    scan: Annotated[ScanCommandOptions, Without(OF_SCAN)] = field(default_factory=ScanCommandOptions)
 
     @property
     def of_scan(self) -> ScanCommandOptions:
         """The options of a scan with the same files and report."""
-        return ScanCommandOptions(
-            flags=self.flags,
-            findings=self.reports,
-            path=self.path or ["."],
-            root=self.root,
-            output=self.output,
-            form=self.form,
-            as_json=self.as_json,
-            relative_to=self.relative_to,
-            fail_on=self.fail_on,
-            lang=self.lang,
-            quiet=self.quiet,
-            verbose=self.verbose,
-            label=self.label,
-            name=self.name,
-            where=self.where,
-            detach=self.detach,
-        )
+        return replace(self.scan, findings=self.reports, path=self.path)

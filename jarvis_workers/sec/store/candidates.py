@@ -87,8 +87,10 @@ def merge(session: Session, run_id: str, pattern: str, into: Mapping[int, int]) 
     """
     ours = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, _is_of(pattern))
     session.execute(ours.where(CANDIDATE.c.superseded.is_not(None)).values(superseded=None, gid=None))
-    for row_id, other in into.items():
-        session.execute(ours.where(CANDIDATE.c.id == row_id).values(superseded=f"{MERGED}{other}", gid=None))
+    each = sa.update(CANDIDATE).where(CANDIDATE.c.id == sa.bindparam("row"))
+    rows = [{"row": row_id, "into": f"{MERGED}{other}"} for row_id, other in into.items()]
+    if rows:
+        session.connection().execute(each.values(superseded=sa.bindparam("into"), gid=None), rows)
 
 
 def _is_of(pattern: str) -> sa.ColumnElement[bool]:

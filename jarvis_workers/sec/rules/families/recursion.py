@@ -43,7 +43,11 @@ TEXT_PARAMETER = lazy(
     rb"(?:char|uint8_t|u8|u_char|uchar|UChar|Byte|BYTE|byte|guint8|xmlChar|void)\s*(?:const\s*)?\*|\bFILE\s*\*|(?i:pars|lex|token|reader|state|stream|scanner|cursor|decod|input|buf|json|src)"
 )
 # Ways out of a function beside its returns, and what a function changes.
-OTHER_ENDS = lazy(rb"\b(?:goto|throw|longjmp|abort|_?_?exit|pthread_exit|static)\b|#")
+# Macros and functions that may end it are known by their names.
+OTHER_ENDS = lazy(
+    rb"\b(?:goto|throw|static)\b|#|\b[A-Z][A-Z0-9_]{2,}\s*\("
+    rb"|\b\w*(?i:return|exit|abort|jmp|die|fatal|panic|err|fail|usage|assert|throw|quit|exec|kill)\w*\s*\("
+)
 CHANGES = lazy(rb"(?<![=!<>])=(?!=)|\+\+|--")
 CONDITIONAL = lazy(rb"&&|\|\||\?|\b(?:if|else|for|while|switch|case|do)\b")
 CONDITIONAL_END = lazy(rb"\b(?:else|do)\s*\Z|\)\s*\Z")

@@ -47,6 +47,26 @@ static int any_of(const struct node *node)
     return node->set || any_of(node->next);        /* ok: unbounded_recursion */
 }
 
+static void visit_all(struct node *node)
+{
+    RETURN_IF(node == NULL);
+    visit(node);
+    visit_all(node->next);                         /* ok: unbounded_recursion */
+}
+
+static void visit_some(struct node *node)
+{
+    g_return_if_fail(node != NULL);
+    visit(node);
+    visit_some(node->next);                        /* ok: unbounded_recursion */
+}
+
+static void visit_or_die(struct node *node)
+{
+    die_unless(node);
+    visit_or_die(node->next);                      /* ok: unbounded_recursion */
+}
+
 TEST(first) { run_first(arg); }
 
 TEST(second) { run_second(arg); }                  /* ok: unbounded_recursion */
