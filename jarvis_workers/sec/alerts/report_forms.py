@@ -8,6 +8,7 @@ from jarvis_workers.sec.alerts.alert import AlertReport, UnreadableReport, objec
 from jarvis_workers.sec.alerts.compiler_logs import looks_like_log, read_log
 from jarvis_workers.sec.alerts.cppcheck_alerts import read_cppcheck
 from jarvis_workers.sec.alerts.gitlab_alerts import read_gitlab
+from jarvis_workers.sec.alerts.known_weaknesses import with_weakness
 from jarvis_workers.sec.alerts.own_alerts import read_own
 from jarvis_workers.sec.alerts.sarif_alerts import read_sarif
 
@@ -18,7 +19,12 @@ BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.
 
 
 def read_alerts(content: bytes) -> AlertReport:
-    """Return the alerts of a report of any known form. Raises UnreadableReport."""
+    """Return the alerts of a report of any known form, with their weaknesses. Raises UnreadableReport."""
+    report = _read(content)
+    return report._replace(alerts=tuple(map(with_weakness, report.alerts)))
+
+
+def _read(content: bytes) -> AlertReport:
     if len(content) > BYTES_MAX:
         raise UnreadableReport(f"it has more than {BYTES_MAX // 1_000_000} MB: export it by rule or directory")
     text = _decoded(content)
