@@ -45,7 +45,7 @@ def test_what_has_no_place_is_named_and_the_run_is_incomplete(jarvis, tree, tmp_
     assert done.code == 3
     assert gaps == {
         ("gone.c", "2 alerts of gcc not placed: no file that is scanned is gone.c"),
-        ("a.c", "1 alert of gcc not placed: line 900 is behind the end of the file (1 lines)"),
+        ("a.c", "1 alert of gcc not placed: no line 900 in the file (it ends at line 1)"),
     }
 
 
@@ -135,6 +135,46 @@ def test_an_import_has_the_findings_of_others_alone(jarvis, tree, tmp_path) -> N
     shown = jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "-v")
     assert "1 finding in 1 file" in shown.out
     assert jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--fail-on", "low", "-q").code == 1
+
+
+def test_lines_that_a_file_lacks_are_named_together(jarvis, tree, tmp_path) -> None:
+    (tmp_path / "gcc.log").write_text("".join(f"/b/tree/a.c:{n}:1: warning: odd [-Wodd]\n" for n in (900, 7, 7, 8)))
+    done = jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--json")
+
+    (gap,) = json.loads(done.out)["summary"]["not_checked"]
+    reason = "4 alerts of gcc not placed: no lines 7, 8, 900 in the file (it ends at line 1)"
+    assert gap == {"file": "a.c", "reason": reason}
+    assert "4 of gcc; 1 equal to others" in done.err
+
+
+def test_alerts_about_files_that_no_scan_has_are_left_out_by_name(jarvis, tmp_path) -> None:
+    tree = jarvis.tree("web", {"a.c": COPY, "build/b.c": COPY, "app.js": "x"})
+    (tmp_path / "gcc.log").write_text(
+        "app.js:1:1: warning: odd [-Wodd]\napp.js:2:1: warning: odd [-Wodd]\nDockerfile:1:1: warning: odd [-Wodd]\n"
+        "build/b.c:1:1: warning: odd [-Wodd]\n"
+    )
+    done = jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--json")
+
+    summary = json.loads(done.out)["summary"]
+    assert (done.code, summary["not_checked"]) == (0, [])
+    assert summary["left_out"] == {
+        "with alerts left out: 1 of gcc, below build, excluded directory (build/b.c)": 1,
+        "with alerts left out: 3 of gcc, not C, C++ or Rust (Dockerfile, app.js)": 2,
+    }
+    assert "alerts left out: of 3 files" in done.err
+    shown = jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree)).out
+    assert "2 files with alerts left out: 3 of gcc, not C, C++ or Rust (Dockerfile, app.js)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit"])
+def test_alerts_about_a_tree_without_source_are_named(jarvis, tmp_path, form) -> None:
+    tree = jarvis.tree("docs", {"README.md": "x"})
+    (tmp_path / "gcc.log").write_text("src/a.c:1:1: warning: odd [-Wodd]\napp.js:1:1: warning: odd [-Wodd]\n")
+    done = jarvis("sec", "import", str(tmp_path / "gcc.log"), "-p", str(tree), "--format", form)
+
+    assert done.code == 3
+    for name in ("src/a.c", "app.js"):
+        assert f"1 alert of gcc not placed: no file that is scanned is {name}" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

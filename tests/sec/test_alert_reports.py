@@ -204,6 +204,14 @@ def test_a_log_has_warnings_with_rules_and_their_notes() -> None:
     assert report.left_out == {"without a rule": 1}
 
 
+def test_a_warning_without_code_has_not_that_of_the_next() -> None:
+    log = b"""a.h:35:9: warning: macro 'R' used to declare a constant [cppcoreguidelines-macro-usage]
+a.h:39:8: warning: accessing fields in struct 'radio' is inefficient [altera-struct-pack-align]
+   39 | struct radio {
+      |        ^"""
+    assert [(alert.line, alert.code) for alert in read_alerts(log).alerts] == [(35, ""), (39, "struct radio {")]
+
+
 CPPCHECK = b"""<?xml version="1.0"?><results version="2"><cppcheck version="2.10"/><errors>
 <error id="nullPointer" severity="error" msg="Null pointer: p" verbose="Null pointer dereference: p" cwe="476">
   <location file="src\\a.c" line="7" column="3" info="used"/><location file="src/a.c" line="4" info="assigned"/></error>
@@ -252,6 +260,10 @@ def test_the_id_of_a_rule_has_plain_characters(tool: str, rule: str, pattern: st
         ("file:///home/me/my%20project/src/a.c", ("home", "me", "my project", "src", "a.c")),
         ("file://host/share/a.c", ("share", "a.c")),
         ("file:///C:/work/a.c", ("work", "a.c")),
+        ("file:///C%3A/work/a.c", ("work", "a.c")),
+        ("file://C:\\work\\a.c", ("work", "a.c")),
+        ("file://HOST/D:/work/a.c", ("work", "a.c")),
+        ("\\\\server\\share\\a.c", ("server", "share", "a.c")),
         ("C:\\work\\src\\a.c", ("work", "src", "a.c")),
         ("src/my%20file.c", ("src", "my file.c")),
         ("../../etc/passwd", ("etc", "passwd")),
@@ -304,8 +316,8 @@ def test_code_is_found_by_a_part_of_its_line_and_without_what_encodings_differ_i
         (3, "free(p);", 2),
         (1, "free(q);", 4),
         (9, "free(q);", 4),
-        (2, "free(x);", Unplaced("the code of line 2 is not in the file")),
-        (5, "", Unplaced("line 5 is behind the end of the file (4 lines)")),
+        (2, "free(x);", Unplaced("the code of {lines} is not in the file", 2)),
+        (5, "", Unplaced("no {lines} in the file (it ends at line 4)", 5)),
         (0, "free(p);", Unplaced("it names no line")),
     ],
 )

@@ -57,9 +57,14 @@ def _alert(match: "re.Match[str]", code: str) -> Alert | None:
 
 
 def _code(lines: list[str], number: int) -> str:
-    """Return the line of code that is printed below a warning, with a line of carets under it."""
+    """Return the line of code that is printed below a warning, with a line of carets under it.
+
+    A warning may have none; then what follows is that of the next one.
+    """
     for place in (number + 1, number + 2):
-        if place + 1 < len(lines) and "^" in lines[place + 1] and not lines[place + 1].strip(" |^~0123456789"):
+        if place + 1 >= len(lines) or LINE.match(lines[place]):
+            break
+        if "^" in lines[place + 1] and not lines[place + 1].strip(" |^~0123456789"):
             found = CODE.match(lines[place])
             return found["code"].strip() if found else ""
     return ""

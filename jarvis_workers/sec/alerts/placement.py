@@ -11,7 +11,9 @@ from jarvis_workers.paths import from_shown, plain, shown
 from jarvis_workers.sec.alerts.alert import Alert
 
 FILE = "file:"
+DRIVE = re.compile(r"[A-Za-z]:")
 NAME_MAX = 300
+LINES = "{lines}"
 # A part of a line that is shorter may be anywhere.
 PART_LEAST = 8
 # What different encodings of a line do not share: blanks, characters that are not ASCII, and escapes of these.
@@ -19,9 +21,10 @@ UNLIKE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|[^\x21-\x7e]"
 
 
 class Unplaced(NamedTuple):
-    """Why an alert has no place in the tree."""
+    """Why an alert has no place in the tree; if a `line` is why, `reason` has LINES where it is to be named."""
 
     reason: str
+    line: int = 0
 
 
 class TreePaths:
@@ -49,10 +52,10 @@ class TreePaths:
         longest = max((length for length, _ in fits), default=0)
         best = [path for length, path in fits if length == longest]
         if not best:
-            return Unplaced(f"no file that is scanned is {_shown(parts)}")
+            return Unplaced(f"no file that is scanned is {shown_name(name)}")
         exact = [path for path in best if path == parts]
         if len(exact or best) > 1:
-            return Unplaced(f"{len(best)} files of the tree end with {_shown(parts)}")
+            return Unplaced(f"{len(best)} files of the tree end with {shown_name(name)}")
         return from_shown("/".join((exact or best)[0]))
 
 
@@ -60,23 +63,22 @@ def parts_of(name: str) -> tuple[str, ...]:
     """Return the parts of a path or address, also of Windows, without a drive, `.` and `..`."""
     if name[:5].lower() == FILE:
         name = unquote(name[5:])
-        name = "/" + name[2:].partition("/")[2] if name.startswith("//") else name
+        if name.startswith("//") and not DRIVE.match(name[2:4]):
+            name = "/" + name[2:].partition("/")[2]
     elif "%" in name:
         name = unquote(name)
     return _plain_parts(name)
 
 
-def _shown(parts: Sequence[str]) -> str:
-    name = plain("/".join(parts))
-    return name if len(name) <= NAME_MAX else f"…{name[-NAME_MAX:]}"
+def shown_name(name: str) -> str:
+    """Return the path that a report names, for people: printable, and at most its end."""
+    path = plain("/".join(parts_of(name)))
+    return path if len(path) <= NAME_MAX else f"…{path[-NAME_MAX:]}"
 
 
 def _plain_parts(name: str) -> tuple[str, ...]:
-    name = name.replace("\\", "/")
-    if name[1:2] == ":" and name[:1].isalpha():
-        name = name[2:]
-    elif name[:1] == "/" and name[2:3] == ":" and name[1:2].isalpha():
-        name = name[3:]
+    name = name.replace("\\", "/").lstrip("/")
+    name = name[2:] if DRIVE.match(name) else name
     parts: list[str] = []
     for part in name.split("/"):
         if part == "..":
@@ -92,7 +94,7 @@ def line_of(alert: Alert, lines: tuple[str, ...]) -> int | Unplaced:
         return Unplaced("it names no line")
     code = _key(alert.code)
     if not code:
-        behind = Unplaced(f"line {alert.line} is behind the end of the file ({len(lines)} lines)")
+        behind = Unplaced(f"no {LINES} in the file (it ends at line {len(lines)})", alert.line)
         return alert.line if alert.line <= len(lines) else behind
     if alert.line <= len(lines) and code in _key(lines[alert.line - 1]):
         return alert.line
@@ -101,7 +103,7 @@ def line_of(alert: Alert, lines: tuple[str, ...]) -> int | Unplaced:
     if not same and len(code) >= PART_LEAST:
         same = [number for number, key in enumerate(keys, 1) if code in key]
     if not same:
-        return Unplaced(f"the code of line {alert.line} is not in the file")
+        return Unplaced(f"the code of {LINES} is not in the file", alert.line)
     return min(same, key=lambda number: (abs(number - alert.line), number))
 
 

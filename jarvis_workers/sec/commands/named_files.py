@@ -53,8 +53,12 @@ def alerts_of(reports: Sequence[Path], *, quiet: bool) -> bytes:
 
 
 def _numbers(alerts: Sequence[Alert], left_out: Mapping[str, int]) -> str:
-    tools = Counter(plain(one.tool) for one in alerts)
+    tools: Counter[str] = Counter()
+    for one in alerts:
+        tools[plain(one.tool)] += one.times
     says = ", ".join(f"{number:,} of {tool}" for tool, number in sorted(tools.items())) or "no findings"
+    if equal := tools.total() - len(alerts):
+        says += f"; {equal:,} equal to others"
     return says + "".join(f"; {number:,} left out: {plain(reason)}" for reason, number in sorted(left_out.items()))
 
 

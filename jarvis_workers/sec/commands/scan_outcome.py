@@ -13,7 +13,7 @@ from jarvis_cli.kit.status_output import Display
 from jarvis_workers.paths import listing, plain, shown
 from jarvis_workers.sec.finding import FOUND_BY_MODEL, Candidate
 from jarvis_workers.sec.report.body import AT_RISK
-from jarvis_workers.sec.report.exclusions import ignored_by_git
+from jarvis_workers.sec.report.exclusions import files_with_alerts, ignored_by_git
 from jarvis_workers.sec.report.fired_rules import finding_name
 from jarvis_workers.sec.report.stage_parts import briefs
 from jarvis_workers.sec.report.verdicts import listed_findings, urgency
@@ -146,6 +146,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     text += f"; judged false: {report_summary.judged_false:,}" if report_summary.judged_false else ""
     text += f"; won't fix: {report_summary.judged_wontfix:,}" if report_summary.judged_wontfix else ""
     text += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(report_summary, ENGLISH)) else ""
+    text += f"; alerts left out: of {counted(others, 'file')}" if (others := files_with_alerts(report_summary)) else ""
     text += "".join(f"; {part}" for part in briefs(report_summary))
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"

@@ -40,9 +40,8 @@ class Part:
         selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
         scan_input = replace(request.run_input, baseline=self.baseline)
         labels = {**request.labels, **self.labels}
-        return replace(
-            request, selection=selection, run_input=scan_input, may_be_empty=self.may_be_empty, labels=labels
-        )
+        may_be_empty = self.may_be_empty or request.may_be_empty
+        return replace(request, selection=selection, run_input=scan_input, may_be_empty=may_be_empty, labels=labels)
 
 
 def part_of(store: Store, request: ScanRequest, scan: Callable[[Part], Run]) -> Part:

@@ -161,6 +161,8 @@ class ScanRequest:
             run,
             budget=self.budget,
             name=self.run_name,
+            # Alerts are named, even if the tree has no file that they could be about.
+            may_be_empty=self.imports,
             selection=replace(selection, paths=self.target.paths),
         )
 

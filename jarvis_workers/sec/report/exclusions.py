@@ -19,6 +19,8 @@ from jarvis_workers.words import Words
 EXCLUSIONS_MAX = 25_000
 UNCHANGED = "not changed since "
 BY_GITIGNORE = "ignored by .gitignore"
+# Of files that other analyzers report, and that are no part of the scan.
+WITH_ALERTS = "with alerts left out: "
 
 
 @dataclass(slots=True)
@@ -148,6 +150,11 @@ def ignored_by_git(summary: Summary, say: Words) -> str | None:
     files = summary.left_out.get(BY_GITIGNORE, 0)
     trees = sum(tree.reason == BY_GITIGNORE for tree in summary.excluded)
     return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
+
+
+def files_with_alerts(summary: Summary) -> int:
+    """Return the number of files that other analyzers report, and that are no part of the scan."""
+    return sum(number for why, number in summary.left_out.items() if why.startswith(WITH_ALERTS))
 
 
 def exclusions_of(

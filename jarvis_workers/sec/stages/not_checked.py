@@ -4,11 +4,13 @@ A file that was scanned but not analyzed by the flow rules is listed with that r
 some were not analyzed to their end; a file that was not scanned is listed once, with the reason why.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jarvis_workers.paths import shown
+from jarvis_workers.paths import listing, shown
 from jarvis_workers.pipeline.history import done_ranges, range_of, read_result, unscanned
+from jarvis_workers.sec.report.exclusions import WITH_ALERTS
 from jarvis_workers.sec.stages.flow_rules import NOT_RUN, USED
 from jarvis_workers.sec.stages.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.sec.stages.summaries import read_rows
@@ -21,6 +23,7 @@ NOT_REACHED = "not reached before the run ended"
 # A defect that a model has seen beside its candidates, and that no model is asked about.
 UNASKED_STARTS = "not asked about line "
 UNASKED = UNASKED_STARTS + "{line}: {text} ({reason})"
+NAMES_SHOWN = 5
 Gap = tuple[str, str]
 Remarks = list[Sequence[Any]]
 # The outcomes of jobs by stage, of the stages that a run has.
@@ -29,30 +32,51 @@ SCANNING = ("scan", "summarize", "flow")
 
 
 class NotCheckedFiles(NamedTuple):
-    """The files that were not checked, with reasons, and the remarks on suppression comments."""
+    """The files that were not checked, with reasons, and the remarks on suppression comments.
+
+    `left_out` counts the files that other analyzers report and that are no part of the scan, by reason.
+    """
 
     not_checked: list[Gap]
     remarks: Remarks
+    left_out: Mapping[str, int]
 
 
 def what_is_missing(reader: Reader, blobs: Blobs, jobs: StageJobs, *, flow: bool) -> NotCheckedFiles:
     """Collect the gaps and remarks of the scan; `flow` is True if any flow rule is enabled."""
     scans, summaries, flows = (jobs.get(stage) for stage in SCANNING)
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
-    placed = _read_gaps(blobs, jobs.get("alerts") or ())[1]
+    stated = _read_gaps(blobs, jobs.get("alerts") or ())[1]
+    placed = [one for one in stated if not one[3].startswith(WITH_ALERTS)]
+    left_out = _with_alerts(one for one in stated if one[3].startswith(WITH_ALERTS))
     if scans is None:
         # Other analyzers have scanned.
-        return NotCheckedFiles(gaps, _settled(placed, set()))
+        return NotCheckedFiles(gaps, _settled(placed, set()), left_out)
     result, remarks = _read_gaps(blobs, scans)
     gaps += [*result, *not_reached(reader, scans)]
     if not flow or summaries is None or flows is None:
-        return NotCheckedFiles(gaps, _settled([*remarks, *placed], set()))
+        return NotCheckedFiles(gaps, _settled([*remarks, *placed], set()), left_out)
     unseen = stated_gaps(blobs, summaries)
     untraced, used = _read_gaps(blobs, flows)
     unseen += [(path, line) for path, reason in untraced for line in reason.split("\n")]
     unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, scans, summaries)]
     unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, summaries, flows)]
-    return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used, *placed], {name for name, _ in unseen}))
+    remarks = _settled([*remarks, *used, *placed], {name for name, _ in unseen})
+    return NotCheckedFiles([*gaps, *unseen], remarks, left_out)
+
+
+def _with_alerts(remarks: Iterable[Sequence[Any]]) -> Mapping[str, int]:
+    """Return the number of files by what is said of their alerts, with the number of these and the first names."""
+    names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    alerts: Counter[tuple[str, str]] = Counter()
+    for name, number, tool, says in remarks:
+        names[tool, says].append(name)
+        alerts[tool, says] += number
+    return {
+        f"{WITH_ALERTS}{alerts[key]:,} of {key[0]}, {key[1].removeprefix(WITH_ALERTS)} ({listing(those, NAMES_SHOWN)})":
+        len(those)
+        for key, those in names.items()
+    }  # fmt: skip
 
 
 def stated_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> list[Gap]:

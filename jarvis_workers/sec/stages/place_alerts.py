@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_workers.paths import from_shown, plain, shown
+from jarvis_workers.paths import from_shown, listing, plain, shown
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.sec.alerts.alert import Alert, FlowStep
 from jarvis_workers.sec.alerts.candidate_text import category_of, confidence_of, description_of, pattern_of, remedy_of
-from jarvis_workers.sec.alerts.placement import TreePaths, Unplaced, line_of, parts_of
+from jarvis_workers.sec.alerts.placement import LINES, TreePaths, Unplaced, line_of, shown_name
 from jarvis_workers.sec.evidence import evidence
+from jarvis_workers.sec.report.exclusions import WITH_ALERTS
 from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.sec.stages.flow_hits import comments_in, line_starts
 from jarvis_workers.sec.stages.flow_rules import USED
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 STEP = "alerts"
 NOT_PLACED = "{number} of {tool} not placed: {reason}"
+LINES_SHOWN = 20
 
 plan = single_job(STEP, "scan", "find the places of alerts")
 
@@ -59,7 +61,7 @@ def load(_: "Session", run: Run, __: Claimed) -> AlertWork:
 
 def decide(work: AlertWork, resources: Resources) -> Commit:
     """Return the candidates."""
-    missing: Counter[tuple[str, str, str]] = Counter()
+    missing = _NotPlaced()
     by_file: defaultdict[bytes, list[Alert]] = defaultdict(list)
     files: list[_FileRows] = []
     with open_snapshot(resources.blobs, work.snapshot) as reader:
@@ -67,24 +69,62 @@ def decide(work: AlertWork, resources: Resources) -> Commit:
         paths = TreePaths(entries)
         for alert in alerts_from(resources.blobs.read(work.alerts)):
             path = paths.find(alert.file)
-            if isinstance(path, Unplaced):
-                _miss(missing, alert, path)
-            else:
+            if not isinstance(path, Unplaced):
                 by_file[path].append(alert)
+            elif entries and (why := _out_of_scope(alert.file, reader.index.excluded)):
+                missing.leave_out(alert, why)
+            else:
+                missing.add(alert, shown_name(alert.file), path)
         for path, alerts in sorted(by_file.items()):
             content = source_text(reader.read(entries[path]), language_for(entries[path]))
             files.append(_rows_of(path, content, alerts, paths, missing))
     return Commit(
         files=sum(bool(one.rows) for one in files),
         results=tuple(_results([row for one in files for row in one.rows])),
-        not_checked=tuple(_not_placed(missing)),
-        remarks=tuple(remark for one in files for remark in one.remarks),
+        not_checked=tuple(missing.gaps()),
+        remarks=(*(remark for one in files for remark in one.remarks), *missing.left_out()),
     )
 
 
-def _miss(missing: "Counter[tuple[str, str, str]]", alert: Alert, place: Unplaced) -> None:
-    name = plain("/".join(parts_of(alert.file))) or "(no file)"
-    missing[name, plain(alert.tool), place.reason] += alert.times
+def _out_of_scope(name: str, excluded: Sequence[tuple[bytes, str]]) -> str | None:
+    """Return why no scan of this tree has the file that a report names, None if one may."""
+    path = from_shown(shown_name(name))
+    if path and language_of(path) is None:
+        return "not C, C++ or Rust"
+    trees = ((tree, reason) for tree, reason in excluded if path.startswith(tree + b"/"))
+    return next((f"below {shown(tree)}, {reason}" for tree, reason in trees), None)
+
+
+class _NotPlaced:
+    """The alerts that have no place, by file, analyzer and reason."""
+
+    def __init__(self) -> None:
+        self._numbers: Counter[tuple[str, str, str]] = Counter()
+        self._lines: defaultdict[tuple[str, str, str], set[int]] = defaultdict(set)
+        self._left_out: Counter[tuple[str, str, str]] = Counter()
+
+    def add(self, alert: Alert, name: str, place: Unplaced) -> None:
+        """Count an alert whose file, if it is in the tree, lacks the line."""
+        key = (name or "(no file)", plain(alert.tool), place.reason)
+        self._numbers[key] += alert.times
+        if place.line:
+            self._lines[key].add(place.line)
+
+    def leave_out(self, alert: Alert, why: str) -> None:
+        """Count an alert about a file that is no part of the scan."""
+        self._left_out[shown_name(alert.file), plain(alert.tool), why] += alert.times
+
+    def gaps(self) -> Iterator[tuple[bytes, str]]:
+        for (name, tool, reason), number in sorted(self._numbers.items()):
+            alerts = f"{number} alert" + ("s" if number > 1 else "")
+            if lines := sorted(self._lines[name, tool, reason]):
+                numbers = listing([str(line) for line in lines], LINES_SHOWN)
+                reason = reason.replace(LINES, ("line " if len(lines) == 1 else "lines ") + numbers)
+            yield from_shown(name), NOT_PLACED.format(number=alerts, tool=tool, reason=reason)
+
+    def left_out(self) -> Iterator[tuple[bytes, int, str, str]]:
+        for (name, tool, why), number in sorted(self._left_out.items()):
+            yield from_shown(name), number, tool, WITH_ALERTS + why
 
 
 def alerts_to_bytes(alerts: Sequence[Alert]) -> bytes:
@@ -105,16 +145,14 @@ class _FileRows(NamedTuple):
     remarks: list[tuple[bytes, int, str, str]]
 
 
-def _rows_of(
-    path: bytes, content: bytes, alerts: Sequence[Alert], paths: TreePaths, missing: "Counter[tuple[str, str, str]]"
-) -> _FileRows:
+def _rows_of(path: bytes, content: bytes, alerts: Sequence[Alert], paths: TreePaths, missing: _NotPlaced) -> _FileRows:
     lines = content.decode("utf-8", "replace").split("\n")
     text, starts = tuple(lines if lines[-1] else lines[:-1]), line_starts(content)
     rows: list[tuple[Spot, Meaning]] = []
     for alert in alerts:
         line = line_of(alert, text)
         if isinstance(line, Unplaced):
-            _miss(missing, alert, line)
+            missing.add(alert, shown(path), line)
         else:
             rows.append(_row(path, line, evidence(content, starts[line - 1]), alert, paths))
     words, used = silence([(spot.pattern, spot.line) for spot, _ in rows], list(comments_in(path, content)))
@@ -137,7 +175,7 @@ def _row(path: bytes, line: int, code: str, alert: Alert, paths: TreePaths) -> t
 def _place_of(step: FlowStep, paths: TreePaths) -> str:
     """Return the displayed path of the file of a step."""
     path = paths.find(step.file)
-    return plain("/".join(parts_of(step.file))) if isinstance(path, Unplaced) else shown(path)
+    return shown_name(step.file) if isinstance(path, Unplaced) else shown(path)
 
 
 def _results(rows: Sequence[tuple[Spot, Meaning]]) -> Iterator[CandidateResult]:
@@ -148,9 +186,3 @@ def _results(rows: Sequence[tuple[Spot, Meaning]]) -> Iterator[CandidateResult]:
         rounds[next(numbers[spot.pattern])].append((spot, meaning))
     for _, group in sorted(rounds.items()):
         yield CandidateResult(tuple(spot for spot, _ in group), tuple(meaning for _, meaning in group))
-
-
-def _not_placed(missing: Mapping[tuple[str, str, str], int]) -> Iterator[tuple[bytes, str]]:
-    for (name, tool, reason), number in sorted(missing.items()):
-        alerts = f"{number} alert" + ("s" if number > 1 else "")
-        yield from_shown(name), NOT_PLACED.format(number=alerts, tool=tool, reason=reason)

@@ -72,7 +72,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
         # An import has scanned none: it counts those that others found something in.
         scanned_files=sum(scan.files for scan in work.jobs.get("scan", work.jobs.get("alerts", ()))),
         not_checked=[*missing.not_checked, *stage_gaps(reader, blobs, work.jobs)],
-        left_out=reader.index.left_out,
+        left_out={**reader.index.left_out, **missing.left_out},
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
         remarks=missing.remarks,
         baseline=options.baseline,
