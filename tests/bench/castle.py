@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jarvis_workers.api import ScanOptions, scan
-from jarvis_workers.sec.finding import is_same_weakness
+from jarvis_workers.sec.same_defect import is_same_weakness
 
 # https://cwe.mitre.org/top25/archive/2024/2024_cwe_top25.html, by rank.
 TOP_25 = (

@@ -212,6 +212,52 @@ a.h:39:8: warning: accessing fields in struct 'radio' is inefficient [altera-str
     assert [(alert.line, alert.code) for alert in read_alerts(log).alerts] == [(35, ""), (39, "struct radio {")]
 
 
+DRAWN = """\
+a.c:12:9: warning: leak of ‘p’ [CWE-401] [-Wanalyzer-malloc-leak]
+   12 |         return n;
+      |                ^
+  ‘main’: events 1-2
+    |
+    |    9 |         char *p = make(n);
+    |      |         ~         ~~~~~~~
+    |      |         |         |
+    |      |         |         (2) calling ‘make’ from ‘main’
+    |      |         (1) entry to ‘main’ (x)
+    |
+    +--> ‘make’: event 3
+           |
+           |    4 |         return malloc(n); // (7) no step
+           |      |                ^~~~~~~~~
+           |      |                |
+           |      |                (3) allocated here
+           |
+    <------+
+    |
+  ‘main’: events 4-6
+    |
+    |   10 |         if (p) use(p);
+    |      |            ~   ~~~
+    |      |            |   |
+    |      |            |   (5) ...to here
+    |      |            (4) following ‘true’ branch (when ‘p’ is non-NULL)...
+    |......
+    |   12 |         return n;
+    |      |                ~
+    |      |                (6) ‘p’ leaks here; was allocated at (3)
+    |
+b.c:1:1: warning: odd [-Wodd]
+"""
+
+
+def test_the_steps_that_gcc_draws_in_the_function_of_a_warning_are_kept() -> None:
+    leak, odd = read_alerts(DRAWN.encode()).alerts
+    assert [(step.file, step.line, step.text.partition(" ")[0]) for step in leak.steps] == [
+        ("a.c", 9, "entry"), ("a.c", 9, "calling"), ("a.c", 10, "following"), ("a.c", 10, "...to"), ("a.c", 12, "‘p’")
+    ]  # fmt: skip
+    assert leak.steps[-1].text == "‘p’ leaks here; was allocated at (3)"
+    assert (leak.code, odd.steps) == ("return n;", ())
+
+
 CPPCHECK = b"""<?xml version="1.0"?><results version="2"><cppcheck version="2.10"/><errors>
 <error id="nullPointer" severity="error" msg="Null pointer: p" verbose="Null pointer dereference: p" cwe="476">
   <location file="src\\a.c" line="7" column="3" info="used"/><location file="src/a.c" line="4" info="assigned"/></error>

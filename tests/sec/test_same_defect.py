@@ -2,7 +2,8 @@
 
 import pytest
 
-from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate, is_same_defect, is_same_weakness, merged_reports
+from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
+from jarvis_workers.sec.same_defect import is_same_defect, is_same_weakness, merged_reports
 from tests.sec.verifying import found
 
 

@@ -1,9 +1,13 @@
 """Read the text that compilers and clang-tidy print: `file:line:column: warning: text [rule]`.
 
-The notes that follow a warning are the steps to it. Other lines are those of a build.
+The notes that follow a warning are the steps to it, and what gcc's analyzer draws below it: `(2) freed here` under a
+line of code. A drawing names functions, not files: only the steps in the function of the warning are kept. Other lines
+are those of a build.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import islice, takewhile
 
 from jarvis_workers.sec.alerts.alert import Alert, AlertReport, FlowStep, counted, cwe_in, shortened
 
@@ -15,6 +19,11 @@ LINE = re.compile(
 )
 RULE = re.compile(r" \[(?P<rule>[A-Za-z0-9_.,+=*-]{1,200})\]$")
 CODE = re.compile(r"\s*(?:\d+ \|)? ?(?P<code>.*)")
+# In a drawing: the function of the steps that follow, a line of code, and steps at this line.
+FUNCTION = re.compile(r"[ |+>-]*[‘'](?P<function>[^\n]{1,1000})[’']: events? \d")
+DRAWN_CODE = re.compile(r"[ |]*\| {0,9}(?P<line>\d{1,9}) \| ")
+DRAWN_STEPS = re.compile(r"[ |]*\|[ |]*(?=\(\d{1,3}\) )")
+STEP = re.compile(r"\((?P<number>\d{1,3})\) (?P<text>[^\n]{1,1000}?)(?= {1,200}\(\d{1,3}\) |$)")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -34,6 +43,8 @@ def read_log(text: str) -> AlertReport:
                 current = alerts[-1] = current._replace(steps=(*current.steps, step))
             continue
         current = _alert(match, _code(lines, number))
+        if current is not None:
+            current = current._replace(steps=tuple(_drawn_steps(lines, number, match["file"])))
         if current is None:
             left_out["without a rule"] = left_out.get("without a rule", 0) + 1
         else:
@@ -68,6 +79,22 @@ def _code(lines: list[str], number: int) -> str:
             found = CODE.match(lines[place])
             return found["code"].strip() if found else ""
     return ""
+
+
+def _drawn_steps(lines: Sequence[str], number: int, file: str) -> list[FlowStep]:
+    """Return the steps that are drawn below a warning, of those in its function: that of the last one."""
+    steps: dict[str, dict[int, FlowStep]] = {}
+    function, line = "", 0
+    for text in takewhile(lambda one: one[:1] in (" ", "<"), islice(lines, number + 1, None)):
+        if named := FUNCTION.match(text):
+            function, line = named["function"], 0
+            steps.setdefault(function, {})
+        elif code := DRAWN_CODE.match(text):
+            line = int(code["line"])
+        elif line and function and (start := DRAWN_STEPS.match(text)):
+            for step in STEP.finditer(text, start.end()):
+                steps[function][int(step["number"])] = FlowStep(file, line, shortened(step["text"]))
+    return [step for _, step in sorted(steps.get(function, {}).items())][-STEPS_MAX:]
 
 
 def looks_like_log(text: str) -> bool:

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jarvis_workers.sec.finding import DISCOVERED, FOUND_BY_MODEL, Candidate, Numbered, is_same_alert, merged_reports
+from jarvis_workers.sec.finding import DISCOVERED, FOREIGN, FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reasons
 from jarvis_workers.sec.report.exclusions import exclusions_of
+from jarvis_workers.sec.same_defect import merged_alerts, merged_reports
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.store import baselines, candidates, judgements
-from jarvis_workers.sec.store.candidates import FOREIGN, StoredCandidate
+from jarvis_workers.sec.store.candidates import StoredCandidate
 from jarvis_workers.sec.triage_states import TriageVerdict, moved_by
 from jarvis_workers.store.values import Run
 
@@ -71,7 +72,7 @@ def _merge_alerts(session: "Session", run: Run, alerts: Sequence[StoredCandidate
     stands = [one for one in there if not one.candidate.is_weaker(least)]
     ours = [(one.id, one.candidate) for one in stands if FOREIGN not in one.candidate.pattern]
     theirs = [(one.id, one.candidate) for one in stands if FOREIGN in one.candidate.pattern]
-    candidates.merge(session, run.id, FOREIGN, merged_reports(theirs, ours, is_same=is_same_alert))
+    candidates.merge(session, run.id, FOREIGN, merged_alerts(theirs, ours))
     _number(session, run)
 
 

@@ -164,9 +164,10 @@ def _rows_of(path: bytes, content: bytes, alerts: Sequence[Alert], paths: TreePa
 
 
 def _row(path: bytes, line: int, code: str, alert: Alert, paths: TreePaths) -> tuple[Spot, Meaning]:
-    steps = [(_place_of(step, paths), step.line, step.text) for step in alert.steps]
+    steps = [(_place_of(step, paths), step.line, plain(step.text)) for step in alert.steps]
     pattern, language = pattern_of(alert), base_language(language_of(path) or "c/cpp")
-    trail = trail_of([*steps, (shown(path), line, plain(alert.text))], shown(path))
+    end = shown(path), line, plain(alert.text)
+    trail = trail_of(steps if steps[-1:] == [end] else [*steps, end], shown(path))
     why = alert.suppressed and plain(alert.suppressed)
     spot = Spot(path, pattern, line, confidence_of(alert), code, alert.column or None, why, trail)
     return spot, Meaning(pattern, language, category_of(alert), alert.cwe, description_of(alert), remedy_of(alert))

@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.assessment import Verdict
 from jarvis_workers.sec.cwe import category_of
-from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate, is_same_defect
+from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion
 from jarvis_workers.sec.judge.verdict import SeenDefect
 from jarvis_workers.sec.judge.verification import OTHERS_MAX, Verification
+from jarvis_workers.sec.same_defect import is_same_defect
 from jarvis_workers.sec.stages.not_checked import UNASKED
 from jarvis_workers.sec.stages.results import SeenResult
 from jarvis_workers.source.languages import language_of

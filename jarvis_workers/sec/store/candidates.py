@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import (
+    FOREIGN,
     FUZZ_CRASH,
     HIT_FIELDS,
     RULE_FIELDS,
@@ -34,8 +35,6 @@ READ_ROWS = 2_000
 NOTHING_LEARNED: Mapping[str, float] = {}
 # A candidate that a model reported is merged with another: `superseded` has the id of that one's row.
 MERGED = "candidate "
-# In the ids of rules of other analyzers alone: TOOL:RULE.
-FOREIGN = ":"
 
 
 class StoredCandidate(NamedTuple):

@@ -15,8 +15,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple
 
-from jarvis_workers.sec.finding import is_same_weakness
 from jarvis_workers.sec.judge.slices.places import SourceFile
+from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.agents.loop.server import Body, Step
 from tests.support.judging import AGAIN, CANDIDATE, PLACE, answer, judge, place_of, task_of
 from tests.support.proving import answers_since, gives_up, to_show, tries

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jarvis_workers.sec.cwe import cwe_number
-from jarvis_workers.sec.finding import WITHOUT_RULE, is_same_weakness
+from jarvis_workers.sec.finding import WITHOUT_RULE
+from jarvis_workers.sec.same_defect import is_same_weakness
 from tests.bench.reading.recipes import Fix, Tree, is_same_file
 
 # Stages whose tokens are those of reading; all others judge and prove.
