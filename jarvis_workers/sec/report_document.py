@@ -7,6 +7,7 @@ The types are named tuples because a report has up to 25,000 findings: they are 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.sec.alerts.alert import Alert
 from jarvis_workers.sec.assessment import NO_VERDICT, Verdict
 from jarvis_workers.sec.finding import Candidate, derived_severity, is_failed_allocation
 from jarvis_workers.sec.fuzzing_outcome import FuzzingOutcome
@@ -263,11 +264,25 @@ class ReportPatch(NamedTuple):
     second_look: tuple[str, ...] = ()
 
 
+class ReportedAlert(NamedTuple):
+    """An alert of another analyzer, where it is in the tree, and the finding that it is, or that it was merged with.
+
+    It has no `file` if it is not placed, and no `gid` either if its finding does not count.
+    """
+
+    alert: Alert
+    file: str = ""
+    line: int = 0
+    gid: int | None = None
+    is_merged: bool = False
+
+
 class ReportBody(NamedTuple):
     """A report without its `run` part.
 
     `suppressed` are set aside by comments or in triage, `dismissed` by a verdict.  Besides the stored parts, formats
-    show `excerpts` of the code and `patches` by ids of findings, and translated `titles` of rules by name.
+    show `excerpts` of the code and `patches` by ids of findings, translated `titles` of rules by name, and `alerts` of
+    other analyzers, all of them.
     """
 
     summary: Summary
@@ -277,6 +292,7 @@ class ReportBody(NamedTuple):
     excerpts: Mapping[str, Excerpt] = {}
     titles: Mapping[str, str] = {}
     patches: Mapping[str, ReportPatch] = {}
+    alerts: Sequence[ReportedAlert] = ()
 
     @property
     def findings(self) -> list[Issue]:

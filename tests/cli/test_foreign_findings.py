@@ -76,6 +76,58 @@ def test_one_defect_of_several_analyzers_is_one_finding_with_witnesses(jarvis, t
         assert "cppcheck (error): freed twice" in shown.replace("\\", "").replace("&#40;", "(")
 
 
+def of_codeql(*lines: int) -> str:
+    results = [
+        {
+            "ruleId": "cpp/odd",
+            "level": "note",
+            "message": {"text": "odd"},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.c"}, "region": {"startLine": line}}}],
+            "partialFingerprints": {"primaryLocationLineHash": f"{line}:1"},
+        }
+        for line in lines
+    ]
+    return json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "CodeQL"}}, "results": results}]})
+
+
+def of_tool(report: str, name: str) -> list[tuple[str, list[str]]]:
+    """Return the fingerprint of each result of a tool, and why it is suppressed."""
+    (run,) = [run for run in json.loads(report)["runs"] if run["tool"]["driver"]["name"] == name]
+    return [
+        (
+            one["partialFingerprints"]["primaryLocationLineHash"],
+            [why["justification"] for why in one["suppressions"] if why["status"] == "accepted"],
+        )
+        for one in run["results"]
+    ]
+
+
+def test_sarif_has_the_findings_of_others_in_runs_of_these_with_the_verdicts(jarvis, tmp_path) -> None:
+    tree = jarvis.tree("three", {"a.c": "int a;\nint b;\nint c; // jarvis-ignore: why not\n"})
+    report = tmp_path / "codeql.sarif"
+    report.write_text(of_codeql(1, 2, 3, 9))
+    assert jarvis("sec", "import", str(report), "-p", str(tree), "-q").code == 3
+    assert jarvis("sec", "triage", "last", "--file", "a.c", "--mark", "false", "--reason", "no").code == 0
+    jarvis("sec", "import", str(report), "-p", str(tree), "-q")
+    done = jarvis("runs", "report", "last", "--format", "sarif")
+
+    assert of_tool(done.out, "CodeQL") == [("1:1", ["no"]), ("2:1", ["no"]), ("3:1", ["why not"]), ("9:1", [])]
+    assert of_tool(done.out, "Jarvis") == []
+
+
+def test_a_sarif_report_with_findings_of_others_is_a_baseline_and_can_be_compared(jarvis, tmp_path) -> None:
+    tree = jarvis.tree("base", {"a.c": "int a;\nint b;\n"})
+    old, new = tmp_path / "old.sarif", tmp_path / "new.sarif"
+    (tmp_path / "1.sarif").write_text(of_codeql(1))
+    (tmp_path / "2.sarif").write_text(of_codeql(1, 2))
+    assert jarvis("sec", "import", str(tmp_path / "1.sarif"), "-p", str(tree), "-o", str(old), "-q").code == 0
+    both = ("sec", "import", str(tmp_path / "2.sarif"), "-p", str(tree), "-q")
+    assert jarvis(*both, "-o", str(new)).code == 0
+    assert json.loads(jarvis("runs", "diff", str(old), str(new), "--json").out)["summary"]["new"] == 1
+    scan = ("sec", "fast", str(tree), "--findings", str(tmp_path / "2.sarif"), "--baseline", str(old), "--json")
+    assert [issue["line"] for issue in json.loads(jarvis(*scan).out)["issues"]] == [2]
+
+
 def test_comments_suppress_findings_of_others(jarvis, tmp_path) -> None:
     code = "int f(int n)\n{\n    return n + 1; // jarvis-ignore[gcc:odd]: it is fine\n}\n"
     tree = jarvis.tree("quiet", {"a.c": code})

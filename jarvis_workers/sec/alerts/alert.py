@@ -17,11 +17,25 @@ class FlowStep(NamedTuple):
     text: str
 
 
+class AlertIdentity(NamedTuple):
+    """What a service knows an alert by: the place, as the SARIF report of the analyzer gives it, and its fingerprints.
+
+    The `uri` is relative to the base `base`, if there is one; the region is (name, number), fingerprints are (name,
+    value).
+    """
+
+    uri: str
+    base: str = ""
+    region: tuple[tuple[str, int], ...] = ()
+    fingerprints: tuple[tuple[str, str], ...] = ()
+    partial_fingerprints: tuple[tuple[str, str], ...] = ()
+
+
 class Alert(NamedTuple):
     """A finding of another analyzer; `file` is as its report names it, `line` is 0 if it names none.
 
     `level` is the analyzer's own severity. `code` is the text of the line, if the report has it; `suppressed` is why
-    the report says that the alert does not count. `times` counts equal ones.
+    the report says that the alert does not count. `times` counts equal ones. Reports in SARIF give an `identity`.
     """
 
     tool: str
@@ -37,6 +51,7 @@ class Alert(NamedTuple):
     suppressed: str | None = None
     steps: tuple[FlowStep, ...] = ()
     times: int = 1
+    identity: AlertIdentity | None = None
 
 
 class AlertReport(NamedTuple):

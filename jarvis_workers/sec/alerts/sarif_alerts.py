@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.sec.alerts.alert import (
+    TEXT_MAX,
     Alert,
+    AlertIdentity,
     AlertReport,
     FlowStep,
     UnreadableReport,
@@ -24,6 +26,8 @@ VERSION = "2.1"
 NO_FAILURE = {"pass": "passed", "notApplicable": "not applicable", "informational": "only information"}
 # Of a message, more than is kept: links in it are shortened.
 STEPS_MAX, READ_MAX = 100, 4_000
+FINGERPRINTS_MAX = 20
+REGION = ("startLine", "startColumn", "endLine", "endColumn")
 PLACEHOLDER = re.compile(r"\{(\d{1,3})\}")
 # A link in a message: [text](target).
 LINK = re.compile(r"\[([^\[\]]{0,400})\]\([^()\s]{1,400}\)")
@@ -118,6 +122,7 @@ class _SarifRun:
             shortened(_text(rule, "shortDescription", "text") or _text(rule, "fullDescription", "text")),
             _suppressed(result),
             tuple(self._steps(result)),
+            identity=_identity(result, self._artifact(_part(place, "artifactLocation")), region),
         )
 
     def _rule(self, result: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,14 +147,19 @@ class _SarifRun:
         return LINK.sub(r"\1", text[:READ_MAX])
 
     def _path(self, location: Any) -> str:
-        """Return the address of a file as the report gives it, or by the index of an artifact; with its base."""
+        """Return the address of a file, with that of its base."""
+        uri, base = self._artifact(location)
+        above = _text(self._bases, base, "uri")
+        return f"{above.rstrip('/')}/{uri}" if above and uri and ":" not in uri and uri[0] != "/" else uri
+
+    def _artifact(self, location: Any) -> tuple[str, str]:
+        """Return the address of a file as the report gives it, or by the index of an artifact, and the base's id."""
         uri, base = _text(location, "uri"), _text(location, "uriBaseId")
         number = _part(location, "index")
         if not uri and isinstance(number, int) and 0 <= number < len(self._artifacts):
             named = _part(self._artifacts[number], "location")
             uri, base = _text(named, "uri"), _text(named, "uriBaseId")
-        above = _text(self._bases, base, "uri")
-        return f"{above.rstrip('/')}/{uri}" if above and uri and ":" not in uri and uri[0] != "/" else uri
+        return uri, base
 
     def _steps(self, result: Mapping[str, Any]) -> Iterator[FlowStep]:
         flows = [thread for flow in _items(result, "codeFlows") for thread in _items(flow, "threadFlows")]
@@ -159,6 +169,22 @@ class _SarifRun:
             if line:
                 text = LINK.sub(r"\1", _text(one, "location", "message", "text")[:READ_MAX])
                 yield FlowStep(self._path(_part(place, "artifactLocation")), line, shortened(text))
+
+
+def _identity(result: Mapping[str, Any], artifact: tuple[str, str], region: Any) -> AlertIdentity | None:
+    """Return what a service knows a result by; None without a place."""
+    uri, base = artifact
+    if not uri or len(uri) > READ_MAX or len(base) > READ_MAX:
+        return None
+    numbers = ((name, natural(_part(region, name))) for name in REGION)
+    prints = (_fingerprints(_part(result, name)) for name in ("fingerprints", "partialFingerprints"))
+    return AlertIdentity(uri, base, tuple(one for one in numbers if one[1]), *prints)
+
+
+def _fingerprints(of: Any) -> tuple[tuple[str, str], ...]:
+    found = sorted(of.items()) if isinstance(of, dict) else []
+    short = [(name, one) for name, one in found if isinstance(one, str) and max(len(name), len(one)) <= TEXT_MAX]
+    return tuple(short[:FINGERPRINTS_MAX])
 
 
 def _is_weakness(taxon: Any) -> bool:

@@ -13,6 +13,7 @@ __all__ = [
     "FORMATS",
     "PATCHED",
     "QUOTING",
+    "WITH_TOOLS",
     "WORDED",
     "Renderer",
     "build",
@@ -28,5 +29,7 @@ FORMATS: Mapping[str, Renderer] = {name: LazyRenderer(name) for name in FORMAT_N
 QUOTING = frozenset({"html"})
 # Formats that show the patches of findings, from `body.patches`.
 PATCHED = frozenset({"html", "markdown", "sarif", "text"})
+# Formats with a part for each other analyzer, from `body.alerts`.
+WITH_TOOLS = frozenset({"sarif"})
 # Formats that contain the texts of rules in the language of the run; the services that read the others expect English.
 WORDED = frozenset({"html", "json", "markdown", "text"})

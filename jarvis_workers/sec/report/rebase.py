@@ -21,6 +21,7 @@ def below(prefix: str, body: ReportBody) -> ReportBody:
     }
     return body.map_findings(partial(_issue, prefix))._replace(
         patches=patches,
+        alerts=[one._replace(file=f"{prefix}/{one.file}") if one.file else one for one in body.alerts],
         summary=summary._replace(
             not_checked=_placed(prefix, summary.not_checked),
             unused_suppressions=_placed(prefix, summary.unused_suppressions),

@@ -28,8 +28,10 @@ from jarvis_workers.sec.report.sarif_results import (
     number,
     open_first,
     result,
+    worth_of,
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
+from jarvis_workers.sec.report.sarif_tools import ToolLog, Tools, tool_logs, tools_of
 from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import has_verdicts, missed_canary
 from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
@@ -55,15 +57,22 @@ REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<co
 def render_sarif(
     body: ReportBody, run: Mapping[str, Any], *, most: int = RESULTS_MAX, gzipped_max: int = GZIPPED_MAX
 ) -> Iterator[str]:
-    """Yield a SARIF log of one run with at most `most` results; URIs are relative to the repository root."""
+    """Yield a SARIF log: a run of jarvis, and one of each other analyzer, each with at most `most` results.
+
+    URIs are relative to the repository root.
+    """
     prefix = run.get("path_prefix", "")
     body = below(prefix, body)
-    numbered = number(body)
+    everything = number(body)
+    tools = tools_of(body.alerts, everything)
+    elsewhere = tools.findings
+    numbered = [one for one in everything if one.issue.gid not in elsewhere]
     descriptions = rules_of(one.issue for one in numbered)
     rules = {one.id: index for index, one in enumerate(descriptions)}
     weaknesses = sorted({one.cwe for one in descriptions if one.cwe})
-    listed = fit(numbered, rules, most, gzipped_max)
-    listed = open_first(listed) if has_verdicts(body.summary) else listed
+    own = fit(numbered, most, gzipped_max, lambda one: result(one, rules), lambda one: worth_of(one.issue))
+    others = list(tool_logs(tools, body, most, gzipped_max - own.gzipped))
+    listed = open_first(own.rows) if has_verdicts(body.summary) else own.rows
     yield f'{{"$schema":{dense(SCHEMA)},"version":"2.1.0","runs":[{{\n"tool":'
     yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in descriptions], weaknesses)})
     if weaknesses:
@@ -73,11 +82,22 @@ def render_sarif(
     for one in listed:
         yield f"{before}{dense(result(one, rules) | fixes(body.patches.get(one.issue.id), one.issue.proof))}"
         before = ",\n"
-    yield f'],\n"invocations":{dense([_invocation(body.summary, _cut(body, listed), run)])}'
+    yield f'],\n"invocations":{dense([_invocation(body.summary, _cut(body, tools, listed, others), run)])}'
     for name, part in _origin(body, run).items():
         yield f",\n{dense(name)}:{dense(part)}"
     # No automationDetails: GitHub's upload action would omit its own category.
-    yield f',\n"properties":{dense({"run": run})}}}]}}\n'
+    yield f',\n"properties":{dense({"run": run})}}}'
+    for log in others:
+        yield from _tool_run(log)
+    yield "]}\n"
+
+
+def _tool_run(log: ToolLog) -> Iterator[str]:
+    """Yield the run of another analyzer."""
+    root = {SOURCE_ROOT: {"description": {"text": "The root of the repository."}}}
+    yield f',{{\n"tool":{dense({"driver": log.driver})},\n"taxonomies":{dense(log.taxonomies)},\n"results":[\n'
+    yield ",\n".join(map(dense, log.results))
+    yield f'],\n"originalUriBaseIds":{dense(root)}}}'
 
 
 def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[int]) -> Part:
@@ -90,15 +110,17 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
     }
 
 
-def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
+def _cut(body: ReportBody, tools: Tools, listed: Sequence[Numbered], others: Sequence[ToolLog]) -> Part:
     """Count the findings that are not listed, with suppressed and dismissed ones counted separately."""
-    quiet = sum(one.issue.suppression is not None for one in listed)
-    dismissed = sum(not one.issue.suppression and one.issue.status == "dismissed" for one in listed)
+    issues = [one.issue for one in listed] + [issue for log in others for issue in log.issues]
+    quiet = sum(issue.suppression is not None for issue in issues)
+    dismissed = sum(not issue.suppression and issue.status == "dismissed" for issue in issues)
     summary = body.summary
     return {
-        "findings": summary.total - (len(listed) - quiet - dismissed),
+        "findings": summary.total - (len(issues) - quiet - dismissed),
         "suppressed findings": set_aside(summary) - quiet,
         "dismissed findings": (summary.dismissed or 0) - dismissed,
+        "results of other analyzers": sum(map(len, tools.rows.values())) - sum(len(log.results) for log in others),
     }
 
 

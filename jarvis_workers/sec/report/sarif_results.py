@@ -9,8 +9,8 @@ import heapq
 import re
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from jarvis_workers.escape import visible
@@ -34,8 +34,13 @@ from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
 
 Part = dict[str, Any]
+Row = TypeVar("Row")
+# The greatest is omitted last.
+Worth = tuple[bool, bool, bool, float]
 
 SOURCE_ROOT = "%SRCROOT%"
+# The partial fingerprint of findings of jarvis.
+OWN_PRINT = "jarvis/v1"
 # GitHub's limits: 25,000 results, and 10 MB gzipped; the results may use this part of the size.
 RESULTS_MAX = 25_000
 GZIPPED_MAX = 8_000_000
@@ -80,12 +85,21 @@ def number(body: ReportBody) -> list[Numbered]:
     return numbered
 
 
-def fit(numbered: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_max: int) -> Sequence[Numbered]:
-    """Keep the results with the highest score, within GitHub's limits and in their original order."""
-    selection = _best(numbered, most)
-    while selection and (size := _gzipped(selection, rules)) > gzipped_max:
-        selection = _best(selection, int(len(selection) * gzipped_max / size * 0.9))
-    return selection
+class Fitted(NamedTuple, Generic[Row]):
+    """The results that are within the limits, and an upper bound of their gzipped size."""
+
+    rows: Sequence[Row]
+    gzipped: int
+
+
+def fit(
+    rows: Sequence[Row], most: int, gzipped_max: int, write: Callable[[Row], Part], worth: Callable[[Row], Worth]
+) -> Fitted[Row]:
+    """Keep the results that are worth most, within GitHub's limits and in their original order."""
+    selection = _best(rows, most, worth)
+    while (size := _gzipped(map(write, selection))) > gzipped_max and selection:
+        selection = _best(selection, int(len(selection) * gzipped_max / size * 0.9), worth)
+    return Fitted(selection, size)
 
 
 def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
@@ -101,7 +115,7 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
             {"physicalLocation": {"artifactLocation": artifact(issue.candidate.file), "region": _region(issue)}}
         ],
         # GitHub uses only the first name; the second is for consumers of our own fingerprints.
-        "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
+        "partialFingerprints": {"primaryLocationLineHash": known_by, OWN_PRINT: known_by},
         "rank": _rank(issue),
         "properties": _properties(issue),
     }
@@ -109,7 +123,7 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
         written["relatedLocations"] = [{"id": place, **location} for place, location in enumerate(related, 1)]
     if steps := issue.path:
         written["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(step)} for step in steps]}]}]
-    if suppressions := list(_suppressions(issue)):
+    if suppressions := list(suppressions_of(issue)):
         written["suppressions"] = suppressions
     return written
 
@@ -190,6 +204,14 @@ def message_text(issue: Issue) -> str:
     return " ".join([f"{word}:", *own, *filter(None, parts)]) if issue.status in REAL and any(parts) else rule
 
 
+def verdict_sentence(issue: Issue) -> str:
+    """Return what a verdict says of a finding, without the text of its rule; empty if there is none, or it says no."""
+    if issue.status in UNKNOWN:
+        return f"{WORDS[issue.status].capitalize()}: {_short(issue.opinion.reason or MEANS[issue.status])}"
+    parts = [_short(text) for text in (issue.opinion.consequences, issue.opinion.trigger_path) if text]
+    return f"{WORDS[issue.status].capitalize()}: {' '.join(parts)}".strip() if issue.status in REAL else ""
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= TEXT_MAX else f"{line[:TEXT_MAX]}…"
@@ -221,7 +243,8 @@ def _quoted(quote: EvidenceQuote) -> Part:
     return {"physicalLocation": place, "message": {"text": "Evidence for the verdict."}}
 
 
-def _suppressions(issue: Issue) -> Iterator[Part]:
+def suppressions_of(issue: Issue) -> Iterator[Part]:
+    """Yield the suppressions of a finding: those by a comment or a person, and that by a verdict."""
     if suppression := issue.suppression:
         why = suppression.justification
         yield {"kind": suppression.kind, **({"justification": visible(why)} if why else {})}
@@ -250,26 +273,24 @@ def _place(issue: Issue) -> tuple[bytes, int, str]:
     return from_shown(issue.candidate.file), issue.candidate.line, issue.candidate.pattern
 
 
-def _best(numbered: Sequence[Numbered], most: int) -> Sequence[Numbered]:
-    """Return at most `most` results: suppressed findings are omitted first, then dismissed ones, then low scores.
+def worth_of(issue: Issue) -> Worth:
+    """Return what a finding is worth: suppressed findings are omitted first, then dismissed ones, then low scores.
 
     Findings that a model has confirmed are omitted last.
     """
-    if len(numbered) <= most:
-        return numbered
-    issues = [one.issue for one in numbered]
-    worth = [
-        (not issue.suppression, issue.status != "dismissed", issue.status in REAL, issue.score) for issue in issues
-    ]
-    indexes = heapq.nlargest(most, range(len(numbered)), key=lambda place: (worth[place], -place))
-    return [numbered[place] for place in sorted(indexes)]
+    return not issue.suppression, issue.status != "dismissed", issue.status in REAL, issue.score
 
 
-def _gzipped(numbered: Iterable[Numbered], rules: Mapping[str, int]) -> int:
+def _best(rows: Sequence[Row], most: int, worth: Callable[[Row], Worth]) -> Sequence[Row]:
+    """Return at most `most` rows, those that are worth most."""
+    if len(rows) <= most:
+        return rows
+    worths = [worth(row) for row in rows]
+    indexes = heapq.nlargest(most, range(len(rows)), key=lambda place: (worths[place], -place))
+    return [rows[place] for place in sorted(indexes)]
+
+
+def _gzipped(parts: Iterable[Part]) -> int:
     """Return an upper bound of the gzipped size, measured with the fastest compression level."""
     press = zlib.compressobj(level=1)
-    return sum(len(press.compress(text)) for text in _texts(numbered, rules)) + len(press.flush())
-
-
-def _texts(numbered: Iterable[Numbered], rules: Mapping[str, int]) -> Iterator[bytes]:
-    return (dense(result(one, rules)).encode() for one in numbered)
+    return sum(len(press.compress(dense(part).encode())) for part in parts) + len(press.flush())

@@ -15,11 +15,11 @@ from urllib.parse import unquote_to_bytes
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, read_regular, shown
 from jarvis_workers.sec.finding import fingerprint_of, pattern_of
+from jarvis_workers.sec.report.sarif_results import OWN_PRINT
 from jarvis_workers.sec.runs.scan_input import Baseline
 
 REPORT_BYTES = 200_000_000
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")
-SARIF_FINGERPRINT = "jarvis/v1"
 REPORT_SUFFIXES = (".json", ".sarif")
 
 Move = Callable[[str], str | None]
@@ -93,19 +93,31 @@ def _refuse_partial(document: Mapping[str, Any], where: str) -> None:
 
 
 def _of_sarif(document: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
-    """Return the fingerprints of a SARIF report, without the ordinal number that follows each one after a colon."""
+    """Return the fingerprints of a SARIF report, without the ordinal number that follows each one after a colon.
+
+    The first run is that of jarvis; of those of other analyzers, what jarvis has found, too, or not placed has none.
+    """
     prints: list[str] = []
     runs = document.get("runs")
     if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
         return None
-    for run in runs:
-        properties = run["properties"] if isinstance(run.get("properties"), dict) else {}
-        _refuse_partial(properties, where)
-        more = _of_results(run.get("results"), _mover(properties.get("run"), prefix, from_top=True))
+    properties = runs[0]["properties"] if isinstance(runs[0].get("properties"), dict) else {}
+    _refuse_partial(properties, where)
+    for number, run in enumerate(runs):
+        results = run.get("results")
+        if number and isinstance(results, list):
+            results = [result for result in results if is_of_jarvis(result)]
+        more = _of_results(results, _mover(properties.get("run"), prefix, from_top=True))
         if more is None:
             return None
         prints += more
     return prints
+
+
+def is_of_jarvis(result: object) -> bool:
+    """Return whether a SARIF result is a finding of jarvis, and not one that another run has."""
+    prints = result.get("partialFingerprints") if isinstance(result, dict) else None
+    return isinstance(prints, dict) and OWN_PRINT in prints
 
 
 def _of_results(results: object, move: Move | None) -> list[str] | None:
@@ -116,13 +128,16 @@ def _of_results(results: object, move: Move | None) -> list[str] | None:
         if not isinstance(result, dict) or not isinstance(result.get("partialFingerprints"), dict):
             return None
         if not result.get("suppressions"):
-            prints.append(str(result["partialFingerprints"].get(SARIF_FINGERPRINT)).partition(":")[0])
+            prints.append(str(result["partialFingerprints"].get(OWN_PRINT)).partition(":")[0])
             places.append(_place_of(result))
     return _moved(_checked(prints), places, move)
 
 
 def _place_of(result: Mapping[str, Any]) -> Place:
     """Return file, rule and code of a SARIF result; its URI is relative to the top of the repository."""
+    properties = result.get("properties")
+    if isinstance(properties, dict) and "pattern" in properties:
+        return properties.get("file"), properties["pattern"], properties.get("evidence")
     try:
         location = result["locations"][0]["physicalLocation"]
         file = shown(unquote_to_bytes(location["artifactLocation"]["uri"]))

@@ -15,9 +15,10 @@ from jarvis_workers.constraints import located
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.finding import pattern_of
+from jarvis_workers.sec.report.sarif_results import OWN_PRINT
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.report_json import body_from_json
-from jarvis_workers.sec.run_reports.baselines import SARIF_FINGERPRINT, load_report
+from jarvis_workers.sec.run_reports.baselines import is_of_jarvis, load_report
 from jarvis_workers.sec.severity import WEIGHTS, likelihood_of
 
 NUMBER = re.compile(r"[\d,]+")
@@ -93,11 +94,14 @@ def _of_json(written: Part) -> ReportFile:
 
 
 def _of_sarif(written: Part) -> ReportFile:
-    (log,) = written["runs"]
+    log, *others = written["runs"]
     run = _mapping(_mapping(log["properties"])["run"])
     weaknesses = {rule["id"]: _cwe(rule) for rule in log["tool"]["driver"]["rules"]}
     prefix = str(run.get("path_prefix") or "")
     issues = [_checked(_issue(result, weaknesses, prefix)) for result in log["results"]]
+    issues += [
+        _checked(_foreign_issue(result, prefix)) for one in others for result in one["results"] if is_of_jarvis(result)
+    ]
     notes = [note for one in log["invocations"] for note in one.get("toolExecutionNotifications", ())]
     summary = {"not_checked": list(_not_checked(notes, prefix)), "not_listed": sum(map(_number, notes))}
     body = {"summary": FileSummary.model_validate(summary).model_dump(), "issues": issues}
@@ -109,18 +113,31 @@ def _checked(issue: object) -> dict[str, Any]:
 
 
 def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str, Any]:
-    place, properties = result["locations"][0]["physicalLocation"], result["properties"]
-    suppressions = result.get("suppressions") or []
-    aside = {"suppression": suppressions[0]} if suppressions and properties["status"] != "dismissed" else {}
-    return {
-        "id": properties["id"],
-        "fingerprint": result["partialFingerprints"][SARIF_FINGERPRINT].partition(":")[0],
+    place = result["locations"][0]["physicalLocation"]
+    return _judged(result) | {
         "pattern": pattern_of(result["ruleId"]),
         "file": _file(place, prefix),
         "line": place["region"]["startLine"],
         "evidence": place["region"].get("snippet", {}).get("text", ""),
-        "severity": _severity(properties["score"], properties["confidence"]),
         "cwe": weaknesses.get(result["ruleId"], 0),
+    }
+
+
+def _foreign_issue(result: Part, prefix: str) -> dict[str, Any]:
+    """Return a finding of another analyzer, whose rule and place in SARIF are those of the analyzer."""
+    properties = result["properties"]
+    file = {"file": properties["file"].removeprefix(f"{prefix}/") if prefix else properties["file"]}
+    return _judged(result) | {name: properties[name] for name in ("pattern", "line", "evidence", "cwe")} | file
+
+
+def _judged(result: Part) -> dict[str, Any]:
+    properties = result["properties"]
+    suppressions = result.get("suppressions") or []
+    aside = {"suppression": suppressions[0]} if suppressions and properties["status"] != "dismissed" else {}
+    return {
+        "id": properties["id"],
+        "fingerprint": result["partialFingerprints"][OWN_PRINT].partition(":")[0],
+        "severity": _severity(properties["score"], properties["confidence"]),
         **{name: properties[name] for name in ("confidence", "score", "status")},
         **aside,
     }

@@ -7,10 +7,11 @@ from typing import Any
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.runs.run_part import run_part
-from jarvis_workers.sec.report import FORMATS, PATCHED
+from jarvis_workers.sec.report import FORMATS, PATCHED, WITH_TOOLS
 from jarvis_workers.sec.report_document import ReportBody, ReportGap
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.run_reports.enrichment import enrich_body, language_facts
+from jarvis_workers.sec.run_reports.reported_alerts import read_reported_alerts
 from jarvis_workers.sec.runs.scan_runs import REPORTED, ScanRun
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.report_body import report_body
@@ -63,6 +64,8 @@ def prepare(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -
         from jarvis_workers.sec.fix_runs.report_patches import read_patches  # noqa: PLC0415  (slow to import)
 
         body = body._replace(patches=read_patches(store, blobs, run))
+    if form in WITH_TOOLS and SecOptions.of(run).alerts:
+        body = body._replace(alerts=read_reported_alerts(store, blobs, run))
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
 

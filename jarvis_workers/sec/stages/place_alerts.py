@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.paths import from_shown, listing, plain, shown
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
-from jarvis_workers.sec.alerts.alert import Alert, FlowStep
+from jarvis_workers.sec.alerts.alert import Alert, AlertIdentity, FlowStep
 from jarvis_workers.sec.alerts.candidate_text import category_of, confidence_of, description_of, pattern_of, remedy_of
 from jarvis_workers.sec.alerts.placement import LINES, TreePaths, Unplaced, line_of, shown_name
 from jarvis_workers.sec.evidence import evidence
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
 STEP = "alerts"
+# The blob with the places that were found.
+PLACES = "places"
 NOT_PLACED = "{number} of {tool} not placed: {reason}"
 LINES_SHOWN = 20
 
@@ -62,15 +64,15 @@ def load(_: "Session", run: Run, __: Claimed) -> AlertWork:
 def decide(work: AlertWork, resources: Resources) -> Commit:
     """Return the candidates."""
     missing = _NotPlaced()
-    by_file: defaultdict[bytes, list[Alert]] = defaultdict(list)
+    by_file: defaultdict[bytes, list[tuple[int, Alert]]] = defaultdict(list)
     files: list[_FileRows] = []
     with open_snapshot(resources.blobs, work.snapshot) as reader:
         entries: Mapping[bytes, Entry] = {entry.path: entry for entry in reader.files()}
         paths = TreePaths(entries)
-        for alert in alerts_from(resources.blobs.read(work.alerts)):
+        for number, alert in enumerate(alerts_from(resources.blobs.read(work.alerts))):
             path = paths.find(alert.file)
             if not isinstance(path, Unplaced):
-                by_file[path].append(alert)
+                by_file[path].append((number, alert))
             elif entries and (why := _out_of_scope(alert.file, reader.index.excluded)):
                 missing.leave_out(alert, why)
             else:
@@ -78,11 +80,13 @@ def decide(work: AlertWork, resources: Resources) -> Commit:
         for path, alerts in sorted(by_file.items()):
             content = source_text(reader.read(entries[path]), language_for(entries[path]))
             files.append(_rows_of(path, content, alerts, paths, missing))
+    places = [(one.numbers[at], shown(row[0].path), row[0].line) for one in files for at, row in enumerate(one.rows)]
     return Commit(
         files=sum(bool(one.rows) for one in files),
         results=tuple(_results([row for one in files for row in one.rows])),
         not_checked=tuple(missing.gaps()),
         remarks=(*(remark for one in files for remark in one.remarks), *missing.left_out()),
+        blobs=((PLACES, resources.blobs.put(json.dumps(places).encode())),),
     )
 
 
@@ -135,32 +139,52 @@ def alerts_to_bytes(alerts: Sequence[Alert]) -> bytes:
 def alerts_from(content: bytes) -> list[Alert]:
     """Return the alerts that `alerts_to_bytes` wrote."""
     rows = [Alert(*row) for row in json.loads(content)]
-    return [row._replace(steps=tuple(FlowStep(*step) for step in row.steps)) for row in rows]
+    return [
+        row._replace(steps=tuple(FlowStep(*step) for step in row.steps), identity=_identity(row.identity))
+        for row in rows
+    ]
+
+
+def _identity(row: Any) -> AlertIdentity | None:
+    if row is None:
+        return None
+    uri, base, *pairs = row
+    return AlertIdentity(uri, base, *(tuple((name, value) for name, value in some) for some in pairs))
+
+
+def places_from(content: bytes) -> dict[int, tuple[str, int]]:
+    """Return the (shown) file and the line of alerts by their number, as a job has written them."""
+    return {number: (file, line) for number, file, line in json.loads(content)}
 
 
 class _FileRows(NamedTuple):
-    """The candidates of a file, and remarks on the comments that suppress some of them."""
+    """The candidates of a file, the numbers of their alerts, and remarks on the comments that suppress some of them."""
 
+    numbers: list[int]
     rows: list[tuple[Spot, Meaning]]
     remarks: list[tuple[bytes, int, str, str]]
 
 
-def _rows_of(path: bytes, content: bytes, alerts: Sequence[Alert], paths: TreePaths, missing: _NotPlaced) -> _FileRows:
+def _rows_of(
+    path: bytes, content: bytes, alerts: Sequence[tuple[int, Alert]], paths: TreePaths, missing: _NotPlaced
+) -> _FileRows:
     lines = content.decode("utf-8", "replace").split("\n")
     text, starts = tuple(lines if lines[-1] else lines[:-1]), line_starts(content)
     rows: list[tuple[Spot, Meaning]] = []
-    for alert in alerts:
+    numbers: list[int] = []
+    for number, alert in alerts:
         line = line_of(alert, text)
         if isinstance(line, Unplaced):
             missing.add(alert, shown(path), line)
         else:
+            numbers.append(number)
             rows.append(_row(path, line, evidence(content, starts[line - 1]), alert, paths))
     words, used = silence([(spot.pattern, spot.line) for spot, _ in rows], list(comments_in(path, content)))
     result = [
         (spot._replace(suppressed=word if spot.suppressed is None else spot.suppressed), meaning)
         for (spot, meaning), word in zip(rows, words, strict=True)
     ]
-    return _FileRows(result, sorted((path, one.line, one.text, USED) for one in used if one.ours))
+    return _FileRows(numbers, result, sorted((path, one.line, one.text, USED) for one in used if one.ours))
 
 
 def _row(path: bytes, line: int, code: str, alert: Alert, paths: TreePaths) -> tuple[Spot, Meaning]:

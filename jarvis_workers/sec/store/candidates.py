@@ -136,6 +136,20 @@ def merged_texts(session: Session, run_id: str, *, foreign: bool | None = None) 
     return result
 
 
+def foreign_places(session: Session, run_id: str) -> list[tuple[Candidate, int | None, bool]]:
+    """Return the candidates of other analyzers, each with the gid of its finding and whether it is merged with that.
+
+    The gid is None where the candidate that it was merged with has none.
+    """
+    columns = (CANDIDATE.c.gid, CANDIDATE.c.superseded, *(CANDIDATE.c[name] for name in Candidate._fields))
+    query = sa.select(*columns).where(CANDIDATE.c.run_id == run_id, _is_of(FOREIGN)).order_by(*_order(session))
+    rows = [(row[0], (row[1] or "").removeprefix(MERGED), Candidate(*row[2:])) for row in session.execute(query)]
+    place, gids = sa.select(CANDIDATE.c.id, CANDIDATE.c.gid), dict[str, int | None]()
+    for some in chunked({int(into) for _, into, _ in rows if into}):
+        gids |= {str(row.id): row.gid for row in session.execute(place.where(CANDIDATE.c.id.in_(some)))}
+    return [(candidate, gids.get(into) if into else gid, bool(into)) for gid, into, candidate in rows]
+
+
 def named_by(session: Session, run_id: str, gids: Collection[int]) -> list[NamedBy]:
     """Return what the candidates with these gids, and those merged with them, were named as, by whom, in order."""
     ids = dict[str, int]()
