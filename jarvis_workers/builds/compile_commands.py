@@ -5,6 +5,7 @@ Compilations that differ only in code generation, such as libtool's with and wit
 """
 
 import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -65,6 +66,20 @@ def collect_commands(
     for invocation in invocations:
         collector.add(invocation)
     return collector.result(is_complete=is_complete)
+
+
+def encode_commands(commands: Iterable[CompileCommand]) -> bytes:
+    """Return compile commands as JSON."""
+    rows = [(os.fsdecode(one.file), os.fsdecode(one.directory), one.arguments) for one in commands]
+    return json.dumps(rows, separators=(",", ":")).encode()
+
+
+def decode_commands(content: bytes) -> list[CompileCommand]:
+    """Decode the output of `encode_commands`."""
+    return [
+        CompileCommand(os.fsencode(file), os.fsencode(directory), tuple(arguments))
+        for file, directory, arguments in json.loads(content)
+    ]
 
 
 def is_test_program(path: str) -> bool:

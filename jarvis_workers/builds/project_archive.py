@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import tarfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from jarvis_workers.builds.local_tree import METADATA
@@ -26,13 +26,18 @@ def pack_project(root: Path, most_megabytes: float, without: Collection[str] = M
     `without` are names at the root that are left out, by default version control and `.jarvis`; so are sockets, pipes
     and devices.  Raises UsageError if the total size of the files exceeds `most_megabytes`, or if one cannot be read.
     """
+    return pack_files(root, _entries(root, without), most_megabytes)
+
+
+def pack_files(root: Path, paths: Iterable[Path], most_megabytes: float) -> bytes:
+    """Return the archive of these entries below a directory. Raises UsageError as `pack_project` does."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile("", "wb", COMPRESSION, buffer, mtime=0) as compressed,
         tarfile.open(mode="w", fileobj=compressed, format=tarfile.PAX_FORMAT) as archive,
     ):
         size = 0
-        for count, path in enumerate(_entries(root, without), 1):
+        for count, path in enumerate(paths, 1):
             size += _add(archive, root, path)
             if size > most_megabytes * MEGABYTE or count > MOST_ENTRIES:
                 raise UsageError(

@@ -59,6 +59,9 @@ class ScanSettings(FrozenSettings):
     Files that C and C++ sources include are scanned whatever their suffixes.
 
     A tree of at most `small_files` files is scanned in-process, without an executor; 0 disables this.
+
+    `witness` are the other analyzers to run, or "auto" for all that are installed; each may take so much time and
+    memory for a unit.
     """
 
     extensions: Annotated[Suffixes, FewerNarrow] = DEFAULT_EXTENSIONS
@@ -75,6 +78,9 @@ class ScanSettings(FrozenSettings):
     hard_limit_seconds: Seconds = 300
     file_seconds: Seconds = 10
     file_memory_mb: Megabytes = 2048
+    witness: Annotated[Names, FewerNarrow] = ()
+    witness_seconds: Annotated[Seconds, LessNarrows] = 120
+    witness_memory_mb: Annotated[Megabytes, LessNarrows] = 2048
 
 
 class RulesSettings(FrozenSettings):

@@ -8,8 +8,9 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -25,14 +26,19 @@ LOCK = ".lock"
 
 def unpack(blobs: Blobs, snapshot_id: str, place: Path, now: float | None = None) -> Path:
     """Return a directory below `place` with the files of the snapshot. Raises SnapshotError, StoreFull."""
-    target = place / snapshot_id
+    return checked_out(place, snapshot_id, partial(_write_snapshot, blobs, snapshot_id), now)
+
+
+def checked_out(place: Path, name: str, write: Callable[[Path], None], now: float | None = None) -> Path:
+    """Return the directory `name` below `place`, which `write` fills if it does not exist. Raises SnapshotError."""
+    target = place / name
     try:
         if not _is_used(target):
             place.mkdir(parents=True, exist_ok=True)
             with _alone(place):
                 _remove_unused(place, time.time() if now is None else now)
                 if not _is_used(target):
-                    _write(blobs, snapshot_id, target)
+                    _write(target, write)
     except OSError as error:
         if error.errno in FULL:
             raise StoreFull(f"{place}: {error.strerror}; free some space, or set JARVIS_DATA_DIR") from error
@@ -57,14 +63,18 @@ def _alone(place: Path) -> Iterator[None]:
         yield
 
 
-def _write(blobs: Blobs, snapshot_id: str, target: Path) -> None:
-    unfinished = Path(mkdtemp(prefix=f"{HIDDEN}{snapshot_id[:8]}-", dir=target.parent))
+def _write(target: Path, write: Callable[[Path], None]) -> None:
+    unfinished = Path(mkdtemp(prefix=f"{HIDDEN}{target.name[:8]}-", dir=target.parent))
     try:
-        with open_snapshot(blobs, snapshot_id) as reader:
-            _write_files(reader, os.fsencode(unfinished))
+        write(unfinished)
         unfinished.rename(target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _write_snapshot(blobs: Blobs, snapshot_id: str, unfinished: Path) -> None:
+    with open_snapshot(blobs, snapshot_id) as reader:
+        _write_files(reader, os.fsencode(unfinished))
 
 
 def _write_files(reader: Reader, root: bytes) -> None:

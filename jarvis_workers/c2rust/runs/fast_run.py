@@ -6,13 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jarvis_workers.builds.compile_commands import encode_commands
 from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan
 from jarvis_workers.builds.project_archive import pack_project
 from jarvis_workers.c2rust.runs.conversion_request import REPLACING, ConversionRequest, completed
 from jarvis_workers.c2rust.runs.stated_plans import allowed_libraries, plan_files_of, planned_crates
 from jarvis_workers.c2rust.runs.symbol_scan import ParseInput, plan_of, project_request, with_plan
 from jarvis_workers.c2rust.runs.vendored_sources import allowed_crates, pack_crates
-from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions, encode_commands
+from jarvis_workers.c2rust.stages.options import FastOptions, MoveOptions
 from jarvis_workers.c2rust.stages.pipelines import PREPARE, TRANSPILE
 from jarvis_workers.errors import UsageError
 from jarvis_workers.runs.budgets import budget_of

@@ -5,9 +5,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from jarvis_workers.builds.compile_commands import encode_commands
 from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan, compile_commands_of, pack_selection
 from jarvis_workers.c2rust.runs.project_files import delayed_entries
-from jarvis_workers.c2rust.stages.options import ParseOptions, encode_commands
+from jarvis_workers.c2rust.stages.options import ParseOptions
 from jarvis_workers.c2rust.stages.pipelines import SCAN
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import advice, is_installed

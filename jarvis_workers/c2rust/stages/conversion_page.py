@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.c2rust.conversion import BY_MODEL, Conversion, failures
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.report.body import UncheckedUnit
@@ -12,7 +13,7 @@ from jarvis_workers.c2rust.report.wording import with_lines_in, words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.stages.c_sources import c_texts
 from jarvis_workers.c2rust.stages.final_bodies import Translations, final_bodies
-from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.skeleton import Skeleton
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Self
 
+from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.c2rust.delivery import included_files, units_of
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.stages.conversion_project import ConversionProject, function_types
-from jarvis_workers.c2rust.stages.options import decode_commands
 from jarvis_workers.c2rust.stages.unit_batches import DEFINITIONS, UNITS, read_unit_definitions, read_units
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.snapshots.blobs import Blobs

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
+from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.c2rust.bench.driver_programs import Driver
 from jarvis_workers.c2rust.driver_question import CALLER_MAX, DriverQuestion
 from jarvis_workers.c2rust.project import Project, ProjectItem
 from jarvis_workers.c2rust.stages.c_sources import c_texts
 from jarvis_workers.c2rust.stages.conversion_project import ConversionProject, project_of
-from jarvis_workers.c2rust.stages.options import TranslateOptions, decode_commands
+from jarvis_workers.c2rust.stages.options import TranslateOptions
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, Skeleton, read_skeleton
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.history import StageHistory

@@ -1,8 +1,6 @@
-"""The options of runs that read a C project, and the JSON form of the compile commands, which are stored as a blob."""
+"""The options of runs that read a C project."""
 
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +13,6 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.option import AGENTS, Option
 from jarvis_workers.paths import read_regular
 from jarvis_workers.pipeline.options import RunOptions
-from jarvis_workers.source.clang.unit import CompileCommand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,20 +38,6 @@ class ParseOptions(RunOptions):
     warnings: Sequence[str] = field(default_factory=list)
     links: Mapping[str, str] = field(default_factory=dict)
     lang: Literal["en", "zh"] = "en"
-
-
-def encode_commands(commands: Iterable[CompileCommand]) -> bytes:
-    """Return compile commands as JSON."""
-    rows = [(os.fsdecode(one.file), os.fsdecode(one.directory), one.arguments) for one in commands]
-    return json.dumps(rows, separators=(",", ":")).encode()
-
-
-def decode_commands(content: bytes) -> list[CompileCommand]:
-    """Decode the output of `encode_commands`."""
-    return [
-        CompileCommand(os.fsencode(file), os.fsencode(directory), tuple(arguments))
-        for file, directory, arguments in json.loads(content)
-    ]
 
 
 # The options of runs that convert a C project.

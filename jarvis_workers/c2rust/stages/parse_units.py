@@ -13,8 +13,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.builds.unit_forks import UnitLimits, UnitNotRead, read_units_and_files
-from jarvis_workers.c2rust.stages.options import ParseOptions, decode_commands
+from jarvis_workers.c2rust.stages.options import ParseOptions
 from jarvis_workers.c2rust.stages.unit_batches import DEFINITIONS, UNITS, UnitsPayload, balance, first_error, pack_units
 from jarvis_workers.c2rust.stages.unit_cache import CachedUnit, UnitCache
 from jarvis_workers.errors import StepFailed, UsageError

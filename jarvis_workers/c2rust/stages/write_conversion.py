@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.c2rust.bench.crate_archive import CRATE, files_of, tar_of
 from jarvis_workers.c2rust.conversion import Conversion, encode_conversion, is_unproven
 from jarvis_workers.c2rust.crate_metrics import crate_metrics
@@ -11,7 +12,7 @@ from jarvis_workers.c2rust.stages.final_bodies import STAGES as TRANSLATING
 from jarvis_workers.c2rust.stages.final_bodies import Translations
 from jarvis_workers.c2rust.stages.merge_bodies import STEP as MERGE
 from jarvis_workers.c2rust.stages.merge_bodies import read_merged
-from jarvis_workers.c2rust.stages.options import FastOptions, decode_commands
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.c2rust.stages.rule_findings import rule_findings
 from jarvis_workers.c2rust.stages.skeleton import SKELETON, read_skeleton
 from jarvis_workers.c2rust.stages.unit_batches import SYMBOLS_STAGE, unit_gaps

@@ -6,12 +6,13 @@ Both depend only on the sources and the options, so that the same sources produc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, encode_body, scan_body
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
-from jarvis_workers.c2rust.stages.options import ParseOptions, decode_commands
+from jarvis_workers.c2rust.stages.options import ParseOptions
 from jarvis_workers.c2rust.stages.unit_batches import SYMBOLS_STAGE, unit_gaps
 from jarvis_workers.c2rust.store import symbols
 from jarvis_workers.c2rust.symbol import SymbolGraph

@@ -83,7 +83,7 @@ def _proof_options(settings: Settings, options: AgentScanOptions) -> dict[str, A
     """
     prove, fuzz, build = options.prove, options.fuzz_seconds, options.options.proof_build
     seconds = settings.agent.fuzz_seconds if fuzz is None else fuzz
-    if build is not None and prove is False and not seconds:
+    if build is not None and prove is False and not seconds and not settings.scan.witness:
         raise UsageError("--build is the build for proofs, and cannot be combined with --no-prove")
     if build is not None and not build.strip():
         raise UsageError("--build needs a command, such as: --build 'make -j2'")

@@ -70,7 +70,7 @@ class AgentScanOptions(ScanCommandOptions):
 
     order = (
         f"{ScanCommandOptions.order} model_group cluster_limit max_findings votes second_group second_look escalate "
-        "canary prove proof_attempts proof_build fuzz_seconds"
+        "canary prove proof_attempts fuzz_seconds"
     )
     options: JudgeOptions = field(default_factory=JudgeOptions)
     prove: Prove = None

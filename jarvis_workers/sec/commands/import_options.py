@@ -26,8 +26,8 @@ A finding whose file or line is not in the tree is named in the report; the exit
 
 # What chooses files and rules of a scan.
 OF_SCAN = (
-    "options paths path include exclude default_excludes languages baseline since compile_commands findings rules "
-    "exclude_rules only project_rules depth learned processes cache"
+    "options paths path include exclude default_excludes languages baseline since compile_commands findings witness "
+    "proof_build rules exclude_rules only project_rules depth learned processes cache"
 )
 
 

@@ -43,8 +43,9 @@ class ScanCommandOptions(CommandOptions):
 
     order = (
         "paths path root include exclude default_excludes languages baseline since compile_commands "
-        "findings rules exclude_rules only project_rules depth min_confidence triage no_triage learned "
-        "output form as_json relative_to fail_on lang quiet verbose profile processes cache label name where detach"
+        "findings witness proof_build rules exclude_rules only project_rules depth min_confidence triage no_triage "
+        "learned output form as_json relative_to fail_on lang quiet verbose profile processes cache label name where "
+        "detach"
     )
     options: SecOptions = field(default_factory=SecOptions)
     paths: Annotated[
@@ -101,6 +102,15 @@ class ScanCommandOptions(CommandOptions):
             "--findings",
             metavar="REPORT",
             help="Also take the findings of other analyzers: SARIF, XML of cppcheck, what gcc prints; repeatable.",
+        ),
+    ] = None
+    witness: Annotated[
+        Names,
+        _option(
+            RULES,
+            "--witness",
+            metavar="NAMES",
+            help="Also run these analyzers: gcc, clang-tidy, cppcheck; auto: all that are installed. [none]",
         ),
     ] = None
     rules: Annotated[

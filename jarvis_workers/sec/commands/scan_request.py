@@ -40,7 +40,7 @@ class ScanRequest:
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
     options of the verification by agents; None disables it. A dry run that is to read files only `ranks` them. One that
     only `imports` takes the findings of other analyzers, and scans nothing. The `flags` are the settings that are given
-    on the command line.
+    on the command line. The `compile_commands` say how other analyzers read the files.
     """
 
     settings: Settings
@@ -58,6 +58,7 @@ class ScanRequest:
     detach: bool = False
     root: str | None = None
     flags: Mapping[str, object] = field(default_factory=dict)
+    compile_commands: Path | None = None
 
     @property
     def kind(self) -> str:
@@ -148,6 +149,10 @@ class ScanRequest:
             from jarvis_workers.sec.runs.reading import with_intro  # noqa: PLC0415  (slow to import)
 
             scan_input = with_intro(scan_input, source.path)
+        if settings.scan.witness and not self.imports:
+            from jarvis_workers.sec.runs.witnesses import with_witnesses  # noqa: PLC0415  (slow, and rarely needed)
+
+            scan_input = with_witnesses(settings, scan_input, source.path, self.compile_commands)
         if scan_input.alerts is not None:
             # Which stages a run has depends on it.
             scan_input = replace(scan_input, options=replace(scan_input.options, alerts=scan_input.alerts_blob))

@@ -46,6 +46,8 @@ def resolve(
     settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
     if options.detach and settings.place == "local":
         raise UsageError(LOCAL_DETACHED)
+    if type(options.options) is SecOptions and options.options.proof_build and not settings.scan.witness:
+        raise UsageError("--build builds the project for other analyzers: add --witness auto, or leave it out")
     report = delivery(
         options.output,
         form,
@@ -71,6 +73,7 @@ def resolve(
         detach=options.detach,
         root=options.root,
         flags=flags,
+        compile_commands=options.compile_commands,
     )
 
 
@@ -105,6 +108,7 @@ def _flags_of(options: ScanCommandOptions) -> dict[str, object]:
         **options.flags,
         **_flags_of_rules(options),
         "scan.languages": joined(options.languages),
+        "scan.witness": joined(options.witness),
         "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
         "cache.max_mb": None if options.cache else 0.0,
     }

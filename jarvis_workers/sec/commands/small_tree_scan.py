@@ -36,6 +36,7 @@ def scan_small_tree(request: ScanRequest, excluded: Sequence[str]) -> int | None
         or settings.place == "cluster"
         or settings.rules.paths
         or settings.rules.learned
+        or settings.scan.witness
         or target.is_address
     ):
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.paths import shown
 from jarvis_workers.runs.request import RunInput
@@ -48,13 +48,21 @@ class Triage:
     learns: bool = False
 
 
+class WitnessInput(NamedTuple):
+    """The plan of the analyzers to run, the commands of the units that they read, and the archive of their tree."""
+
+    plan: bytes
+    commands: bytes
+    archive: bytes
+
+
 @dataclass(frozen=True)
 class ScanInput(RunInput):
     """The input of a scan; `baseline` and triage verdicts are copied to the run, so that its report does not change.
 
-    `build` are the macros and include directories of files, `alerts` the findings of other analyzers, `archive` is the
-    project in which findings are proved after a build. With profiling, the result cache is not read, as cached results
-    would have no times.
+    `build` are the macros and include directories of files, `alerts` the findings of other analyzers, `witness` the
+    analyzers to run, `archive` is the project in which findings are proved after a build. With profiling, the result
+    cache is not read, as cached results would have no times.
     """
 
     options: SecOptions = field(default_factory=SecOptions)
@@ -64,11 +72,12 @@ class ScanInput(RunInput):
     build: bytes | None = None
     alerts: bytes | None = None
     archive: bytes | None = None
+    witness: WitnessInput | None = None
 
     @property
     def contents(self) -> Sequence[bytes]:
         """Return the rules, unless they are the built-in ones, the flags of files, alerts, and the project to build."""
-        contents = (self.rules.content, self.build, self.alerts, self.archive)
+        contents = (self.rules.content, self.build, self.alerts, self.archive, *(self.witness or ()))
         return tuple(content for content in contents if content is not None)
 
     @property

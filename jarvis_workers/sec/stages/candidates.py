@@ -44,7 +44,8 @@ def number_candidates(session: "Session", run: Run) -> None:
     what another one has found. What a search has discovered is merged likewise.
     """
     reports = candidates.of_rule(session, run.id, DISCOVERED)
-    alerts = candidates.of_rule(session, run.id, FOREIGN) if SecOptions.of(run).alerts else []
+    options = SecOptions.of(run)
+    alerts = candidates.of_rule(session, run.id, FOREIGN) if options.alerts or options.witness else []
     for pattern, those in ((DISCOVERED, reports), (FOREIGN, alerts)):
         if those:
             candidates.merge(session, run.id, pattern, {})

@@ -70,15 +70,6 @@ class JudgeOptions(SecOptions, ConversationOptions):
     read_intro: str = ""
     prove: str | None = None
     proof_attempts: Annotated[int, _number("--proof-attempts", "Attempts to prove a finding.", 20)] = ATTEMPTS
-    proof_build: Annotated[
-        str | None,
-        Option(
-            "--build",
-            "Build the project with this command for proofs; default: file by file.",
-            AGENTS,
-            metavar="COMMAND",
-        ),
-    ] = None
     proof_archive: str | None = None
     fuzz_seconds: int = 0
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from jarvis_workers.depth import FLOW_DEPTH, Depth
-from jarvis_workers.option import REPORT, RULES, Option
+from jarvis_workers.option import EXECUTION, REPORT, RULES, Option
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.options import RunOptions
 
@@ -37,7 +37,8 @@ class SecOptions(RunOptions):
 
     `profile` enables time measurement. `lang` is the language of the report and of the agents' texts. `baseline`
     describes the baseline in reports, `triage` names the file of triage verdicts. `build` is the blob of the macros and
-    include directories with which files are compiled, `alerts` that of the findings of other analyzers. `narrowed` are
+    include directories with which files are compiled, `alerts` that of the findings of other analyzers, `witness` that
+    of the analyzers to run. The project is built by the command `proof_build`. `narrowed` are
     the settings by which the scan finds less than with the defaults, `altered` what the change under test narrows of
     its own scan, compared with its base. `selection` are the options that select files, where they differ from the
     defaults.
@@ -62,6 +63,16 @@ class SecOptions(RunOptions):
     triage: str | None = None
     build: str | None = None
     alerts: str | None = None
+    witness: str | None = None
+    proof_build: Annotated[
+        str | None,
+        Option(
+            "--build",
+            "Build the project with this command, for other analyzers and for proofs. [file by file]",
+            EXECUTION,
+            metavar="COMMAND",
+        ),
+    ] = None
     narrowed: Sequence[str] = field(default_factory=list)
     altered: Sequence[str] = field(default_factory=list)
     selection: Mapping[str, Any] | None = None

@@ -15,13 +15,27 @@ IMPORT = "sec.import"
 RANKED = "sec.ranked"
 WRITE_REPORT = f"{STEPS}.write_report"
 UNFIXED = "finding was not fixed", "findings were not fixed"
+WITNESS = Stage(
+    "witness",
+    module=f"{STEPS}.run_witnesses",
+    queue="build",
+    options=("witness",),
+    units="units",
+    warm_up=f"{STEPS}.run_witnesses:warm_up",
+)
 ALERTS = Stage(
-    "alerts", module=f"{STEPS}.place_alerts", queue="scan", options=("alerts",), missing=NOT_PLACED, units="reports"
+    "alerts",
+    module=f"{STEPS}.place_alerts",
+    queue="scan",
+    options=("alerts", "witness"),
+    missing=NOT_PLACED,
+    units="reports",
 )
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_files:load_identity"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
+    WITNESS,
     ALERTS,
 )
 

@@ -1,19 +1,20 @@
 """Make candidates of the alerts of other analyzers: the step of stage `alerts`.
 
-The command has read their reports; the job finds the files and lines in the snapshot. What has no place there is listed
-by file, with the reason and the number.
+The command has read their reports, or stage `witness` has run them; the job finds the files and lines in the snapshot.
+What has no place there is listed by file, with the reason and the number.
 """
 
 import json
+import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.paths import from_shown, listing, plain, shown
+from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.sec.alerts.alert import Alert, AlertIdentity, FlowStep
 from jarvis_workers.sec.alerts.candidate_text import category_of, confidence_of, description_of, pattern_of, remedy_of
 from jarvis_workers.sec.alerts.placement import LINES, TreePaths, Unplaced, line_of, shown_name
@@ -27,11 +28,12 @@ from jarvis_workers.sec.stages.results import CandidateResult
 from jarvis_workers.sec.stages.scan_files import language_for
 from jarvis_workers.sec.suppressions import silence
 from jarvis_workers.sec.trace import trail_of
+from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Entry, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.grammar_files import base_language
 from jarvis_workers.source.languages import language_of
-from jarvis_workers.store.values import Claimed, Commit, Meaning, Run, Spot
+from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Run, Spot
 
 if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
@@ -39,10 +41,10 @@ if TYPE_CHECKING:
 STEP = "alerts"
 # The blob with the places that were found.
 PLACES = "places"
+# The stage that runs analyzers, and the name of the blob in which each of its jobs leaves alerts.
+WITNESS, WITNESSED = "witness", "alerts"
 NOT_PLACED = "{number} of {tool} not placed: {reason}"
 LINES_SHOWN = 20
-
-plan = single_job(STEP, "scan", "find the places of alerts")
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,28 @@ class AlertWork(JsonRecord):
 read_work = AlertWork.decode
 
 
-def load(_: "Session", run: Run, __: Claimed) -> AlertWork:
+def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield the job that places the alerts of reports and those of the analyzers that the run has run."""
+    given = SecOptions.of(run).alerts
+    alerts = alerts_from(blobs.read(given)) if given else []
+    results = [read_result(blobs, job.result).blobs for job in earlier.outcomes(WITNESS)]
+    seen = [alert for one in results if WITNESSED in one for alert in alerts_from(blobs.read(one[WITNESSED]))]
+    if seen:
+        with open_snapshot(blobs, run.snapshot_id) as reader:
+            alerts += _scanned(seen, {shown(entry.path) for entry in reader.files()})
+    name = earlier.put(alerts_to_bytes(alerts))
+    yield NewJob(STEP, "scan", "find the places of alerts", name, json.dumps({"alerts": name}))
+
+
+def _scanned(alerts: Sequence[Alert], files: Collection[str]) -> list[Alert]:
+    """Return the alerts of scanned files, each once: units share headers."""
+    named = (one._replace(file=posixpath.normpath(one.file), times=1) for one in alerts)
+    return sorted({one for one in named if one.file in files})
+
+
+def load(_: "Session", run: Run, job: Claimed) -> AlertWork:
     """Return the alerts of the run."""
-    return AlertWork(run.snapshot_id, SecOptions.of(run).alerts or "")
+    return AlertWork(run.snapshot_id, json.loads(job.payload)["alerts"])
 
 
 def decide(work: AlertWork, resources: Resources) -> Commit:

@@ -80,6 +80,7 @@ def _discovery(_: Blobs, jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
 REPORTED = (
     ReportedStage("rank", _stated),
     ReportedStage("discover", _unsearched, "discovery", _discovery),
+    ReportedStage("witness", _stated),
     ReportedStage("alerts", _stated),
     ReportedStage("verify", _unasked),
     ReportedStage("verify_seen", _unasked),

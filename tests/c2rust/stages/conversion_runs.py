@@ -14,8 +14,9 @@ import pytest
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.drivers import AgentWorld, drive_async
 from jarvis_workers.agents.loop.effects import Conversation
+from jarvis_workers.builds.compile_commands import encode_commands
 from jarvis_workers.c2rust.runs.symbol_scan import ParseInput
-from jarvis_workers.c2rust.stages.options import FastOptions, encode_commands
+from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.models.platforms.protocol import ModelRequest, Reply, ToolCall
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.history import read_result

@@ -1,0 +1,66 @@
+"""What a scan needs that runs other analyzers: their names, the units that they read, and the archive of their tree."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.builds.compile_commands import encode_commands
+from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan, compile_commands_of
+from jarvis_workers.builds.project_archive import pack_files
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.bench.analyzer_bench import Installed, installed_analyzers
+from jarvis_workers.sec.runs.scan_input import ScanInput, WitnessInput
+from jarvis_workers.sec.stages.run_witnesses import WitnessPlan
+from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AUTO, NAMES, NONE
+from jarvis_workers.settings import Settings
+
+OPTION = "--witness"
+
+
+def analyzers_of(chosen: Sequence[str], *, is_local: bool) -> tuple[str, ...]:
+    """Return the analyzers that names stand for; of a local run, they must be installed. Raises UsageError."""
+    there = installed_analyzers()
+    if unknown := [name for name in chosen if name not in (*ANALYZERS, AUTO, NONE)]:
+        raise UsageError(f'{OPTION}: "{plain(unknown[0])}" is none of {AUTO}, {NONE}, {NAMES}')
+    if NONE in chosen and len(chosen) > 1:
+        raise UsageError(f"{OPTION}: {NONE} cannot be combined with others")
+    if AUTO in chosen:
+        chosen = [*chosen, *(name for name, found in there.items() if isinstance(found, Installed))]
+    names = tuple(name for name in ANALYZERS if name in chosen)
+    missing = [f"{name}: {there[name]}" for name in names if not isinstance(there[name], Installed)]
+    if is_local and missing:
+        raise UsageError(f"{OPTION} {missing[0]}")
+    if not names and NONE not in chosen:
+        raise UsageError(f"{OPTION} {AUTO}: none of {NAMES} is installed")
+    return names
+
+
+def with_witnesses(settings: Settings, scan_input: ScanInput, place: Path, database: Path | None) -> ScanInput:
+    """Return the input of a scan with the analyzers to run over a tree. Raises UsageError, CommandFailed."""
+    names = analyzers_of(settings.scan.witness, is_local=settings.place == "local")
+    if not names:
+        return scan_input
+    root, build = place if place.is_dir() else place.parent, scan_input.options.proof_build
+    commands = BuildCommands(build=build) if build and database is None else BuildCommands()
+    compiled = compile_commands_of(root, CompileOptions.from_settings(settings, database, commands))
+    archive, units = _archive(settings, compiled), encode_commands(compiled.commands)
+    witness_plan = WitnessPlan(
+        names,
+        sha256(archive).hexdigest(),
+        sha256(units).hexdigest(),
+        settings.scan.witness_seconds,
+        settings.scan.witness_memory_mb,
+    )
+    content = witness_plan.to_json().encode()
+    options = replace(scan_input.options, witness=sha256(content).hexdigest())
+    return replace(scan_input, options=options, witness=WitnessInput(content, units, archive))
+
+
+def _archive(settings: Settings, compiled: CompilePlan) -> bytes:
+    """Return the archive of the files that the units may read."""
+    names = sorted({*map(os.fsdecode, compiled.files), *compiled.links})
+    return pack_files(compiled.tree, map(compiled.tree.joinpath, names), settings.c2rust.build_disk_mb)
