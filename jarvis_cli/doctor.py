@@ -63,6 +63,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     if not absent.keys() & OBJECT_STORES.values():
         checks += examine_blobs(settings)
     checks += examine_agents(settings, _sandbox_refusals)
+    checks += _analyzers()
     if settings.broker_url and not absent.keys() & {"cluster", "postgres"}:
         checks += _examine_cluster(settings)
     if as_json:
@@ -70,6 +71,17 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     else:
         _show(checks)
     return exits.DONE if fit(checks) else exits.FAILED
+
+
+def _analyzers() -> list[Check]:
+    from jarvis_workers.sec.bench.analyzer_bench import installed_analyzers  # noqa: PLC0415  (slow to import)
+
+    return [
+        Check(name, "warn", found, f"only --witness {name} needs it")
+        if isinstance(found, str)
+        else Check(name, "ok", f"{found.path} {found.version}")
+        for name, found in installed_analyzers().items()
+    ]
 
 
 def _sandbox_refusals() -> dict[str, str | None]:

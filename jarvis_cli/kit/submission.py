@@ -72,7 +72,7 @@ def detach_run(settings: Settings, store: Store, notifier: "Notifier", run: Run,
     # A notification that cannot be sent now is sent by the workers.
     with suppress(BrokerUnavailable):
         remote.notify_workers(settings, store, notifier)
-    if queues := unserved_queues.missing(store, run.kind, settings.lease_seconds):
+    if queues := unserved_queues.missing(store, run, settings.lease_seconds):
         screen.tell(unserved_queues.describe_missing(queues))
     return exits.DONE
 

@@ -211,6 +211,7 @@ GATEWAY = {"model": "m", "base_url": "https://models.example/v1", "api_key_env":
 NEEDS_NO_TRUST = {
     "scan.extensions": "suffixes",
     "scan.exclude_dirs": "names of directories that are left out",
+    "scan.witness": "names of analyzers, which run in the sandbox",
     "rules.disable": "rules",
     "rules.enable_only": "rules",
     "rules.categories": "categories",

@@ -6,8 +6,9 @@ Independent of Celery, as `jarvis runs show` reports them as well.
 from collections.abc import Callable, Collection
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, stages_of
-from jarvis_workers.store import dispatching, workers
+from jarvis_workers.store import dispatching, stages, workers
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Run
 
 NOBODY_SECONDS = 10.0
 
@@ -19,11 +20,12 @@ def unserved(store: Store, run_id: str, lease_seconds: float) -> list[str]:
         return [queue for queue in dispatching.queues_due(session, run_id) if queue not in served]
 
 
-def missing(store: Store, kind: str, lease_seconds: float) -> list[str]:
-    """Return the queues that a run of this kind needs at some point and that no live worker serves."""
+def missing(store: Store, run: Run, lease_seconds: float) -> list[str]:
+    """Return the queues that a run needs at some point and that no live worker serves."""
     with store.read() as session:
         served = {worker.queues for worker in workers.living(session, lease_seconds)}
-    return sorted({CONTROL_QUEUE, *(stage.queue for stage in stages_of(kind))} - served)
+        names = {stage.name for stage in stages.progress(session, run.id)}
+    return sorted({CONTROL_QUEUE, *(stage.queue for stage in stages_of(run.kind) if stage.name in names)} - served)
 
 
 def describe_missing(queues: Collection[str]) -> str:

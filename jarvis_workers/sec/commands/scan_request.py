@@ -149,13 +149,9 @@ class ScanRequest:
             from jarvis_workers.sec.runs.reading import with_intro  # noqa: PLC0415  (slow to import)
 
             scan_input = with_intro(scan_input, source.path)
-        if settings.scan.witness and not self.imports:
-            from jarvis_workers.sec.runs.witnesses import with_witnesses  # noqa: PLC0415  (slow, and rarely needed)
-
-            scan_input = with_witnesses(settings, scan_input, source.path, self.compile_commands)
-        if scan_input.alerts is not None:
-            # Which stages a run has depends on it.
-            scan_input = replace(scan_input, options=replace(scan_input.options, alerts=scan_input.alerts_blob))
+        # Which stages a run has depends on these.
+        foreign = replace(scan_input.options, alerts=scan_input.alerts_blob, witness=scan_input.witness_blob)
+        scan_input = replace(scan_input, options=foreign)
         run = request_for(settings, source, self.kind, executor, scan_input, labels=self.labels, globs=self.globs)
         selection = run.selection
         if scan_input.build is not None:

@@ -24,6 +24,7 @@ from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.sec.runs.scan_settings import with_scan_settings
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.settings import Settings
 
 LOCAL_DETACHED = (
     "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "
@@ -44,10 +45,7 @@ def resolve(
     names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
     paths = ScanPaths(names, options.root, *options.globs)
     settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
-    if options.detach and settings.place == "local":
-        raise UsageError(LOCAL_DETACHED)
-    if type(options.options) is SecOptions and options.options.proof_build and not settings.scan.witness:
-        raise UsageError("--build builds the project for other analyzers: add --witness auto, or leave it out")
+    _check_place(options, settings)
     report = delivery(
         options.output,
         form,
@@ -100,6 +98,14 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
     if request.notice and not options.quiet:
         typer.echo(f"jarvis: {request.notice}", err=True)
     return replace(request, scan_input=scan_input, name=name)
+
+
+def _check_place(options: ScanCommandOptions, settings: Settings) -> None:
+    """Raise UsageError for a local run that is to be detached, and for a build that nobody needs."""
+    if options.detach and settings.place == "local":
+        raise UsageError(LOCAL_DETACHED)
+    if type(options.options) is SecOptions and options.options.proof_build and not settings.scan.witness:
+        raise UsageError("--build builds the project for other analyzers: add --witness auto, or leave it out")
 
 
 def _flags_of(options: ScanCommandOptions) -> dict[str, object]:

@@ -90,6 +90,11 @@ class ScanInput(RunInput):
         """The name of the blob with the findings of other analyzers."""
         return sha256(self.alerts).hexdigest() if self.alerts is not None else None
 
+    @property
+    def witness_blob(self) -> str | None:
+        """The name of the blob with the analyzers to run."""
+        return sha256(self.witness.plan).hexdigest() if self.witness is not None else None
+
     def complete(self, selection: Selection, store: "Store | None") -> SecOptions:
         """Return the options with the facts of rules, baseline and triage."""
         options, rules, baseline = self.options, self.rules.facts, self.baseline

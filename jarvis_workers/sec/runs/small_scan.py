@@ -93,7 +93,6 @@ def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     if (
         scan_input.build is not None
         or scan_input.alerts is not None
-        or scan_input.witness is not None
         or scan_input.baseline
         or scan_input.triage.more
         or scan_input.triage.learns

@@ -56,8 +56,7 @@ def with_witnesses(settings: Settings, scan_input: ScanInput, place: Path, datab
         settings.scan.witness_memory_mb,
     )
     content = witness_plan.to_json().encode()
-    options = replace(scan_input.options, witness=sha256(content).hexdigest())
-    return replace(scan_input, options=options, witness=WitnessInput(content, units, archive))
+    return replace(scan_input, witness=WitnessInput(content, units, archive))
 
 
 def _archive(settings: Settings, compiled: CompilePlan) -> bytes:

@@ -44,8 +44,7 @@ def number_candidates(session: "Session", run: Run) -> None:
     what another one has found. What a search has discovered is merged likewise.
     """
     reports = candidates.of_rule(session, run.id, DISCOVERED)
-    options = SecOptions.of(run)
-    alerts = candidates.of_rule(session, run.id, FOREIGN) if options.alerts or options.witness else []
+    alerts = candidates.of_rule(session, run.id, FOREIGN) if SecOptions.of(run).has_alerts else []
     for pattern, those in ((DISCOVERED, reports), (FOREIGN, alerts)):
         if those:
             candidates.merge(session, run.id, pattern, {})

@@ -68,7 +68,7 @@ class SecOptions(RunOptions):
         str | None,
         Option(
             "--build",
-            "Build the project with this command, for other analyzers and for proofs. [file by file]",
+            "Build the project with this command, for --witness and for proofs; default: file by file.",
             EXECUTION,
             metavar="COMMAND",
         ),
@@ -76,3 +76,8 @@ class SecOptions(RunOptions):
     narrowed: Sequence[str] = field(default_factory=list)
     altered: Sequence[str] = field(default_factory=list)
     selection: Mapping[str, Any] | None = None
+
+    @property
+    def has_alerts(self) -> bool:
+        """Whether the run has findings of other analyzers."""
+        return self.alerts is not None or self.witness is not None

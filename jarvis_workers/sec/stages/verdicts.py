@@ -66,7 +66,7 @@ def escalation_of(session: "Session", run: Run) -> EscalationCount | None:
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
     """Yield issues with their verdicts."""
-    witnesses = merged_texts(session, run.id, foreign=True) if SecOptions.of(run).alerts else {}
+    witnesses = merged_texts(session, run.id, foreign=True) if SecOptions.of(run).has_alerts else {}
     issues = (issue._replace(witnesses=tuple(witnesses.get(issue.gid, ()))) for issue in issues)
     if not has_verdicts(run):
         yield from issues

@@ -1,0 +1,139 @@
+"""Other analyzers that a scan runs: `--witness`. Most tests have programs of their own in PATH."""
+
+import json
+import os
+
+import pytest
+
+from jarvis_workers.sec.bench.analyzer_bench import installed_analyzers
+from tests.cli.commands import COPY
+from tests.support.settings_files import write_settings
+
+TWICE = "#include <stdlib.h>\nvoid f(char *p)\n{\n    free(p);\n    free(p);\n}\n"
+ERROR = '<error id="doubleFree" severity="error" msg="freed twice" cwe="415"><location file="$f" line="5"/></error>'
+REPORT = f"""echo '<?xml version="1.0"?><results version="2"><cppcheck version="2.10"/><errors>' >&2
+for f; do :; done
+echo "{ERROR.replace('"', chr(92) + '"')}</errors></results>" >&2
+"""
+
+
+@pytest.fixture
+def cppcheck(tmp_path, monkeypatch):
+    """Return a function that puts a program `cppcheck` with this script into PATH."""
+
+    def put(script: str = REPORT, version: str = "2.10") -> None:
+        program = tmp_path / "tools" / "bin" / "cppcheck"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "Cppcheck {version}" && exit\n{script}')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{path}")
+        installed_analyzers.cache_clear()
+
+    path = os.environ["PATH"]
+    yield put
+    installed_analyzers.cache_clear()
+
+
+def gaps_of(done) -> set[tuple[str, str]]:
+    return {(gap["file"], gap["reason"]) for gap in json.loads(done.out)["summary"]["not_checked"]}
+
+
+def test_what_an_analyzer_finds_is_a_witness_of_what_a_rule_finds(jarvis, cppcheck) -> None:
+    cppcheck()
+    tree = jarvis.tree("tree", {"src/a.c": TWICE, "src/b.c": "int b;\n" * 5})
+    done = jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--json")
+
+    issues = {issue["pattern"]: issue for issue in json.loads(done.out)["issues"] if issue["file"] == "src/a.c"}
+    assert done.code == 0
+    assert issues["flow_double_free"]["witnesses"] == ["cppcheck (error): freed twice"]
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("while :; do :; done", "stopped at its limit of wall time"),
+        ("kill -SEGV $$", "it crashed (signal 11)"),
+        ("exit 0", "it printed no report"),
+        ("echo x > ${5:-/nowhere} 2> /dev/null; echo y > a.c; exit 0", "it printed no report"),
+        ('head -c 40000000 /dev/zero | tr "\\0" x >&2', "its output was cut"),
+    ],
+    ids=["hangs", "crashes", "silent", "writes into the tree", "floods"],
+)
+@pytest.mark.slow
+def test_an_analyzer_that_fails_is_named(jarvis, cppcheck, script: str, reason: str) -> None:
+    cppcheck(script)
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    write_settings(jarvis.place, {"scan": {"witness_seconds": 1}})
+    done = jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--json")
+
+    assert done.code == 3
+    assert gaps_of(done) == {("a.c", f"not checked by cppcheck: {reason}")}
+    assert (tree / "a.c").read_text() == COPY
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("semgrep", '--witness: "semgrep" is none of auto, none, gcc, clang-tidy, cppcheck'),
+        ("none,gcc", "--witness: none cannot be combined with others"),
+        ("cppcheck", "is version 1.90, older than 2: install cppcheck 2"),
+    ],
+)
+def test_names_are_checked_before_anything_runs(jarvis, cppcheck, names: str, message: str) -> None:
+    cppcheck(version="1.90")
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    done = jarvis("sec", "fast", str(tree), "--witness", names)
+
+    assert done.code == 2
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_build_is_for_analyzers_or_agents(jarvis) -> None:
+    done = jarvis("sec", "fast", str(jarvis.tree("tree", {"a.c": COPY})), "--build", "make")
+
+    assert done.code == 2
+    assert "add --witness auto" in done.err
+
+
+@pytest.mark.slow
+def test_a_second_run_takes_the_answers_of_the_first(jarvis, cppcheck, tmp_path) -> None:
+    cppcheck()
+    tree = jarvis.tree("tree", {"a.c": TWICE, "a.h": ""})
+    first = jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--json")
+    cppcheck("exit 0")
+    again = jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--json")
+    (tree / "a.c").write_text(TWICE + "\n")
+    changed = jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--json")
+
+    assert json.loads(first.out)["issues"] == json.loads(again.out)["issues"]
+    assert gaps_of(changed) == {("a.c", "not checked by cppcheck: it printed no report")}
+
+
+@pytest.mark.slow
+def test_units_are_compiled_as_a_recorded_build_does(jarvis, tmp_path) -> None:
+    tree = jarvis.tree(
+        "tree",
+        {
+            "src/a.c": f'#include "made.h"\n#ifdef ON\n{TWICE}#endif\n',
+            "Makefile": "a.o: src/a.c\n\techo '#include <stdlib.h>' > made.h\n\t$(CC) -I. -DON -c src/a.c -o a.o\n",
+        },
+    )
+    done = jarvis("sec", "fast", str(tree), "--witness", "gcc", "--build", "make", "--json")
+    without = jarvis("sec", "fast", str(tree), "--witness", "gcc", "--json")
+
+    (issue,) = (one for one in json.loads(done.out)["issues"] if one["pattern"] == "flow_double_free")
+    assert [text for text in issue["witnesses"] if text.startswith("gcc (warning): double-")]
+    assert not (tree / "made.h").exists()
+    (gap,) = gaps_of(without)
+    assert "does not compile" in gap[1]
+    assert "made.h" in gap[1]
+
+
+def test_the_doctor_lists_the_analyzers(jarvis, cppcheck) -> None:
+    cppcheck(version="2.13")
+    checks = {check["name"]: check for check in json.loads(jarvis("doctor", "--json").out)}
+
+    assert checks["cppcheck"]["state"] == "ok"
+    assert checks["cppcheck"]["says"].endswith("cppcheck 2.13")
+    assert {"gcc", "clang-tidy"} < set(checks)
