@@ -24,7 +24,6 @@ from jarvis_workers.sec.runs.scan_input import ScanInput
 from jarvis_workers.sec.runs.scan_settings import with_scan_settings
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.settings import Settings
 
 LOCAL_DETACHED = (
     "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "
@@ -45,7 +44,8 @@ def resolve(
     names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
     paths = ScanPaths(names, options.root, *options.globs)
     settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
-    _check_place(options, settings)
+    if options.detach and settings.place == "local":
+        raise UsageError(LOCAL_DETACHED)
     report = delivery(
         options.output,
         form,
@@ -98,14 +98,6 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
     if request.notice and not options.quiet:
         typer.echo(f"jarvis: {request.notice}", err=True)
     return replace(request, scan_input=scan_input, name=name)
-
-
-def _check_place(options: ScanCommandOptions, settings: Settings) -> None:
-    """Raise UsageError for a local run that is to be detached, and for a build that nobody needs."""
-    if options.detach and settings.place == "local":
-        raise UsageError(LOCAL_DETACHED)
-    if type(options.options) is SecOptions and options.options.proof_build and not settings.scan.witness:
-        raise UsageError("--build builds the project for other analyzers: add --witness auto, or leave it out")
 
 
 def _flags_of(options: ScanCommandOptions) -> dict[str, object]:
