@@ -15,6 +15,7 @@ from jarvis_cli.kit.options import AsJson, TableForm, is_json
 from jarvis_cli.kit.program_trust import approve_programs
 from jarvis_workers.errors import BrokerRefused, JarvisError
 from jarvis_workers.runs.health.agents import examine_agents
+from jarvis_workers.runs.health.analyzers import examine_analyzers
 from jarvis_workers.runs.health.c_reading import examine_c_reading
 from jarvis_workers.runs.health.doctor import REFUSED_REMEDY, Check, examine, examine_blobs, fit, this_machine
 from jarvis_workers.runs.health.needed_extras import OBJECT_STORES, missing_extras
@@ -63,7 +64,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     if not absent.keys() & OBJECT_STORES.values():
         checks += examine_blobs(settings)
     checks += examine_agents(settings, _sandbox_refusals)
-    checks += _analyzers()
+    checks += examine_analyzers()
     if settings.broker_url and not absent.keys() & {"cluster", "postgres"}:
         checks += _examine_cluster(settings)
     if as_json:
@@ -71,17 +72,6 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     else:
         _show(checks)
     return exits.DONE if fit(checks) else exits.FAILED
-
-
-def _analyzers() -> list[Check]:
-    from jarvis_workers.sec.bench.analyzer_bench import installed_analyzers  # noqa: PLC0415  (slow to import)
-
-    return [
-        Check(name, "warn", found, f"only --witness {name} needs it")
-        if isinstance(found, str)
-        else Check(name, "ok", f"{found.path} {found.version}")
-        for name, found in installed_analyzers().items()
-    ]
 
 
 def _sandbox_refusals() -> dict[str, str | None]:

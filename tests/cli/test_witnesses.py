@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from jarvis_workers.sec.bench.analyzer_bench import installed_analyzers
+from jarvis_workers.toolchain.analyzers import installed_analyzers
 from tests.cli.commands import COPY
 from tests.support.settings_files import write_settings
 

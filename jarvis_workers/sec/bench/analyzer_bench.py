@@ -1,13 +1,8 @@
 """Run an analyzer over a unit of an unpacked tree, in the sandbox: it reads the tree, and writes nothing of it."""
 
 import os
-import re
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -16,22 +11,12 @@ from jarvis_workers.sandbox.confine import SYSTEM
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import Sandbox, best_tier, open_sandbox, refusal
-from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, Analyzer, AnalyzerAnswer
+from jarvis_workers.sec.witnesses.analyzers import Analyzer, AnalyzerAnswer
 from jarvis_workers.source.clang.unit import ROOT
+from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 
 OUTPUT_BYTES, DISK_MB = 16_000_000, 256
-VERSION = re.compile(r"\b(\d+)(?:\.\d+)+")
-VERSION_SECONDS = 20
-# Packages whose wheels bring a program.
-WHEELS = {"clang-tidy": ("clang_tidy", "data/bin/clang-tidy")}
 CRASHED, ENDED, CUT = "it crashed (signal {signal})", "stopped at its limit of {reason}", "its output was cut"
-
-
-class Installed(NamedTuple):
-    """An analyzer of this machine: the path of its program, and its version."""
-
-    path: str
-    version: str
 
 
 class AnalyzerLimits(NamedTuple):
@@ -50,44 +35,6 @@ class AnalyzerLimits(NamedTuple):
             scratch_bytes=DISK_MB * MEGABYTE,
             output_bytes=OUTPUT_BYTES,
         )
-
-
-@cache
-def installed_analyzers() -> Mapping[str, Installed | str]:
-    """Return for each analyzer where it is on this machine, or why it cannot be used."""
-    return {name: _installed(one) for name, one in ANALYZERS.items()}
-
-
-def _installed(analyzer: Analyzer) -> Installed | str:
-    path = _place(analyzer)
-    if path is None:
-        return f"not installed: {analyzer.hint}"
-    try:
-        done = subprocess.run(
-            [path, *analyzer.version],
-            capture_output=True,
-            timeout=VERSION_SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path} does not print its version: {error}"
-    found = VERSION.search(done.stdout.decode(errors="replace"))
-    if found is None or done.returncode:
-        return f"{path} does not print its version: {analyzer.hint}"
-    if int(found[1]) < analyzer.oldest:
-        return f"{path} is version {found[0]}, older than {analyzer.oldest}: {analyzer.hint}"
-    return Installed(path, found[0])
-
-
-def _place(analyzer: Analyzer) -> str | None:
-    """Return where a program is: in a wheel, or in PATH."""
-    package, inside = WHEELS.get(analyzer.name, ("", ""))
-    spec = find_spec(package) if package else None
-    for place in (spec.submodule_search_locations or ()) if spec else ():
-        if Path(place, inside).is_file():
-            return os.path.realpath(Path(place, inside))
-    return shutil.which(analyzer.program)
 
 
 class AnalyzerBench:

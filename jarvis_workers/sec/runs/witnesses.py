@@ -12,11 +12,11 @@ from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan, c
 from jarvis_workers.builds.project_archive import pack_files
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.bench.analyzer_bench import Installed, installed_analyzers
 from jarvis_workers.sec.runs.scan_input import ScanInput, WitnessInput
 from jarvis_workers.sec.stages.run_witnesses import WitnessPlan
 from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AUTO, NAMES, NONE
 from jarvis_workers.settings import Settings
+from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 
 OPTION = "--witness"
 

@@ -18,7 +18,7 @@ from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.builds.unit_inputs import unit_inputs
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.sec.bench.analyzer_bench import AnalyzerBench, AnalyzerLimits, Installed, installed_analyzers
+from jarvis_workers.sec.bench.analyzer_bench import AnalyzerBench, AnalyzerLimits
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.place_alerts import WITNESS, WITNESSED, alerts_from, alerts_to_bytes
 from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AnalyzerAnswer
@@ -29,6 +29,7 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.identity import code_fingerprint
 from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:

@@ -62,17 +62,13 @@ class AnalyzerAnswer(NamedTuple):
 
 
 class Analyzer(NamedTuple):
-    """An analyzer: its name, its program, what prints its version, the oldest version, and where to get it.
+    """An analyzer.
 
     `words` returns a command line, given a program, a file and the arguments of its compiler; `read` the answer in its
     output and its messages.
     """
 
     name: str
-    program: str
-    version: tuple[str, ...]
-    oldest: int
-    hint: str
     words: Callable[[str, str, Sequence[str]], list[str]]
     read: Callable[[str, str], AnalyzerAnswer]
 
@@ -142,17 +138,9 @@ def _compile_error(text: str) -> str:
 ANALYZERS: Mapping[str, Analyzer] = {
     one.name: one
     for one in (
-        Analyzer("gcc", "gcc", ("-dumpfullversion",), 12, "install gcc 12 or later", _gcc_words, _read_gcc),
-        Analyzer(
-            "clang-tidy",
-            "clang-tidy",
-            ("--version",),
-            11,
-            "install clang-tidy, or pip install clang-tidy",
-            _tidy_words,
-            _read_tidy,
-        ),
-        Analyzer("cppcheck", "cppcheck", ("--version",), 2, "install cppcheck 2", _cppcheck_words, _read_cppcheck),
+        Analyzer("gcc", _gcc_words, _read_gcc),
+        Analyzer("clang-tidy", _tidy_words, _read_tidy),
+        Analyzer("cppcheck", _cppcheck_words, _read_cppcheck),
     )
 }
 NAMES = ", ".join(ANALYZERS)
