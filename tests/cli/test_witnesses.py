@@ -51,13 +51,14 @@ def test_what_an_analyzer_finds_is_a_witness_of_what_a_rule_finds(jarvis, cppche
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("while :; do :; done", "stopped at its limit of wall time"),
+        ("while :; do :; done", "stopped at its limit of CPU time"),
+        ("sleep 60", "stopped at its limit of wall time"),
         ("kill -SEGV $$", "it crashed (signal 11)"),
         ("exit 0", "it printed no report"),
         ("echo x > ${5:-/nowhere} 2> /dev/null; echo y > a.c; exit 0", "it printed no report"),
         ('head -c 40000000 /dev/zero | tr "\\0" x >&2', "its output was cut"),
     ],
-    ids=["hangs", "crashes", "silent", "writes into the tree", "floods"],
+    ids=["computes", "hangs", "crashes", "silent", "writes into the tree", "floods"],
 )
 @pytest.mark.slow
 def test_an_analyzer_that_fails_is_named(jarvis, cppcheck, script: str, reason: str) -> None:

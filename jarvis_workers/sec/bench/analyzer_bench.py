@@ -15,12 +15,12 @@ from jarvis_workers.sec.witnesses.analyzers import Analyzer, AnalyzerAnswer
 from jarvis_workers.source.clang.unit import ROOT
 from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 
-OUTPUT_BYTES, DISK_MB = 16_000_000, 256
+OUTPUT_BYTES, DISK_MB, WAITING = 16_000_000, 256, 4
 CRASHED, ENDED, CUT = "it crashed (signal {signal})", "stopped at its limit of {reason}", "its output was cut"
 
 
 class AnalyzerLimits(NamedTuple):
-    """Limits of an analyzer on one unit."""
+    """Limits of an analyzer on one unit: its CPU time, and its memory. It may wait a while for a busy processor."""
 
     seconds: float = 120
     memory_mb: float = 2048
@@ -28,7 +28,7 @@ class AnalyzerLimits(NamedTuple):
     @property
     def of_sandbox(self) -> SandboxLimits:
         return SandboxLimits(
-            wall_seconds=self.seconds,
+            wall_seconds=self.seconds * WAITING,
             cpu_seconds=max(1, int(self.seconds)),
             memory_bytes=int(self.memory_mb * MEGABYTE),
             file_bytes=DISK_MB * MEGABYTE,

@@ -39,10 +39,8 @@ def resolve(
 
     The request of plain options has the built-in rules; see `with_rules`. Raises UsageError.
     """
-    flags = {**_flags_of(options), **more}
+    flags, paths = {**_flags_of(options), **more}, _paths_of(options)
     form = form_of(options.form, options.as_json)
-    names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
-    paths = ScanPaths(names, options.root, *options.globs)
     settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
     if options.detach and settings.place == "local":
         raise UsageError(LOCAL_DETACHED)
@@ -98,6 +96,11 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
     if request.notice and not options.quiet:
         typer.echo(f"jarvis: {request.notice}", err=True)
     return replace(request, scan_input=scan_input, name=name)
+
+
+def _paths_of(options: ScanCommandOptions) -> ScanPaths:
+    names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
+    return ScanPaths(names, options.root, *options.globs)
 
 
 def _flags_of(options: ScanCommandOptions) -> dict[str, object]:

@@ -33,6 +33,8 @@ TIDY_CHECKS = ",".join(
         *("-bugprone-easily-swappable-parameters", "-bugprone-narrowing-conversions", "-bugprone-branch-clone"),
         *("-bugprone-macro-parentheses", "-bugprone-reserved-identifier", "-bugprone-switch-missing-default-case"),
         *("-bugprone-assignment-in-if-condition", "-bugprone-multi-level-implicit-pointer-conversion"),
+        *("-bugprone-implicit-widening-of-multiplication-result", "-bugprone-suspicious-string-compare"),
+        *("-bugprone-casting-through-void", "-bugprone-sizeof-expression"),
         *("-cert-dcl*", "-cert-err33-c", "-cert-err34-c", "-cert-int09-c", "-cert-msc3*", "-cert-msc5*"),
     )
 )
