@@ -138,3 +138,13 @@ def test_the_doctor_lists_the_analyzers(jarvis, cppcheck) -> None:
     assert checks["cppcheck"]["state"] == "ok"
     assert checks["cppcheck"]["says"].endswith("cppcheck 2.13")
     assert {"gcc", "clang-tidy"} < set(checks)
+
+
+@pytest.mark.slow
+def test_sarif_has_what_analyzers_find_in_runs_of_theirs(jarvis, cppcheck) -> None:
+    cppcheck(REPORT.replace("doubleFree", "zerodiv").replace("415", "369").replace("5", "2"))
+    tree = jarvis.tree("tree", {"a.c": TWICE})
+    runs = json.loads(jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--format", "sarif").out)["runs"]
+
+    assert [run["tool"]["driver"]["name"] for run in runs] == ["Jarvis", "cppcheck"]
+    assert [result["ruleId"] for result in runs[1]["results"]] == ["zerodiv"]

@@ -39,8 +39,10 @@ def resolve(
 
     The request of plain options has the built-in rules; see `with_rules`. Raises UsageError.
     """
-    flags, paths = {**_flags_of(options), **more}, _paths_of(options)
+    flags = {**_flags_of(options), **more}
     form = form_of(options.form, options.as_json)
+    names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
+    paths = ScanPaths(names, options.root, *options.globs)
     settings = load_scan_settings(flags, directory=Path.cwd(), named=options.deciding_files, scan=paths)
     if options.detach and settings.place == "local":
         raise UsageError(LOCAL_DETACHED)
@@ -55,12 +57,11 @@ def resolve(
         levels=SEVERITIES,
     )
     given = SecOptions.decode(options.options.encode())  # without those of agents
-    scan = with_scan_settings(settings, given, lang=language_of(options.lang), **report.run_options)
     return ScanRequest(
         settings,
         options.names,
         report,
-        ScanInput(scan),
+        ScanInput(with_scan_settings(settings, given, lang=language_of(options.lang), **report.run_options)),
         options.globs,
         options.baseline,
         options.since,
@@ -96,11 +97,6 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
     if request.notice and not options.quiet:
         typer.echo(f"jarvis: {request.notice}", err=True)
     return replace(request, scan_input=scan_input, name=name)
-
-
-def _paths_of(options: ScanCommandOptions) -> ScanPaths:
-    names = () if any(map(is_address, options.names)) else tuple(options.names) or (".",)
-    return ScanPaths(names, options.root, *options.globs)
 
 
 def _flags_of(options: ScanCommandOptions) -> dict[str, object]:

@@ -9,8 +9,7 @@ from jarvis_workers.sec.alerts.alert import Alert
 from jarvis_workers.sec.alerts.candidate_text import description_of, pattern_of
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report_document import ReportedAlert
-from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.sec.stages.place_alerts import PLACES, STEP, alerts_from, places_from
+from jarvis_workers.sec.stages.place_alerts import ALERTS, PLACES, STEP, alerts_from, places_from
 from jarvis_workers.sec.store.candidates import foreign_places
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import jobs
@@ -25,7 +24,7 @@ def read_reported_alerts(store: Store, blobs: Blobs, run: Run) -> list[ReportedA
     with store.read() as session:
         results = [read_result(blobs, job.result).blobs for job in jobs.outcomes(session, run.id, STEP)]
         findings = foreign_places(session, run.id)
-    written = next((result[PLACES] for result in results if PLACES in result), None)
+    written = next((result for result in results if PLACES in result), None)
     if written is None:
         return []
     by_key = defaultdict[Key, list[tuple[bool, int]]](list)
@@ -34,8 +33,7 @@ def read_reported_alerts(store: Store, blobs: Blobs, run: Run) -> list[ReportedA
             by_key[_key_of(candidate)].append((is_merged, gid))
     for those in by_key.values():
         those.sort(reverse=True)
-    places = places_from(blobs.read(written))
-    alerts = alerts_from(blobs.read(SecOptions.of(run).alerts or ""))
+    places, alerts = places_from(blobs.read(written[PLACES])), alerts_from(blobs.read(written[ALERTS]))
     return [_reported(alert, places.get(number), by_key) for number, alert in enumerate(alerts)]
 
 

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from jarvis_workers.store.session import Session
 
 STEP = "alerts"
-# The blob with the places that were found.
-PLACES = "places"
-# The stage that runs analyzers, and the name of the blob in which each of its jobs leaves alerts.
-WITNESS, WITNESSED = "witness", "alerts"
+# The blobs with all alerts, and with the places that were found for them.
+ALERTS, PLACES = "alerts", "places"
+# The stage that runs analyzers, each job of which leaves alerts in a blob of the same name.
+WITNESS = "witness"
 NOT_PLACED = "{number} of {tool} not placed: {reason}"
 LINES_SHOWN = 20
 
@@ -63,7 +63,7 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     given = SecOptions.of(run).alerts
     alerts = alerts_from(blobs.read(given)) if given else []
     results = [read_result(blobs, job.result).blobs for job in earlier.outcomes(WITNESS)]
-    seen = [alert for one in results if WITNESSED in one for alert in alerts_from(blobs.read(one[WITNESSED]))]
+    seen = [alert for one in results if ALERTS in one for alert in alerts_from(blobs.read(one[ALERTS]))]
     if seen:
         with open_snapshot(blobs, run.snapshot_id) as reader:
             alerts += _scanned(seen, {shown(entry.path) for entry in reader.files()})
@@ -107,7 +107,7 @@ def decide(work: AlertWork, resources: Resources) -> Commit:
         results=tuple(_results([row for one in files for row in one.rows])),
         not_checked=tuple(missing.gaps()),
         remarks=(*(remark for one in files for remark in one.remarks), *missing.left_out()),
-        blobs=((PLACES, resources.blobs.put(json.dumps(places).encode())),),
+        blobs=((PLACES, resources.blobs.put(json.dumps(places).encode())), (ALERTS, work.alerts)),
     )
 
 

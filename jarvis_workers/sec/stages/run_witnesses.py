@@ -20,7 +20,7 @@ from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.sec.bench.analyzer_bench import AnalyzerBench, AnalyzerLimits
 from jarvis_workers.sec.stages.options import SecOptions
-from jarvis_workers.sec.stages.place_alerts import WITNESS, WITNESSED, alerts_from, alerts_to_bytes
+from jarvis_workers.sec.stages.place_alerts import ALERTS, WITNESS, alerts_from, alerts_to_bytes
 from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AnalyzerAnswer
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import checked_out
@@ -103,7 +103,7 @@ def decide(work: WitnessWork, resources: Resources) -> Commit:
             for name, answer in answers.items()
             if answer.failure
         ),
-        blobs=((WITNESSED, blobs.put(alerts_to_bytes(alerts))),) if alerts else (),
+        blobs=((ALERTS, blobs.put(alerts_to_bytes(alerts))),) if alerts else (),
     )
 
 
