@@ -24,5 +24,6 @@ REVISIONS = (
     "0021",
     "0022",
     "0024",
+    "0025",
 )
 VERSION_TABLE = "alembic_version"

@@ -142,3 +142,9 @@ def test_the_history_of_operations_is_bounded_for_each_user(store: Store) -> Non
     assert (len(ids), seen) == (OPERATIONS_MAX + 3, OPERATIONS_MAX)
     assert other is not None
     assert other.changes[NOISE.fingerprint].before == NOISE
+
+
+def test_ids_of_rules_of_other_analyzers_may_be_long(store: Store) -> None:
+    rule = "semgrep:" + "c.lang.security." * 7
+    say(store, NOISE.model_copy(update={"rule": rule}))
+    assert [one.rule for one in kept(store)] == [rule]

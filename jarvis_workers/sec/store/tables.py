@@ -44,7 +44,7 @@ class JudgementRow(Judgement, SQLModel, table=True):
     __tablename__ = "judgement"
     model_config = {"frozen": False}
     fingerprint: str = Field(primary_key=True, max_length=16)
-    rule: str = Field(max_length=64)
+    rule: str = Field(sa_type=Text)
     verdict: TriageState = Field(sa_type=String)
     reason: str = Field(default="", sa_type=Text)
     by: str = Field(default="", sa_type=Text)
