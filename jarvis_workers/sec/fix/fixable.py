@@ -20,8 +20,9 @@ from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report_document import Issue
 
-# In the order in which they are fixed.
+# In the order in which they are fixed; those without a verdict only if another analyzer has found them.
 FIXABLE = ("proved", "reproduced", "confirmed")
+UNVERIFIED = "heuristic"
 MOST_PROOFS = 5
 
 
@@ -203,4 +204,4 @@ def _line(issue: Issue, path_of: Callable[[str], str]) -> FixLine:
 
 def order_of(issue: Issue) -> tuple[int, float, int]:
     """Return the position of an issue among those to fix: proved ones first, then by score."""
-    return FIXABLE.index(issue.status), -issue.score, issue.gid
+    return (*FIXABLE, UNVERIFIED).index(issue.status), -issue.score, issue.gid

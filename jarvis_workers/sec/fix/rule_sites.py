@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import FAMILIES, FUZZ_CRASH, WITHOUT_RULE, fingerprint_of
+from jarvis_workers.sec.finding import FAMILIES, FOREIGN, FUZZ_CRASH, WITHOUT_RULE, fingerprint_of
 from jarvis_workers.sec.fix.gates import RULE, PatchGateResult, failed, not_checked, passed
 
 MOST_NAMED = 3
@@ -95,6 +95,9 @@ def _silent(finding: RuleSite) -> str:
     if finding.pattern in WITHOUT_RULE:
         finder = "fuzzing" if finding.pattern == FUZZ_CRASH else "a model"
         return f"no rule finds this defect, which {finder} has found; the patch brings no new findings"
+    if FOREIGN in finding.pattern:
+        tool, _, rule = finding.pattern.partition(FOREIGN)
+        return f"{tool} was not run again, which has found this by {rule}; the patch brings no new findings"
     return f"rule {finding.pattern} is silent there without a patch: it needs more of the tree"
 
 

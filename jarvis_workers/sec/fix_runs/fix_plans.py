@@ -6,14 +6,15 @@ from typing import NamedTuple, Self
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
 from jarvis_workers.runs.runs import AGENT_SCAN, find_run, newest_runs
-from jarvis_workers.sec.fix.fixable import FIXABLE, FixPlan, fix_finding, order_of, related_finding
+from jarvis_workers.sec.fix.fixable import FIXABLE, UNVERIFIED, FixPlan, fix_finding, order_of, related_finding
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.run_reports.reports import read_body
 from jarvis_workers.sec.runs.scan_runs import has_findings, scan_of
 from jarvis_workers.sec.stages.fix_options import FixRequest
-from jarvis_workers.sec.stages.verdicts import has_verdicts
+from jarvis_workers.sec.stages.pipelines import IMPORT
+from jarvis_workers.sec.stages.verdicts import can_be_fixed, has_verdicts
 from jarvis_workers.sec.store import proofs
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -29,16 +30,16 @@ PROVED_MAX = 200
 
 
 def find_judged_run(store: Store, named: str) -> Run:
-    """Return the run with this id or prefix; "last" is the newest with verdicts. Raises UsageError."""
+    """Return the run with this id or prefix; "last" is the newest with verdicts, or import. Raises UsageError."""
     if named == "last":
-        run = next((run for run in newest_runs(store, MOST_RUNS, kinds=[AGENT_SCAN]) if run.ended), None)
+        run = next((run for run in newest_runs(store, MOST_RUNS, kinds=[AGENT_SCAN, IMPORT]) if run.ended), None)
         if run is None:
             raise UsageError("there is no run with verdicts yet; start one with: jarvis sec agent")
         return run
     run = find_run(store, named)
     if not (run.ended or run.state == "paused"):
         raise UsageError(f"run {run.id} is {run.state}; wait for it with: jarvis runs wait {run.id}")
-    if not has_verdicts(run):
+    if not can_be_fixed(run):
         advice = "verify its findings with: jarvis sec agent" if has_findings(run.kind) else "it is no scan"
         raise UsageError(f"run {run.id} is a {run.kind} run without verdicts; {advice}")
     return run
@@ -49,18 +50,20 @@ def chosen_findings(run: Run, body: ReportBody, request: FixRequest) -> list[Def
 
     Raises UsageError if an id is unknown, or there is nothing to fix.
     """
-    fixable = sorted((issue for issue in body.issues if issue.status in FIXABLE), key=order_of)
+    statuses = FIXABLE if has_verdicts(run) else (*FIXABLE, UNVERIFIED)
+    fixable = sorted((issue for issue in body.issues if issue.status in statuses), key=order_of)
     if request.ids:
         by_id = {issue.id: issue for issue in body.findings}
         if unknown := [one for one in request.ids if one not in by_id]:
             ids = f"; choose among {listing([issue.id for issue in fixable], MOST_NAMED)}" if fixable else ""
             raise UsageError(f'run {run.id} has no finding "{plain(unknown[0])}"{ids}')
-        if wrong := [by_id[one] for one in request.ids if by_id[one].status not in FIXABLE]:
+        if wrong := [by_id[one] for one in request.ids if by_id[one].status not in statuses or by_id[one].suppression]:
             status = "suppressed" if wrong[0].suppression else wrong[0].status
             raise UsageError(f"finding {wrong[0].id} is {status}; only confirmed findings are fixed")
         fixable = [issue for issue in fixable if issue.id in request.ids]
     if not fixable:
-        raise UsageError(f"run {run.id} has no confirmed findings to fix; see: jarvis runs report {run.id}")
+        what = "confirmed findings" if has_verdicts(run) else "findings"
+        raise UsageError(f"run {run.id} has no {what} to fix; see: jarvis runs report {run.id}")
     return defect_groups(fixable)[: request.top]
 
 

@@ -16,7 +16,7 @@ from jarvis_workers.sec.runs.scan_runs import REPORTED, ScanRun
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.report_body import report_body
 from jarvis_workers.sec.stages.scan_files import merge
-from jarvis_workers.sec.stages.verdicts import has_verdicts
+from jarvis_workers.sec.stages.verdicts import can_be_fixed
 from jarvis_workers.sec.stages.write_report import REPORT, load
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import artifacts, jobs, model_usage
@@ -60,7 +60,7 @@ def compose(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -
 def prepare(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -> tuple[ReportBody, dict[str, Any]]:
     """Return the body and the `run` part for the renderer of a format."""
     body = enrich_body(blobs, run, body, form)
-    if form in PATCHED and has_verdicts(run):
+    if form in PATCHED and can_be_fixed(run):
         from jarvis_workers.sec.fix_runs.report_patches import read_patches  # noqa: PLC0415  (slow to import)
 
         body = body._replace(patches=read_patches(store, blobs, run))

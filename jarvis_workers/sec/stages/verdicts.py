@@ -19,6 +19,7 @@ from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, PROVE_STAGE, SEEN_STAGE, VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload
+from jarvis_workers.sec.stages.pipelines import IMPORT
 from jarvis_workers.sec.stages.proof_selection import VerdictRating, reason_without_proof
 from jarvis_workers.sec.store import clusters, proofs, verdicts
 from jarvis_workers.sec.store.candidates import merged_texts
@@ -37,6 +38,11 @@ NOT_CHOSEN = "not asked about: it is not among the {:,} highest-scoring candidat
 def has_verdicts(run: Run) -> bool:
     """Return whether a run includes verification by agents."""
     return any(stage.name == VERIFY_STAGE for stage in stages_of(run.kind))
+
+
+def can_be_fixed(run: Run) -> bool:
+    """Return whether findings of a run can be fixed: those with verdicts, and those that a user has imported."""
+    return has_verdicts(run) or run.kind == IMPORT
 
 
 def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
