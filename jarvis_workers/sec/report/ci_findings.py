@@ -1,13 +1,16 @@
-"""Elements shared by the formats for CI services: paths from the top of the repository, and headlines."""
+"""Elements shared by the formats for CI services: paths from the top of the repository, headlines and texts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.paths import from_shown
+from jarvis_workers.paths import from_shown, listing
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.rebase import below
+from jarvis_workers.sec.report.sarif_results import message_text
 from jarvis_workers.sec.report.verdicts import WORDS, missed_canary
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
+
+WITNESSES_MAX = 10
 
 
 def from_repository(body: ReportBody, run: Mapping[str, Any]) -> ReportBody:
@@ -24,6 +27,16 @@ def headline(issue: Issue) -> str:
     """Return the title of a finding, with the verdict if a model was asked."""
     title = finding_title(issue)
     return title if issue.status == "heuristic" else f"{WORDS.get(issue.status, issue.status).capitalize()}: {title}"
+
+
+def explanation(issue: Issue) -> str:
+    """Return the text that a service shows first, and what other analyzers say of the finding."""
+    return " ".join(filter(None, [message_text(issue), also_reported(issue)]))
+
+
+def also_reported(issue: Issue) -> str:
+    """Return a sentence with what other analyzers say of a finding, "" if none reported it."""
+    return f"Also reported: {listing(issue.witnesses, WITNESSES_MAX)}." if issue.witnesses else ""
 
 
 def gaps_of(summary: Summary) -> Sequence[ReportGap]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, path_of
+from jarvis_workers.sec.report.ci_findings import explanation, from_repository, gaps_of, headline, path_of
 from jarvis_workers.sec.report.json import dense
-from jarvis_workers.sec.report.sarif_results import Numbered, message_text, number
+from jarvis_workers.sec.report.sarif_results import Numbered, number
 from jarvis_workers.sec.report_document import ReportBody, ReportGap
 
 Part = dict[str, Any]
@@ -41,7 +41,7 @@ def _issue(numbered: Numbered) -> Part:
         "type": "issue",
         "check_name": issue.candidate.pattern,
         "description": visible(f"{headline(issue)}: {issue.candidate.evidence}"),
-        "content": {"body": visible(message_text(issue))},
+        "content": {"body": visible(explanation(issue))},
         "categories": ["Security"],
         "severity": SEVERITIES[issue.severity],
         "fingerprint": f"{issue.fingerprint}:{ordinal}",

@@ -11,13 +11,14 @@ from io import StringIO
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of
+from jarvis_workers.paths import listing
+from jarvis_workers.sec.report.ci_findings import WITNESSES_MAX, from_repository, gaps_of
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.sarif_results import message_text
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 FIELDS = ("id", "file", "line", "column", "severity", "confidence", "score", "status", "pattern", "category", "cwe")
-COLUMNS = (*FIELDS, "language", "title", "message", "evidence", "fingerprint", "suppression")
+COLUMNS = (*FIELDS, "language", "title", "message", "evidence", "fingerprint", "suppression", "witnesses")
 NOT_CHECKED = "not checked"
 EVALUATED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 ROWS = 500
@@ -50,6 +51,7 @@ def _rows(body: ReportBody) -> Iterator[tuple[object, ...]]:
             issue.candidate.evidence,
             issue.fingerprint,
             _aside(issue),
+            listing(issue.witnesses, WITNESSES_MAX) or None,
         )
     for gap in gaps_of(body.summary):
         row = {"file": gap.file, "status": NOT_CHECKED, "message": gap.reason}

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.escape import visible
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, path_of
-from jarvis_workers.sec.report.sarif_results import message_text
+from jarvis_workers.sec.report.ci_findings import explanation, from_repository, gaps_of, headline, path_of
 from jarvis_workers.sec.report.text import total_line
 from jarvis_workers.sec.report.verdicts import worst_first
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
@@ -52,7 +51,7 @@ def _annotation(issue: Issue) -> str:
         **({"col": issue.candidate.column} if issue.candidate.column else {}),
         "title": f"{headline(issue)} [{issue.candidate.pattern}]",
     }
-    return _command(LEVELS[issue.severity], message_text(issue), **properties)
+    return _command(LEVELS[issue.severity], explanation(issue), **properties)
 
 
 def _gap(gaps: Sequence[ReportGap]) -> str:

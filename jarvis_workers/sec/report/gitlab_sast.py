@@ -10,9 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from jarvis_workers import __version__
 from jarvis_workers.escape import prose, visible
-from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, path_of
+from jarvis_workers.sec.report.ci_findings import explanation, from_repository, gaps_of, headline, path_of
 from jarvis_workers.sec.report.json import dense
-from jarvis_workers.sec.report.sarif_results import Numbered, message_text, number
+from jarvis_workers.sec.report.sarif_results import Numbered, number
 from jarvis_workers.sec.report.sarif_rules import DEFINITION
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
 
@@ -92,7 +92,7 @@ def _vulnerability(numbered: Numbered) -> Part:
 def _description(issue: Issue) -> str:
     """Return the explanation, and the steps of a data-flow finding, as Markdown."""
     steps = [f"{place}. {prose(f'{step.file}:{step.line}: {step.note}')}" for place, step in enumerate(issue.path, 1)]
-    return "\n\n".join(filter(None, [prose(message_text(issue)), "\n".join(steps)]))
+    return "\n\n".join(filter(None, [prose(explanation(issue)), "\n".join(steps)]))
 
 
 def _identifiers(issue: Issue) -> Iterator[Part]:

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any
 
 from jarvis_workers.escape import visible
+from jarvis_workers.sec.report.ci_findings import also_reported
 from jarvis_workers.sec.report.exclusions import is_import
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.json import dense
@@ -109,6 +110,8 @@ def _details(issue: Issue) -> Iterator[str]:
     yield f"{issue.candidate.file}:{issue.candidate.line}: {issue.candidate.evidence}"
     yield f"Severity {issue.severity}, confidence {issue.candidate.confidence:.2f}{weakness}, {issue.id}."
     yield f"Why: {issue.candidate.description}"
+    if also := also_reported(issue):
+        yield also
     if not verdict.suggestions:
         yield f"What to do: {issue.candidate.suggestion}"
     if issue.proof and issue.status == "proved":

@@ -277,3 +277,18 @@ def test_25_000_findings_are_rendered_quickly(form):
 )
 def test_file_name_selects_the_format(name, form):
     assert format_of(name, "text") == form
+
+
+@pytest.mark.parametrize("form", ["csv", "junit", "github", "gitlab-sast", "codequality"])
+def test_what_other_analyzers_say_is_in_the_text(form):
+    witnesses = ["gcc (warning): twice freed", *[f"cppcheck: {HOSTILE}"] * 30]
+    body = body_of(SUMMARY, issues=[{"witnesses": witnesses}])
+    shown = render(form, body)
+
+    assert "gcc (warning): twice freed" in shown.replace("\\", "")
+    assert "and 21 more" in shown
+    assert "\x1b" not in shown and "\u202e" not in shown
+    if form == "github":
+        assert [name for name, _, _ in annotations(body)] == ["error"]
+    if form in SCHEMAS:
+        valid(form, body)
