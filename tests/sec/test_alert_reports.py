@@ -127,6 +127,47 @@ def test_parts_of_a_wrong_type_count_as_missing_and_entries_are_counted() -> Non
     assert only(sarif(result(locations=[shifted]), artifacts=artifacts)).file == "b.c"
 
 
+@pytest.mark.parametrize(
+    ("written", "line"), [("NaN", 0), ("1e999", 0), ("-1", 0), ("true", 0), ('"3"', 0), ("3.5", 0), ("3.0", 3)]
+)
+def test_a_line_that_is_no_number_is_none(written: str, line: int) -> None:
+    assert only(sarif(result()).replace(b'"startLine": 3', f'"startLine": {written}'.encode())).line == line
+
+
+def test_of_equal_keys_the_last_counts() -> None:
+    runs = sarif(result()).removeprefix(b'{"version": "2.1.0", ')
+    assert only(b'{"version": "1.0.0", "runs": [], "version": "2.1.0", ' + runs).line == 3
+
+
+def test_runs_without_results_have_none() -> None:
+    runs = [{"tool": {"driver": {"name": "T"}}, "results": None}, {"tool": None}, None, 5]
+    report = read_alerts(json.dumps({"version": "2.1.0", "runs": runs}).encode())
+    assert report == ((), {})
+
+
+def test_half_characters_are_shown_as_escapes() -> None:
+    alert = only(sarif(result(ruleId="\ud800r", message={"text": "bad \udfff"})))
+    assert pattern_of(alert) == "codeql:r"
+    assert description_of(alert) == "CodeQL (warning): bad \\udfff"
+
+
+def test_a_document_type_elsewhere_is_not_fetched() -> None:
+    xml = b'<!DOCTYPE results SYSTEM "http://127.0.0.1:9/x.dtd">' + CPPCHECK.partition(b"?>")[2]
+    assert len(read_alerts(xml).alerts) == 2
+
+
+def test_a_place_is_found_by_code_that_is_there_once() -> None:
+    assert line_of(Alert("t", "r", "", "a.c", code="free(p);"), ("{", " free(p);", "}")) == 2
+    assert line_of(Alert("t", "r", "", "a.c", code="}"), ("}", "}")) == Unplaced("it names no line")
+
+
+def test_what_is_noted_beside_a_place_are_its_steps() -> None:
+    note = {"id": 1, "physicalLocation": HERE["physicalLocation"], "message": {"text": "[freed](1) here"}}
+    assert only(sarif(result(relatedLocations=[note, {}]))).steps == (FlowStep("src/a.c", 3, "freed here"),)
+    flow = [{"threadFlows": [{"locations": [{"location": {**note, "message": {"text": "flow"}}}]}]}]
+    assert [step.text for step in only(sarif(result(relatedLocations=[note], codeFlows=flow))).steps] == ["flow"]
+
+
 def test_the_steps_of_a_flow_are_kept() -> None:
     place = {"location": {"physicalLocation": HERE["physicalLocation"], "message": {"text": "source"}}}
     flow = [{"threadFlows": [{"locations": [place, {}, place]}]}]
@@ -171,6 +212,9 @@ def test_a_report_may_begin_with_a_mark_of_its_encoding() -> None:
         (b"{}", "it is none of SARIF"),
         (b"[1]", "it is none of SARIF"),
         (b'{"runs": ', "the JSON is damaged"),
+        (b'{"version": "2.1.0", "runs": [{"x": ' + b"[" * 50_000 + b"]" * 50_000 + b"}]}", "the JSON is damaged"),
+        (sarif(result()).replace(b'"startLine": 3', b'"startLine": ' + b"9" * 5_000), "the JSON is damaged"),
+        (sarif(result()).decode().encode("utf-16-le"), "the JSON is damaged"),
         (b"[" * 200_000, "the JSON is damaged"),
         (sarif(version="2.0.0"), "SARIF 2.0.0 is not supported"),
         (b'<results version="2"><errors>', "the XML is damaged"),
@@ -180,6 +224,9 @@ def test_a_report_may_begin_with_a_mark_of_its_encoding() -> None:
         (b'{"issues": [{"rule": "S1"}]}', "it is none of SARIF"),
         (b'{"vulnerabilities": [{"from": []}]}', "it is none of SARIF"),
         (b'<!DOCTYPE r [<!ENTITY a "b">]><results>&a;</results>', "the XML declares entities"),
+        (b'<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><results>&b;</results>', "the XML declares entities"),
+        (b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><results>&a;</results>', "the XML declares entities"),
+        (b'<!DOCTYPE r [<!ENTITY % a SYSTEM "http://x/a"> %a;]><results/>', "the XML declares entities"),
     ],
 )
 def test_what_is_no_report_is_refused_with_the_reason(content: bytes, says: str) -> None:
@@ -223,7 +270,7 @@ def test_a_log_has_warnings_with_rules_and_their_notes() -> None:
     )  # fmt: skip
     assert (second.tool, second.rule) == ("clang-tidy", "clang-analyzer-security.insecureAPI.strcpy")
     assert (second.file, second.code) == ("/home/me/b.cpp", "strcpy(a, b);")
-    assert report.left_out == {"without a rule": 1}
+    assert report.left_out == {"without a rule": 1, "cut in its line": 1}
 
 
 def test_a_warning_without_code_has_not_that_of_the_next() -> None:
@@ -278,6 +325,21 @@ def test_the_steps_that_gcc_draws_in_the_function_of_a_warning_are_kept() -> Non
     ]  # fmt: skip
     assert leak.steps[-1].text == "‘p’ leaks here; was allocated at (3)"
     assert (leak.code, odd.steps) == ("return n;", ())
+
+
+@pytest.mark.parametrize(
+    ("tail", "left_out"),
+    [
+        (b"b.c:4:1: warning: second th", {"without a rule": 1}),
+        (b"b.c:4:1: warn", {"cut in its line": 1}),
+        (b"b.c:4:", {"cut in its line": 1}),
+        (b"2 warnings generated.", {}),
+    ],
+)
+def test_output_that_is_cut_says_so(tail: bytes, left_out: dict[str, int]) -> None:
+    report = read_alerts(b"a.c:3:1: warning: first [bugprone-x]\n" + tail)
+    assert [alert.text for alert in report.alerts] == ["first"]
+    assert report.left_out == left_out
 
 
 CPPCHECK = b"""<?xml version="1.0"?><results version="2"><cppcheck version="2.10"/><errors>
@@ -386,7 +448,8 @@ def test_code_is_found_by_a_part_of_its_line_and_without_what_encodings_differ_i
         (9, "free(q);", 4),
         (2, "free(x);", Unplaced("the code of {lines} is not in the file", 2)),
         (5, "", Unplaced("no {lines} in the file (it ends at line 4)", 5)),
-        (0, "free(p);", Unplaced("it names no line")),
+        (0, "free(p);", 2),
+        (0, "", Unplaced("it names no line")),
     ],
 )
 def test_the_line_is_where_its_code_is(line: int, code: str, found: int | Unplaced) -> None:

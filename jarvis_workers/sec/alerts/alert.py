@@ -87,6 +87,7 @@ def objects(value: Any) -> list[Mapping[str, Any]]:
 
 def natural(value: Any) -> int:
     """Return a number of a report, such as a line; 0 for what is none, or beyond all files."""
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < NUMBER_MAX else 0
 
 

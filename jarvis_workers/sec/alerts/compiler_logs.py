@@ -17,6 +17,8 @@ LINE = re.compile(
     r"(?P<file>(?:[A-Za-z]:[\\/])?[^:\n]{1,1000}):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?: "
     r"(?P<level>warning|error|fatal error|note): (?P<text>[^\n]{1,4000})"
 )
+# The start of such a line, at the end of output that was cut.
+CUT = re.compile(r"(?:[A-Za-z]:[\\/])?[^:\n]{1,1000}:\d{1,9}(?::\d{0,9})?:? ?[a-z ]{0,11}$")
 RULE = re.compile(r" \[(?P<rule>[A-Za-z0-9_.,+=*-]{1,200})\]$")
 CODE = re.compile(r"\s*(?:\d+ \|)? ?(?P<code>.*)")
 # In a drawing: the function of the steps that follow, a line of code, and steps at this line.
@@ -49,6 +51,8 @@ def read_log(text: str) -> AlertReport:
             left_out["without a rule"] = left_out.get("without a rule", 0) + 1
         else:
             alerts.append(current)
+    if not text.endswith("\n") and CUT.match(lines[-1]):
+        left_out["cut in its line"] = 1
     return AlertReport(counted(alerts), left_out)
 
 

@@ -90,9 +90,9 @@ def _plain_parts(name: str) -> tuple[str, ...]:
 
 def line_of(alert: Alert, lines: tuple[str, ...]) -> int | Unplaced:
     """Return the line of an alert in a file: where the code is that its report quotes, the nearest if it has moved."""
-    if not alert.line:
-        return Unplaced("it names no line")
     code = _key(alert.code)
+    if not alert.line:
+        return _only(code, lines) or Unplaced("it names no line")
     if not code:
         behind = Unplaced(f"no {LINES} in the file (it ends at line {len(lines)})", alert.line)
         return alert.line if alert.line <= len(lines) else behind
@@ -105,6 +105,12 @@ def line_of(alert: Alert, lines: tuple[str, ...]) -> int | Unplaced:
     if not same:
         return Unplaced(f"the code of {LINES} is not in the file", alert.line)
     return min(same, key=lambda number: (abs(number - alert.line), number))
+
+
+def _only(code: str, lines: tuple[str, ...]) -> int:
+    """Return the only line with this code, 0 if there is none or several."""
+    same = [number for number, key in enumerate(_keys(lines), 1) if key == code] if code else []
+    return same[0] if len(same) == 1 else 0
 
 
 @lru_cache(1)

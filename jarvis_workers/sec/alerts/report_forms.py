@@ -14,6 +14,10 @@ from jarvis_workers.sec.alerts.sarif_alerts import read_sarif
 
 # A document of this size takes some ten times as much memory.
 BYTES_MAX = 256_000_000
+# Of all reports of a run; this many take some two minutes of CPU.
+ALERTS_MAX = 250_000
+TOO_LARGE = f"it has more than {BYTES_MAX // 1_000_000} MB: export it by rule or directory"
+TOO_MANY = f"with it there are more than {ALERTS_MAX:,} findings: export it by rule or directory"
 FORMS = "SARIF 2.1.0, cppcheck XML, GitLab SAST, jarvis JSON, or what gcc and clang-tidy print"
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -26,7 +30,7 @@ def read_alerts(content: bytes) -> AlertReport:
 
 def _read(content: bytes) -> AlertReport:
     if len(content) > BYTES_MAX:
-        raise UnreadableReport(f"it has more than {BYTES_MAX // 1_000_000} MB: export it by rule or directory")
+        raise UnreadableReport(TOO_LARGE)
     text = _decoded(content)
     start = text.lstrip()[:1]
     if start == "<":

@@ -162,12 +162,14 @@ class _SarifRun:
         return uri, base
 
     def _steps(self, result: Mapping[str, Any]) -> Iterator[FlowStep]:
+        """Yield the first code flow, or what the analyzer notes beside the place, as compilers do."""
         flows = [thread for flow in _items(result, "codeFlows") for thread in _items(flow, "threadFlows")]
-        for one in _items(next(iter(flows), {}), "locations")[:STEPS_MAX]:
-            place = _part(one, "location", "physicalLocation")
+        steps = [_part(one, "location") for one in _items(next(iter(flows), {}), "locations")]
+        for one in (steps or _items(result, "relatedLocations"))[:STEPS_MAX]:
+            place = _part(one, "physicalLocation")
             line = natural(_part(place, "region", "startLine"))
             if line:
-                text = LINK.sub(r"\1", _text(one, "location", "message", "text")[:READ_MAX])
+                text = LINK.sub(r"\1", _text(one, "message", "text")[:READ_MAX])
                 yield FlowStep(self._path(_part(place, "artifactLocation")), line, shortened(text))
 
 

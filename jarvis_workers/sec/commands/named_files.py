@@ -1,5 +1,6 @@
 """Files that options name: verdicts that a scan uses, imports and exports, and reports of other analyzers."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.sec.alerts.alert import Alert, UnreadableReport
-from jarvis_workers.sec.alerts.report_forms import BYTES_MAX, read_alerts
+from jarvis_workers.sec.alerts.report_forms import ALERTS_MAX, BYTES_MAX, TOO_LARGE, TOO_MANY, read_alerts
 from jarvis_workers.sec.commands import bulk_triage
 from jarvis_workers.sec.commands.triage_context import TriageContext, operation, report_done
 from jarvis_workers.sec.run_reports.run_baselines import of_run
@@ -41,12 +42,17 @@ def alerts_of(reports: Sequence[Path], *, quiet: bool) -> bytes:
     for report in reports:
         try:
             with report.open("rb") as file:
+                # A file that is too large is not read; a pipe has no size.
+                if os.fstat(file.fileno()).st_size > BYTES_MAX:
+                    raise UnreadableReport(TOO_LARGE)
                 found = read_alerts(file.read(BYTES_MAX + 1))
         except OSError as error:
             raise UsageError(f"{plain(str(report))}: {error.strerror}; it is to be a report of an analyzer") from None
         except UnreadableReport as problem:
             raise UsageError(f"{plain(str(report))}: {problem}") from None
         alerts += found.alerts
+        if len(alerts) > ALERTS_MAX:
+            raise UsageError(f"{plain(str(report))}: {TOO_MANY}")
         if not quiet:
             typer.echo(f"jarvis: {plain(str(report))}: {_numbers(found.alerts, found.left_out)}", err=True)
     return alerts_to_bytes(alerts)
