@@ -250,6 +250,40 @@ def test_github_action_obeys_its_inputs_and_runs_none_of_them(job: Job, inputs: 
     assert ("github/codeql-action/upload-sarif" in job.used) == uploads
 
 
+def write_reports(directory: Path, *names: str) -> None:
+    """Write a report of another analyzer under each name, about a line of its own."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for line, name in enumerate(names, 1):
+        place = {"artifactLocation": {"uri": "src/main.c"}, "region": {"startLine": line}}
+        result = {"ruleId": "r", "message": {"text": "odd"}, "locations": [{"physicalLocation": place}]}
+        run = {"tool": {"driver": {"name": "Tool"}}, "results": [result]}
+        (directory / name).write_text(json.dumps({"version": "2.1.0", "runs": [run]}))
+
+
+@pytest.mark.slow
+def test_github_action_takes_reports_of_other_analyzers_whatever_their_names_are(job: Job) -> None:
+    (job.place / "src" / "main.c").write_text("int a;\n" * 4)
+    write_reports(job.place, "--format=json; touch stolen.sarif", "$(touch stolen).sarif")
+    write_reports(job.place / "my results", "a.sarif")
+    job.inputs |= {"path": "src", "fail-on": "never", "findings": "*.sarif\n\nmy results/*\n"}
+
+    assert job.run() == 0, job.log
+    sarif = json.loads(Path(job.used["github/codeql-action/upload-sarif"]["sarif_file"]).read_text())
+    (theirs,) = [run for run in sarif["runs"] if run["tool"]["driver"]["name"] == "Tool"]
+    lines = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in theirs["results"]]
+    assert sorted(lines) == [1, 1, 2]
+    assert not list(job.place.glob("**/stolen"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("findings", ["results/*.sarif", "-", "$(touch stolen)", "; touch stolen", "/dev/zero"])
+def test_github_action_fails_if_a_report_is_missing_or_none(job: Job, findings: str) -> None:
+    job.inputs |= {"findings": findings}
+
+    assert job.run() == 2, job.log
+    assert not (job.place / "stolen").exists()
+
+
 def test_github_action_uploads_nothing_for_a_fork(tmp_path: Path) -> None:
     (upload,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == "Upload"]
     fork = "github.event.pull_request.head.repo.fork"
@@ -276,10 +310,10 @@ def gitlab_job() -> dict[str, Any]:
     return chosen | {"variables": chosen["variables"] | include[name]["variables"]}
 
 
-def gitlab_run(repository: Path, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+def gitlab_run(repository: Path, environ: Mapping[str, str], **more: str) -> "subprocess.CompletedProcess[str]":
     """Run the job of the template without its installation, under the umask of a runner of the shell executor."""
     ci = gitlab_job()
-    variables = {**environ, "CI_PROJECT_DIR": str(repository), **ci["variables"]}
+    variables = {**environ, "CI_PROJECT_DIR": str(repository), **ci["variables"], **more}
     variables["JARVIS_DATA_DIR"] = str(repository / ".jarvis" / "ci")
     (repository / ".jarvis" / "ci").mkdir(parents=True, exist_ok=True)
     script = "\n".join(["umask 077", *ci["script"]])
@@ -339,6 +373,21 @@ def test_gitlab_job_writes_both_reports_and_fails(repository: Path, environ: dic
     assert set(ci["artifacts"]["reports"].values()) == {"gl-sast-report.json", "gl-code-quality-report.json"}
     assert [(repository / path).exists() for path in ci["cache"]["paths"]] == [True, True]
     assert "src/net/list.c:1:28: high" in done.stdout
+
+
+@pytest.mark.slow
+def test_gitlab_job_takes_reports_of_other_analyzers(repository: Path, environ: dict[str, str]) -> None:
+    (repository / "src" / "main.c").write_text("int a;\n" * 4)
+    write_reports(repository, "--format=json; touch stolen.sarif", "$(touch stolen).sarif")
+    write_reports(repository / "results", "a b.sarif")
+
+    done = gitlab_run(repository, environ, SCAN_FINDINGS="*.sarif results/*", SCAN_FAIL_ON="never")
+    missing = gitlab_run(repository, environ, SCAN_FINDINGS="none/*.sarif")
+
+    assert (done.returncode, missing.returncode) == (0, 2), done.stderr
+    assert "none/*.sarif" in missing.stderr
+    assert done.stderr.count("1 of Tool") == 3
+    assert not list(repository.glob("**/stolen"))
 
 
 @pytest.mark.slow

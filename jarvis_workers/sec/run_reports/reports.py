@@ -64,7 +64,7 @@ def prepare(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -
         from jarvis_workers.sec.fix_runs.report_patches import read_patches  # noqa: PLC0415  (slow to import)
 
         body = body._replace(patches=read_patches(store, blobs, run))
-    if form in WITH_TOOLS and SecOptions.of(run).alerts:
+    if form in WITH_TOOLS and SecOptions.of(run).has_alerts:
         body = body._replace(alerts=read_reported_alerts(store, blobs, run))
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
