@@ -30,6 +30,7 @@ TIDY_CHECKS = ",".join(
         # Style, or a line for each use of a function.
         *("-clang-analyzer-deadcode.*", "-clang-analyzer-optin.performance.*"),
         "-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling",
+        *("-clang-analyzer-security.insecureAPI.strcpy", "-cert-env33-c"),
         *("-bugprone-easily-swappable-parameters", "-bugprone-narrowing-conversions", "-bugprone-branch-clone"),
         *("-bugprone-macro-parentheses", "-bugprone-reserved-identifier", "-bugprone-switch-missing-default-case"),
         *("-bugprone-assignment-in-if-condition", "-bugprone-multi-level-implicit-pointer-conversion"),
