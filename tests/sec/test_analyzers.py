@@ -33,7 +33,9 @@ def test_warnings_become_alerts_with_their_steps() -> None:
 
     assert (rules_of(of_gcc), of_gcc.failure) == ([("gcc", "analyzer-double-free", 5)], "")
     assert [step.line for step in of_gcc.alerts[0].steps] == [4, 5]
-    assert rules_of(answer_of("clang-tidy", TIDY_OUTPUT)) == [("clang-tidy", "clang-analyzer-unix.Malloc", 5)]
+    of_tidy = answer_of("clang-tidy", TIDY_OUTPUT)
+    assert rules_of(of_tidy) == [("clang-tidy", "clang-analyzer-unix.Malloc", 5)]
+    assert of_tidy.alerts[0].cwe == 415  # the report names none
     xml = f"{CPPCHECK_HEAD}{CPPCHECK_ERROR}{CPPCHECK_END}"
     assert rules_of(answer_of("cppcheck", messages=xml)) == [("cppcheck", "doubleFree", 5)]
 

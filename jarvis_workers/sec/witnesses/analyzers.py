@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.alerts.alert import Alert, AlertReport, UnreadableReport
 from jarvis_workers.sec.alerts.compiler_logs import read_log
+from jarvis_workers.sec.alerts.known_weaknesses import with_weakness
 from jarvis_workers.sec.alerts.report_forms import read_alerts
 
 AUTO, NONE = "auto", "none"
@@ -111,12 +112,12 @@ def is_cpp(file: str, arguments: Sequence[str]) -> bool:
 def _read_gcc(_: str, messages: str) -> AnalyzerAnswer:
     failure = _compile_error(messages)
     alerts = () if failure else read_log(messages).alerts
-    return AnalyzerAnswer(tuple(one._replace(tool="gcc") for one in alerts), failure)
+    return AnalyzerAnswer(tuple(with_weakness(one._replace(tool="gcc")) for one in alerts), failure)
 
 
 def _read_tidy(output: str, messages: str) -> AnalyzerAnswer:
     found = read_log(output).alerts
-    alerts = tuple(one for one in found if one.rule != TIDY_ERROR)
+    alerts = tuple(with_weakness(one) for one in found if one.rule != TIDY_ERROR)
     return AnalyzerAnswer(alerts, _compile_error(output) if len(alerts) < len(found) else "")
 
 
