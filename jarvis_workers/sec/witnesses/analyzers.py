@@ -21,10 +21,12 @@ GCC_CHECKS = (
     *("-Wreturn-local-addr", "-Warray-bounds=1", "-Wstringop-overflow", "-Wstringop-overread", "-Wrestrict"),
     *("-Wformat-overflow=1", "-Wformat-truncation=1", "-Wsizeof-pointer-memaccess", "-Wsizeof-pointer-div"),
     *("-Wsizeof-array-argument", "-Wmemset-transposed-args", "-Wmemset-elt-size", "-Wshift-count-overflow"),
-    *("-Wdiv-by-zero", "-Waggressive-loop-optimizations", "-Wimplicit-function-declaration", "-Wreturn-type"),
+    *("-Wdiv-by-zero", "-Waggressive-loop-optimizations", "-Wreturn-type"),
+    # On by default, and about the code's age.
+    *("-Wno-deprecated-declarations", "-Wno-attributes"),
 )
+OF_C = ("-Wno-implicit-function-declaration", "-Wno-int-conversion", "-Wno-incompatible-pointer-types")
 GXX_CHECKS = ("-Wmismatched-new-delete", "-Wdelete-non-virtual-dtor", "-Wclass-memaccess", "-Winit-self")
-OF_C = ("-Wimplicit-function-declaration",)
 TIDY_CHECKS = ",".join(
     (
         *("-*", "clang-analyzer-*", "bugprone-*", "cert-*"),
@@ -79,10 +81,9 @@ class Analyzer(NamedTuple):
 
 def _gcc_words(program: str, file: str, arguments: Sequence[str]) -> list[str]:
     of_cpp = is_cpp(file, arguments)
-    checks = [*GCC_CHECKS, *GXX_CHECKS] if of_cpp else list(GCC_CHECKS)
-    chosen = [one for one in checks if not (of_cpp and one in OF_C)]
     compiler = re.sub(r"gcc(?=[^/]*$)", "g++", program) if of_cpp else program
-    return [compiler, *arguments, *chosen, "-fdiagnostics-plain-output", "-S", "-o", "/dev/null", file]
+    checks = (*GCC_CHECKS, *(GXX_CHECKS if of_cpp else OF_C))
+    return [compiler, *arguments, *checks, "-fdiagnostics-plain-output", "-S", "-o", "/dev/null", file]
 
 
 def _tidy_words(program: str, file: str, arguments: Sequence[str]) -> list[str]:
