@@ -55,10 +55,12 @@ def test_what_an_analyzer_finds_is_a_witness_of_what_a_rule_finds(jarvis, cppche
         ("sleep 60", "stopped at its limit of wall time"),
         ("kill -SEGV $$", "it crashed (signal 11)"),
         ("exit 0", "it printed no report"),
+        # The program itself says that it gets no more memory.
+        ("tail /dev/zero", "it printed no report"),
         ("echo x > ${5:-/nowhere} 2> /dev/null; echo y > a.c; exit 0", "it printed no report"),
         ('head -c 40000000 /dev/zero | tr "\\0" x >&2', "its output was cut"),
     ],
-    ids=["computes", "hangs", "crashes", "silent", "writes into the tree", "floods"],
+    ids=["computes", "hangs", "crashes", "silent", "takes all memory", "writes into the tree", "floods"],
 )
 @pytest.mark.slow
 def test_an_analyzer_that_fails_is_named(jarvis, cppcheck, script: str, reason: str) -> None:
