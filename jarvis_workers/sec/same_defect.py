@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from jarvis_workers.sec.finding import FOREIGN, Candidate
-from jarvis_workers.sec.trace import read_trail
+from jarvis_workers.sec.trace import TraceLocation, read_trail
 
 OUT_OF_BOUNDS = frozenset((118, 119, 129, 130, 131, 135, 170, 193, 466, 468, 785, 786, 788, 805, 806, 823))
 RESOURCES = frozenset((400, 404, 770))
@@ -84,10 +84,13 @@ ORIGINS = (
         frozenset((415, 416, 562, 672, 825, 910, 1341)),
         r"releas|freed|\bdelet|closed|moved|\bends\b|temporary|destroyed|changes by|is set$",
     ),
-    (frozenset((252, 253, 476, 690)), r"may return null|returns? (?:of )?null|allocated|null pointer value"),
+    (frozenset((476, 690)), r"may return null|returns? (?:of )?null|allocated|null pointer value"),
     (frozenset((456, 457, 665, 824, 908, 909)), r"declared|region created|without an initial"),
     (frozenset((674,)), r"recursive call"),
 )
+UNREAD = frozenset((252, 253))
+CALL = re.compile(r"call(?:s|ing) ", re.IGNORECASE)
+RETURN = re.compile(r"returning (?:from|to) |return of |returning; |returned ", re.IGNORECASE)
 SAME_LINE, SAME_ORIGIN, SAME_OBJECT = 1, 2, 3
 # Lines between two alerts that name the same object.
 NEAR = 2
@@ -166,7 +169,7 @@ def _root(key: int, merged: Mapping[int, int]) -> int:
 def _agreement(one: _Facts, other: _Facts) -> int:
     """Return how two alerts speak of one defect: on one line, of one origin, or of one object; 0 if they do not."""
     first, second = one.candidate, other.candidate
-    if first.file != second.file or not is_same_weakness(first.cwe, second.cwe) or _are_apart(one, other):
+    if first.file != second.file or not _is_same_kind(first.cwe, second.cwe) or _are_apart(one, other):
         return 0
     if first.line == second.line:
         return SAME_LINE
@@ -174,6 +177,11 @@ def _agreement(one: _Facts, other: _Facts) -> int:
         return SAME_ORIGIN
     is_near = one.first - NEAR <= other.last and other.first - NEAR <= one.last
     return SAME_OBJECT if is_near and _share_object(one, other) and _origin(first.cwe) else 0
+
+
+def _is_same_kind(one: int, other: int) -> bool:
+    """Return whether weaknesses are of one class: a result that nobody reads is no NULL that somebody uses."""
+    return is_same_weakness(one, other) and (one in UNREAD) == (other in UNREAD)
 
 
 def _are_apart(one: _Facts, other: _Facts) -> bool:
@@ -204,14 +212,27 @@ def _keys(facts: _Facts) -> Iterator[tuple[str, str, int]]:
 
 
 def _facts(candidate: Candidate) -> _Facts:
-    steps = read_trail(candidate.trail) if candidate.trail else ()
-    steps = tuple(step for step in steps if step.file == candidate.file)
+    steps = _last_function(read_trail(candidate.trail) if candidate.trail else (), candidate.file)
     words = _origin(candidate.cwe)
     sources = [step for step in steps[:-1] if words and words.search(step.note)]
     origins = frozenset(step.line for step in sources)
     lines = [candidate.line, *origins, *(step.line for step in steps[-1:])]
     notes = [step.note for step in (*sources, *steps[-1:])]
     return _Facts(candidate, frozenset(_names(candidate, notes)), origins, min(lines), max(lines))
+
+
+def _last_function(steps: Sequence[TraceLocation], file: str) -> list[TraceLocation]:
+    """Return the steps in the function of the last one; rules of ours do not say where a called function returns."""
+    result, depth = list[TraceLocation](), 0
+    for step in reversed(steps):
+        depth += bool(RETURN.match(step.note))
+        if CALL.match(step.note):
+            if not depth:
+                break
+            depth -= 1
+        elif depth < 2 and step.file == file and (not depth or RETURN.match(step.note)):
+            result.append(step)
+    return result[::-1]
 
 
 def _names(candidate: Candidate, notes: Sequence[str]) -> Iterator[str]:

@@ -17,6 +17,10 @@ ALLOCATED: Way = ((None, 5, "allocated here"), (None, 9, "'p' leaks here"))
 OURS: Way = ((None, 5, "malloc(9) may return NULL"), (None, 14, "p is not released on this path, which ends here"))
 
 
+MADE = "Calling 'make'"
+IN_CALLEE: Way = ((None, 20, MADE), (None, 5, "Memory is allocated"), (None, 20, "Returned allocated memory"))
+
+
 def alert(cwe: int, line: int, text: str = "", way: Way = (), file: str = "a.c") -> Candidate:
     described = ours(cwe, line, [*way, (None, line, text)], file)
     return described._replace(pattern="gcc:x", description=f"gcc (warning): {text}", evidence="return n;")
@@ -49,6 +53,7 @@ def are_one(one: Candidate, other: Candidate) -> bool:
         (alert(UNSET, 9, "‘o.width’ is used uninitialized"), ours(UNSET, 9, [(None, 9, "o->width is used but")])),
         (alert(NULL, 9, "Access to field 'a' results in a dereference of NULL (loaded from variable 'p')"),
          alert(NULL, 9, "dereference of NULL 'p'")),
+        (alert(LEAK, 30, "leak", IN_CALLEE), alert(LEAK, 20, "Return value is not stored")),
         (alert(674, 3, "infinite recursion detected", [(None, 5, "recursive call")]), ours(674, 5)),
     ],
 )  # fmt: skip
@@ -60,6 +65,9 @@ def test_alerts_of_one_defect_are_one(one: Candidate, other: Candidate) -> None:
     ("one", "other"),
     [
         (alert(0, 7), alert(0, 7)),
+        (alert(252, 7), alert(690, 7)),
+        (alert(LEAK, 21, "leak", IN_CALLEE), ours(LEAK, 5, OURS)),
+        (alert(NULL, 21, "NULL", [(None, 5, "may return NULL"), (None, 8, "Calling 'use'")]), alert(NULL, 5)),
         (alert(OVERFLOW, 7), alert(LEAK, 7)),
         (alert(OVERFLOW, 7, "writing to 'b'"), alert(120, 7, "writing to 'c'")),
         (alert(OVERFLOW, 7, "writing to 'b'"), alert(120, 8, "writing to 'b'")),
