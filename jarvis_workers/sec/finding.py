@@ -73,7 +73,13 @@ FOUND_BY_MODEL = frozenset({DISCOVERED, SEEN_BY_MODEL})
 # Findings of these patterns each have a title, a description and a weakness of their own, not those of a rule.
 WITHOUT_RULE = FOUND_BY_MODEL | {FUZZ_CRASH}
 # In the ids of rules of other analyzers alone: TOOL:RULE.
-FOREIGN = ":"
+FOREIGN, OURS = ":", "jarvis"
+
+
+def analyzer_of(pattern: str) -> str:
+    """Return the analyzer of a rule."""
+    tool, foreign, _ = pattern.partition(FOREIGN)
+    return tool if foreign else OURS
 
 
 def derived_severity(pattern: str, confidence: float, cwe: int, *, outside: bool, test: bool) -> str:

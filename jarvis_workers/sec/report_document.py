@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.sec.alerts.alert import Alert
 from jarvis_workers.sec.assessment import NO_VERDICT, Verdict
-from jarvis_workers.sec.finding import Candidate, derived_severity, is_failed_allocation
+from jarvis_workers.sec.finding import Candidate, analyzer_of, derived_severity, is_failed_allocation
 from jarvis_workers.sec.fuzzing_outcome import FuzzingOutcome
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.severity import score_of
@@ -23,6 +23,14 @@ class IssueSuppression(NamedTuple):
     justification: str | None = None
 
 
+class Witness(NamedTuple):
+    """What another analyzer says of the same defect, in the file of the finding, by its rule (`gcc:use-after-free`)."""
+
+    rule: str
+    line: int
+    text: str
+
+
 class Issue(NamedTuple):
     """A finding of a report: a candidate with what is known of it.
 
@@ -31,9 +39,8 @@ class Issue(NamedTuple):
     leads to it, which the `candidate` does not repeat.  `judged` is the triage state of a finding that still
     counts; `test_code` means that its file is not part of the program.  `proof` is what came of attempts to prove it,
     None if none was planned; `also_reported` is what models said of the same defect, `witnesses` what other analyzers
-    said.  A verdict that confirms and rates
-    a finding determines its severity and score; it answers the question `verification` of a `cluster`, which is
-    numbered from 1, None during the run.
+    said.  A verdict that confirms and rates a finding determines its severity and score; it answers the question
+    `verification` of a `cluster`, which is numbered from 1, None during the run.
     """
 
     id: str
@@ -50,7 +57,7 @@ class Issue(NamedTuple):
     test_code: bool = False
     proof: Proof | None = None
     also_reported: tuple[str, ...] = ()
-    witnesses: tuple[str, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
     verdict: Verdict | None = None
     verification: str = ""
     cluster: int | None = None
@@ -59,6 +66,16 @@ class Issue(NamedTuple):
     def value(self, name: str) -> Any:
         """Return the value of a field of the finding or its candidate, as in the JSON report."""
         return getattr(self.candidate if name in Candidate._fields else self, name)
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules that report it: its own, and those of its witnesses."""
+        return frozenset((self.candidate.pattern, *(one.rule for one in self.witnesses)))
+
+    @property
+    def analyzers(self) -> tuple[str, ...]:
+        """The analyzers that report it, by name."""
+        return tuple(sorted(set(map(analyzer_of, self.rules))))
 
     @property
     def opinion(self) -> Verdict:
@@ -178,7 +195,9 @@ class Summary(NamedTuple):
     """Totals over all findings of a report that count, including those that are not listed.
 
     `by_status`, `at_risk` (by severity) and `dismissed` are None if no verdicts were requested; `left_out` counts files
-    by reason.  `root_causes`, and those with a confirmed finding, are None if not all findings are listed.
+    by reason.  `by_analyzer` counts the findings that each analyzer reports, `by_analyzer_alone` those that no other
+    does; both are empty without other analyzers.  `root_causes`, and those with a confirmed finding, are None if not
+    all findings are listed.
     """
 
     total: int = 0
@@ -187,6 +206,8 @@ class Summary(NamedTuple):
     by_language: Mapping[str, int] = {}
     by_category: Mapping[str, int] = {}
     by_severity: Mapping[str, int] = {}
+    by_analyzer: Mapping[str, int] = {}
+    by_analyzer_alone: Mapping[str, int] = {}
     score_sum: float = 0.0
     top_risk_files: Sequence[str] = ()
     by_status: Mapping[str, int] | None = None

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 from jarvis_workers.sec.assessment import REPORTED, EvidenceQuote, ReproScript, Verdict
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.proof.proof import Proof, ProofSource
-from jarvis_workers.sec.report_document import BaselineSummary, Issue, IssueSuppression, ReportBody, Summary
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, IssueSuppression, ReportBody, Summary, Witness
 from jarvis_workers.sec.trace import TraceLocation
 
 Row = dict[str, Any]
@@ -30,8 +30,10 @@ WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
 ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", "proof", "also_reported", "witnesses", *VERDICT}
 REMARKS = ("unused_suppressions", "suppressions_without_reason")
-# Numbers that are written only if they are not zero.
-COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
+# Numbers, and those by analyzer, that are written only if they are not zero.
+COUNTED = frozenset(
+    name for name in Summary._fields if name.startswith(("judged_", "by_analyzer")) or name.endswith("not_listed")
+)
 
 
 def body_from_json(row: Mapping[str, Any]) -> ReportBody:
@@ -63,8 +65,8 @@ def issue_to_json(issue: Issue) -> Row:
         row["suppression"] = issue.suppression._asdict()
     if issue.judged is not None:
         row["judged"] = issue.judged
-    texts = {"also_reported": list(issue.also_reported), "witnesses": list(issue.witnesses)}
-    optional = {"test_code": issue.test_code, **texts}
+    others = {"also_reported": list(issue.also_reported), "witnesses": _rows(issue.witnesses)}
+    optional = {"test_code": issue.test_code, **others}
     row |= {name: value for name, value in optional.items() if value}
     if issue.proof:
         row["proof"] = proof_to_json(issue.proof)
@@ -126,9 +128,10 @@ def _issue(row: Mapping[str, Any]) -> Issue:
         fields["suppression"] = IssueSuppression(suppression["kind"], suppression.get("justification"))
     if "proof" in row:
         fields["proof"] = _proof(row["proof"])
-    for name in ("also_reported", "witnesses"):
-        if name in row:
-            fields[name] = tuple(row[name])
+    if "also_reported" in row:
+        fields["also_reported"] = tuple(row["also_reported"])
+    if "witnesses" in row:
+        fields["witnesses"] = tuple(Witness(one["rule"], one["line"], one["text"]) for one in row["witnesses"])
     if unknown := row.keys() - ISSUE_FIELDS:
         fields["extra"] = {name: row[name] for name in row if name in unknown}
     return Issue(**fields)

@@ -28,8 +28,10 @@ def choose_findings(body: ReportBody, query: FindingQuery, judged: Mapping[str, 
     start = (query.page - 1) * query.size
     choices = {
         name: Counter(str(issue.value(name)) for issue in sheet).most_common(CHOICES_MAX)
-        for name in ("severity", "status", "pattern", "category")
+        for name in ("severity", "status", "category")
     }
+    for name in ("rules", "analyzers"):
+        choices[name] = Counter(one for issue in sheet for one in issue.value(name)).most_common(CHOICES_MAX)
     return FindingPage(matches[start : start + query.size], len(matches), len(sheet), choices)
 
 
@@ -39,13 +41,16 @@ def pages_of(total: int, size: int) -> int:
 
 
 def _matching(sheet: Sequence[Issue], query: FindingQuery, judged: Mapping[str, Judgement]) -> Iterator[Issue]:
-    conditions = {"severity": query.severity, "status": query.status, "pattern": query.rule, "category": query.category}
+    conditions = {"severity": query.severity, "status": query.status, "category": query.category}
     limits = [(name, value) for name, value in conditions.items() if value]
+    named = [(name, value) for name, value in (("rules", query.rule), ("analyzers", query.analyzer)) if value]
     path = query.path.lower()
     for issue in sheet:
-        if all(issue.value(name) == value for name, value in limits) and (
-            (not path or path in issue.candidate.file.lower()) and _is_judged(issue, query.triage, judged)
-        ):
+        if any(issue.value(name) != value for name, value in limits):
+            continue
+        if any(value not in issue.value(name) for name, value in named):
+            continue
+        if (not path or path in issue.candidate.file.lower()) and _is_judged(issue, query.triage, judged):
             yield issue
 
 

@@ -13,6 +13,7 @@ from jarvis_workers.store.run_pages import RunFilter
 PAGES_MAX = 100_000
 NAME_SHOWN = 64
 Text = Annotated[str, Field(max_length=400)]
+RuleId = Annotated[str, Field(max_length=128, pattern=r"^[\w.:/+#@-]*$")]
 Word = Annotated[str, Field(max_length=64, pattern=r"^[\w.-]*$")]
 
 Query = TypeVar("Query", bound=BaseModel)
@@ -59,7 +60,8 @@ class FindingQuery(PageQuery):
     severity: Severity = None
     status: Status = None
     triage: Triage = None
-    rule: Word = ""
+    rule: RuleId = ""
+    analyzer: Word = ""
     category: Word = ""
     path: Text = ""
 

@@ -73,10 +73,16 @@ def test_one_defect_of_several_analyzers_is_one_finding_with_witnesses(jarvis, t
     issues = json.loads(jarvis("sec", "fast", str(tree), *reports, "--json").out)["issues"]
 
     assert {issue["pattern"]: issue.get("witnesses") for issue in issues} == {
-        "flow_double_free": ["cppcheck (error): freed twice", "gcc (warning): double-free of p"],
-        "cppcheck:nullPointer": ["gcc (warning): NULL"],
+        "flow_double_free": [
+            {"rule": "cppcheck:doubleFree", "line": 5, "text": "cppcheck (error): freed twice"},
+            {"rule": "gcc:analyzer-double-free", "line": 5, "text": "gcc (warning): double-free of p"},
+        ],
+        "cppcheck:nullPointer": [{"rule": "gcc:analyzer-null-dereference", "line": 6, "text": "gcc (warning): NULL"}],
         "gcc:odd": None,
     }
+    counts = "Reported by: cppcheck 2 (0 alone), gcc 3 (1 alone), jarvis 1 (0 alone)."
+    for form in ("text", "markdown"):
+        assert counts in jarvis("sec", "fast", str(tree), *reports, "--format", form, "-v").out.replace("\\", "")
     for form in ("text", "markdown", "html", "sarif"):
         shown = jarvis("sec", "fast", str(tree), *reports, "--format", form, "-v").out
         assert "cppcheck (error): freed twice" in shown.replace("\\", "").replace("&#40;", "(")
@@ -154,7 +160,10 @@ def test_a_verdict_on_a_finding_covers_its_witnesses_and_a_baseline_knows_them(j
     (tmp_path / "base.json").write_text(jarvis(*scan).out)
     assert json.loads(jarvis(*scan, "--baseline", str(tmp_path / "base.json")).out)["issues"] == []
     assert len(json.loads(jarvis(*scan).out)["issues"]) == 1
-    assert jarvis("sec", "triage", "last", "--rule", "flow_double_free", "--mark", "false", "--reason", "no").code == 0
+    assert (
+        jarvis("sec", "triage", "last", "--rule", "gcc:analyzer-double-free", "--mark", "false", "--reason", "no").code
+        == 0
+    )
     assert json.loads(jarvis(*scan).out)["issues"] == []
 
 
@@ -168,7 +177,7 @@ def test_equal_words_of_different_rules_are_different_findings(jarvis, tree, tmp
     assert {issue["pattern"]: issue.get("witnesses") for issue in document["issues"]} == {
         "gcc:one": None,
         "gcc:two": None,
-        "gcc:three": ["gcc (warning): wide"],
+        "gcc:three": [{"rule": "gcc:three", "line": 1, "text": "gcc (warning): wide"}],
     }
     (gap,) = document["summary"]["not_checked"]
     assert gap["reason"] == "2 alerts of gcc not placed: no file that is scanned is gone.c"

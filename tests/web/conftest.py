@@ -21,7 +21,10 @@ def store(sqlite_url: str, open_stores: Callable[..., Store]) -> Store:
 @pytest.fixture
 def run(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> Run:
     submitted(store, blobs, tmp_path / "tree")
-    lower = issue(2, severity="low", pattern="weak_random", category="crypto", file="lib/b.c", score=0.4)
+    said = [{"rule": "gcc:x", "line": 3, "text": "gcc (warning): weak"}]
+    lower = issue(
+        2, severity="low", pattern="weak_random", category="crypto", file="lib/b.c", score=0.4, witnesses=said
+    )
     return add_report(store, blobs, "one", [issue(1), lower])
 
 

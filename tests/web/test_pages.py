@@ -49,7 +49,16 @@ def test_a_run_lists_its_findings_worst_first(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["severity=low", "rule=weak_random", "category=crypto", "path=LIB/", "severity=low&status=heuristic"]
+    "query",
+    [
+        "severity=low",
+        "rule=weak_random",
+        "rule=gcc:x",
+        "analyzer=gcc",
+        "category=crypto",
+        "path=LIB/",
+        "severity=low&status=heuristic",
+    ],
 )
 def test_findings_are_filtered(client: FlaskClient, query: str) -> None:
     text = text_of(client, f"/runs/one?{query}")

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import WITHOUT_RULE, Candidate, Numbered, RootCauseIds, rule_id
+from jarvis_workers.sec.finding import OURS, WITHOUT_RULE, Candidate, Numbered, RootCauseIds, analyzer_of, rule_id
 from jarvis_workers.sec.report.defect_groups import count_root_causes
 from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
@@ -28,6 +28,7 @@ from jarvis_workers.sec.report_document import (
     ReportGap,
     Summary,
     SuppressionRemark,
+    Witness,
 )
 from jarvis_workers.sec.severity import CATEGORY_ORDER, SEVERITIES, score_of
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
@@ -50,6 +51,8 @@ AT_RISK = frozenset({PROVED, CONFIRMED, REVIEW})
 Severities = Mapping[str, str]
 AS_IT_IS: Severities = {}
 AS_IT_IS_RATED: Mapping[int, str] = {}
+Witnesses = Mapping[int, Sequence[Witness]]
+NO_WITNESSES: Witnesses = {}
 
 
 class _Ids:
@@ -101,6 +104,8 @@ class Findings:
     file_scores: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     statuses: Counter[str] = field(default_factory=Counter)
     at_risk: Counter[str] = field(default_factory=Counter)
+    analyzers: Counter[str] = field(default_factory=Counter)
+    analyzers_alone: Counter[str] = field(default_factory=Counter)
     dismissed: list[Issue] = field(default_factory=list)
     suppressed: list[Issue] = field(default_factory=list)
     aside: Exclusions = field(default_factory=Exclusions)
@@ -115,17 +120,19 @@ def gather(
     baseline: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     verdicts: VerdictIndex | None = None,
+    witnesses: Witnesses = NO_WITNESSES,
 ) -> Findings:
     """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in order.
 
     `severities` are the configured severities of rules, regardless of the confidence; `baseline` is the number of
     baseline findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false.
     `verdicts` are None if none were requested; a dismissed candidate is set aside, and the severity of a rated one is
-    that of its verdict.
+    that of its verdict. `witnesses` are what other analyzers say of findings, by gid.
     """
     findings, ids = Findings(aside=exclusions_of(baseline, judged, verdicts)), _Ids(min_confidence)
     aside = findings.aside
-    counted = _counted(aside.counted(ids.add(numbered), min_confidence), min_confidence, findings, severities)
+    those = aside.counted(ids.add(numbered), min_confidence)
+    counted = _counted(those, min_confidence, findings, severities, witnesses)
     rated = verdicts.severities if verdicts else AS_IT_IS_RATED
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities, rated.get(entry[1]))[1])
     findings.issues = [
@@ -205,7 +212,11 @@ def build(
 
 
 def _counted(
-    numbered: Iterable[Numbered], min_confidence: float, findings: Findings, severities: Severities
+    numbered: Iterable[Numbered],
+    min_confidence: float,
+    findings: Findings,
+    severities: Severities,
+    witnesses: Witnesses,
 ) -> Iterator[tuple[int, int, Candidate]]:
     """Count the candidates, and yield those that may be listed."""
     for gid, candidate in numbered:
@@ -221,6 +232,9 @@ def _counted(
         findings.categories[candidate.category] += 1
         findings.rules.add(rule_id(candidate.pattern, candidate.cwe))
         findings.severities[severity] += 1
+        analyzers = {analyzer_of(candidate.pattern), *(analyzer_of(one.rule) for one in witnesses.get(gid, ()))}
+        findings.analyzers.update(analyzers)
+        findings.analyzers_alone.update(analyzers if len(analyzers) == 1 else ())
         if verdicts is not None:
             status = verdicts.status(gid)
             # A model's verdict does not override a person's.
@@ -236,11 +250,14 @@ def _totals(findings: Findings) -> Summary:
     scores = findings.file_scores
     riskiest = sorted(scores, key=lambda file: (-round(scores[file], 2), file))
     others = sorted(findings.categories.keys() - set(CATEGORY_ORDER))
+    is_mixed = findings.analyzers.keys() - {OURS}
     summary = Summary(
         total=findings.total,
         by_language=dict(sorted(findings.languages.items())),
         by_category=_in_order(findings.categories, [*CATEGORY_ORDER, *others]),
         by_severity=_in_order(findings.severities, WORST_FIRST),
+        by_analyzer=dict(sorted(findings.analyzers.items())) if is_mixed else {},
+        by_analyzer_alone=dict(sorted(findings.analyzers_alone.items())) if is_mixed else {},
         score_sum=round(findings.score_sum, 2),
         top_risk_files=riskiest[:TOP_FILES],
     )

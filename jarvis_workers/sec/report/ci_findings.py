@@ -7,7 +7,7 @@ from jarvis_workers.paths import from_shown, listing
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.sarif_results import message_text
-from jarvis_workers.sec.report.verdicts import WORDS, missed_canary
+from jarvis_workers.sec.report.verdicts import WORDS, missed_canary, witness_texts
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
 WITNESSES_MAX = 10
@@ -36,7 +36,7 @@ def explanation(issue: Issue) -> str:
 
 def also_reported(issue: Issue) -> str:
     """Return a sentence with what other analyzers say of a finding, "" if none reported it."""
-    return f"Also reported: {listing(issue.witnesses, WITNESSES_MAX)}." if issue.witnesses else ""
+    return f"Also reported: {listing(witness_texts(issue), WITNESSES_MAX)}." if issue.witnesses else ""
 
 
 def gaps_of(summary: Summary) -> Sequence[ReportGap]:

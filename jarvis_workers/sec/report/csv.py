@@ -15,6 +15,7 @@ from jarvis_workers.paths import listing
 from jarvis_workers.sec.report.ci_findings import WITNESSES_MAX, from_repository, gaps_of
 from jarvis_workers.sec.report.fired_rules import finding_title
 from jarvis_workers.sec.report.sarif_results import message_text
+from jarvis_workers.sec.report.verdicts import witness_texts
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
 FIELDS = ("id", "file", "line", "column", "severity", "confidence", "score", "status", "pattern", "category", "cwe")
@@ -51,7 +52,7 @@ def _rows(body: ReportBody) -> Iterator[tuple[object, ...]]:
             issue.candidate.evidence,
             issue.fingerprint,
             _aside(issue),
-            listing(issue.witnesses, WITNESSES_MAX) or None,
+            listing(witness_texts(issue), WITNESSES_MAX) or None,
         )
     for gap in gaps_of(body.summary):
         row = {"file": gap.file, "status": NOT_CHECKED, "message": gap.reason}

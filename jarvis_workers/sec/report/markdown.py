@@ -30,6 +30,7 @@ from jarvis_workers.sec.report.stage_parts import NameList, gap_lists, sections,
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     WORDS,
+    analyzers_text,
     capital,
     counts,
     has_verdicts,
@@ -38,6 +39,7 @@ from jarvis_workers.sec.report.verdicts import (
     model_usage_facts,
     urgency,
     warnings,
+    witness_texts,
 )
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary, SuppressionRemark
 from jarvis_workers.words import Words
@@ -196,6 +198,8 @@ def _numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[
         languages=", ".join(f"{prose(name)} {number:,}" for name, number in summary.by_language.items()),
         score=f"{summary.score_sum:.2f}",
     )
+    if analyzers := analyzers_text(summary, say):
+        yield prose(analyzers)
 
 
 def _by_category(summary: Summary, say: Words) -> str:
@@ -301,7 +305,7 @@ def _finding(issue: Issue, usual: Text, say: Words) -> str:
         score=f"{issue.score:.2f}",
     )
     other = [] if _text(issue) == usual else [explained(_text(issue), say, "  ")]
-    also = [f"  - {say('Also reported: {text}', text=prose(text))}" for text in issue.witnesses]
+    also = [f"  - {say('Also reported: {text}', text=prose(text))}" for text in witness_texts(issue, say)]
     return "\n".join([line, *other, *also, *steps(issue, say, "  ")])
 
 

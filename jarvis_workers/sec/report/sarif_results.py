@@ -174,6 +174,7 @@ def _properties(issue: Issue) -> Part:
     before, after = ({name: getattr(issue, name) for name in names} for names in (BEFORE_VERDICT, AFTER_VERDICT))
     fields = before | (verdict_to_json(issue.verdict) if issue.verdict else {}) | after
     # The quotes are related locations.
+    fields["witnesses"] = [one._asdict() for one in issue.witnesses]
     verdict = {name: value for name, value in fields.items() if name != "quotes" and value not in (None, "", (), [])}
     if issue.proof:
         verdict["proof"] = proof_to_json(issue.proof)

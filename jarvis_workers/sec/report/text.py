@@ -29,12 +29,14 @@ from jarvis_workers.sec.report.verdicts import (
     PROOF_STATES,
     REAL,
     WORDS,
+    analyzers_text,
     counts,
     has_verdicts,
     lead,
     listed_findings,
     urgency,
     warnings,
+    witness_texts,
 )
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
@@ -217,7 +219,7 @@ def _proof(issue: Issue, patches: Mapping[str, ReportPatch], options: TextOption
 
 def _places(issue: Issue, others: Sequence[Issue], options: TextOptions, say: Words) -> Iterator[Line]:
     """Yield what other analyzers say of a finding, and the other places of its root cause."""
-    also = [say("Also reported: {text}", text=plain(text)) for text in issue.witnesses]
+    also = [say("Also reported: {text}", text=plain(text)) for text in witness_texts(issue, say)]
     yield from (line for text in also for line in _wrapped((Span(INDENT + text),), options.width))
     if not others:
         return
@@ -235,6 +237,8 @@ def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say
         text = say("Listed: the {shown} worst; {hidden} more.", shown=shown, hidden=f"{hidden:,}")
         yield (Span(text),)
     yield from _by_rule(body.issues, summary, say)
+    if analyzers := analyzers_text(summary, say):
+        yield (Span(plain(analyzers)),)
     yield from _set_aside(summary, options, say)
     yield from _unproved(body.issues, say)
     if summary.reading:

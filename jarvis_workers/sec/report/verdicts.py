@@ -101,11 +101,28 @@ def listed_findings(body: ReportBody) -> Sequence[Issue]:
     return worst_first(body.issues)
 
 
+def witness_texts(issue: Issue, say: Words = ENGLISH) -> list[str]:
+    """Return what other analyzers say of a finding, with the line where it is another."""
+    place = say("line {line}: {text}")
+    here = issue.candidate.line
+    return [one.text if one.line == here else place.format(line=one.line, text=one.text) for one in issue.witnesses]
+
+
+def analyzers_text(summary: Summary, say: Words) -> str:
+    """Return how many findings each analyzer reports, and how many no other does; empty without other analyzers."""
+    alone = summary.by_analyzer_alone
+    counts = [
+        say("{analyzer} {number} ({alone} alone)", analyzer=name, number=f"{number:,}", alone=f"{alone.get(name, 0):,}")
+        for name, number in summary.by_analyzer.items()
+    ]
+    return say("Reported by: {counts}.", counts=", ".join(counts)) if counts else ""
+
+
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
     """Return exposure, analysis and what others reported of the same defect by title, without empty ones."""
     verdict = issue.opinion
     exposure = say(EXPOSURES.get(verdict.exposure, verdict.exposure)) if verdict.exposure else ""
-    also = "\n".join((*issue.also_reported, *issue.witnesses))
+    also = "\n".join((*issue.also_reported, *witness_texts(issue, say)))
     texts = {say("Exposure"): exposure, say("Analysis"): verdict.analysis, say("Also reported"): also}
     return {title: text for title, text in texts.items() if text}
 

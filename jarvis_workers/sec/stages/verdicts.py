@@ -14,7 +14,7 @@ from jarvis_workers.sec.judge.canary import CANARY_GID
 from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.report.body import CONFIRMED, PROVED
 from jarvis_workers.sec.report.verdict_index import VerdictIndex
-from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue
+from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, Witness
 from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, PROVE_STAGE, SEEN_STAGE, VERIFY_STAGE, JudgeOptions
 from jarvis_workers.sec.stages.options import SecOptions
@@ -22,7 +22,7 @@ from jarvis_workers.sec.stages.payloads import CandidatesPayload
 from jarvis_workers.sec.stages.pipelines import IMPORT
 from jarvis_workers.sec.stages.proof_selection import VerdictRating, reason_without_proof
 from jarvis_workers.sec.store import clusters, proofs, verdicts
-from jarvis_workers.sec.store.candidates import merged_texts
+from jarvis_workers.sec.store.candidates import merged_texts, witnesses
 from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Run, StageJob
 
@@ -70,10 +70,18 @@ def escalation_of(session: "Session", run: Run) -> EscalationCount | None:
     return EscalationCount(*verdicts.escalated(session, run.id, besides=CANARY_GID))
 
 
+def witnesses_of(session: "Session", run: Run) -> dict[int, tuple[Witness, ...]]:
+    """Return by gid what other analyzers say of the same defect."""
+    there = witnesses(session, run.id) if SecOptions.of(run).has_alerts else {}
+    return {
+        gid: tuple(Witness(one.pattern, one.line, one.description) for one in those) for gid, those in there.items()
+    }
+
+
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
     """Yield issues with their verdicts."""
-    witnesses = merged_texts(session, run.id, foreign=True) if SecOptions.of(run).has_alerts else {}
-    issues = (issue._replace(witnesses=tuple(witnesses.get(issue.gid, ()))) for issue in issues)
+    theirs = witnesses_of(session, run)
+    issues = (issue._replace(witnesses=theirs.get(issue.gid, ())) for issue in issues)
     if not has_verdicts(run):
         yield from issues
         return
@@ -82,7 +90,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY_STAGE)))
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
     unproved = {gid: Proof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))}
-    reports, waiting = merged_texts(session, run.id, foreign=False), iter(issues)
+    reports, waiting = merged_texts(session, run.id, models_only=True), iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         gids = [issue.gid for issue in chunk]
         judged_by_gid, proofs_by_gid = verdicts_by_gid(session, run, gids), proofs.of_gids(session, run.id, gids)

@@ -15,7 +15,7 @@ from jarvis_workers.sec.stages.not_checked import SCANNING
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.sec.stages.reported_stages import REPORTED
-from jarvis_workers.sec.stages.verdicts import canary_of, escalation_of, verdicts_of, with_verdicts
+from jarvis_workers.sec.stages.verdicts import canary_of, escalation_of, verdicts_of, with_verdicts, witnesses_of
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.values import Claimed, Commit, Run
@@ -40,6 +40,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         baseline=baseline_of(session, run),
         judged=judged_of(session, run),
         verdicts=verdicts_of(session, run),
+        witnesses=witnesses_of(session, run),
     )
     judged, listed = list(with_verdicts(session, run, chain(findings.issues, findings.dismissed))), len(findings.issues)
     findings.issues, findings.dismissed = judged[:listed], judged[listed:]

@@ -92,6 +92,13 @@ def merge(session: Session, run_id: str, pattern: str, into: Mapping[int, int]) 
         session.connection().execute(each.values(superseded=sa.bindparam("into"), gid=None), rows)
 
 
+def set_confidences(session: Session, confidences: Mapping[int, float]) -> None:
+    """Set the confidences of candidates, by the ids of their rows."""
+    each = sa.update(CANDIDATE).where(CANDIDATE.c.id == sa.bindparam("row")).values(confidence=sa.bindparam("new"))
+    if rows := [{"row": row_id, "new": confidence} for row_id, confidence in confidences.items()]:
+        session.connection().execute(each, rows)
+
+
 def _is_of(pattern: str) -> sa.ColumnElement[bool]:
     if pattern == FOREIGN:
         return CANDIDATE.c.pattern.contains(FOREIGN, autoescape=True)
@@ -112,25 +119,25 @@ def numbered_in(session: Session, run_id: str, files: Collection[str]) -> list[S
     return sorted((StoredCandidate(row[0], row[1], Candidate(*row[2:])) for row in rows), key=lambda one: one.gid or 0)
 
 
-def merged_texts(session: Session, run_id: str, *, foreign: bool | None = None) -> dict[int, list[str]]:
+def merged_texts(session: Session, run_id: str, *, models_only: bool = False) -> dict[int, list[str]]:
     """Return by gid the descriptions of the candidates that were merged with one, if they differ from its own.
 
-    They are those of other analyzers if `foreign`, equal or not; those of models if it is false, and all if it is None.
+    `models_only` leaves out those of other analyzers.
     """
     query = sa.select(CANDIDATE.c.superseded, CANDIDATE.c.description).where(
         CANDIDATE.c.run_id == run_id,
         CANDIDATE.c.gid.is_(None),
         CANDIDATE.c.superseded.startswith(MERGED, autoescape=True),
     )
-    if foreign is not None:
-        query = query.where(_is_of(FOREIGN) == foreign)
+    if models_only:
+        query = query.where(~_is_of(FOREIGN))
     texts = defaultdict[int, list[str]](list)
     for into, text in session.execute(query.order_by(*_order(session))):
         texts[int(into.removeprefix(MERGED))].append(text)
     result, place = dict[int, list[str]](), sa.select(CANDIDATE.c.id, CANDIDATE.c.gid, CANDIDATE.c.description)
     for some in chunked(texts):
         for row_id, gid, own in session.execute(place.where(CANDIDATE.c.id.in_(some), CANDIDATE.c.gid.is_not(None))):
-            others = texts[row_id] if foreign else [text for text in dict.fromkeys(texts[row_id]) if text != own]
+            others = [text for text in dict.fromkeys(texts[row_id]) if text != own]
             if others:
                 result[gid] = others
     return result
@@ -148,6 +155,15 @@ def foreign_places(session: Session, run_id: str) -> list[tuple[Candidate, int |
     for some in chunked({int(into) for _, into, _ in rows if into}):
         gids |= {str(row.id): row.gid for row in session.execute(place.where(CANDIDATE.c.id.in_(some)))}
     return [(candidate, gids.get(into) if into else gid, bool(into)) for gid, into, candidate in rows]
+
+
+def witnesses(session: Session, run_id: str) -> dict[int, list[Candidate]]:
+    """Return by gid the candidates of other analyzers that were merged with one."""
+    result = defaultdict[int, list[Candidate]](list)
+    for candidate, gid, is_merged in foreign_places(session, run_id):
+        if gid is not None and is_merged:
+            result[gid].append(candidate)
+    return dict(result)
 
 
 def named_by(session: Session, run_id: str, gids: Collection[int]) -> list[NamedBy]:

@@ -230,7 +230,8 @@ def matching(
     Unless `judged`, or if the filter names a state, only open findings match: without a verdict and not suppressed.
     Raises UsageError for a rule or category that neither the findings nor the rule table have.
     """
-    _refuse_unknown("--rule", criteria.rules, {issue.candidate.pattern for issue in findings} | RULES_BY_PATTERN.keys())
+    there = frozenset[str]().union(*(issue.rules for issue in findings))
+    _refuse_unknown("--rule", criteria.rules, there | RULES_BY_PATTERN.keys())
     categories = {rule.category for rule in RULES_BY_PATTERN.values()}
     _refuse_unknown("--category", criteria.categories, {issue.candidate.category for issue in findings} | categories)
     selection = Selection(frozenset(), include=criteria.globs)
@@ -239,13 +240,16 @@ def matching(
     return [
         issue
         for issue in findings
-        if _fits(issue.candidate.pattern, criteria.rules)
-        and _fits(issue.severity, criteria.severities)
-        and _fits(issue.candidate.category, criteria.categories)
-        and _fits(issue.status, criteria.statuses)
-        and _fits(_state(judgements.get(issue.fingerprint)), states)
-        and (aside or issue.status not in ASIDE)
-        and any(map(selection.includes, _with_directories(from_shown(issue.candidate.file))))
+        if not criteria.rules
+        or (
+            not issue.rules.isdisjoint(criteria.rules)
+            and _fits(issue.severity, criteria.severities)
+            and _fits(issue.candidate.category, criteria.categories)
+            and _fits(issue.status, criteria.statuses)
+            and _fits(_state(judgements.get(issue.fingerprint)), states)
+            and (aside or issue.status not in ASIDE)
+            and any(map(selection.includes, _with_directories(from_shown(issue.candidate.file))))
+        )
     ]
 
 

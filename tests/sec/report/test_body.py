@@ -5,7 +5,10 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import ISSUES_MAX
-from jarvis_workers.sec.report_json import body_to_json
+from jarvis_workers.sec.report.verdicts import analyzers_text, witness_texts
+from jarvis_workers.sec.report_document import ReportBody, Summary, Witness
+from jarvis_workers.sec.report_json import body_from_json, body_to_json
+from jarvis_workers.words import ENGLISH
 
 COPY = Candidate(
     language="c/cpp",
@@ -155,3 +158,28 @@ def test_findings_in_test_code_are_marked():
 
     assert "test_code" not in program
     assert test["test_code"] is True
+
+
+def test_findings_are_counted_by_analyzer_alone_and_together():
+    theirs = COPY._replace(pattern="gcc:stringop-overflow", line=50)
+    said = Witness("cppcheck:bufferAccessOutOfBounds", 41, "cppcheck (error): too far")
+    witnesses = {1: (said, said), 3: (said,)}
+    found = gather(enumerate((COPY, UNWRAP, theirs), start=1), witnesses=witnesses)
+    summary = build(found, scanned_files=1).summary
+
+    assert summary.by_analyzer == {"cppcheck": 2, "gcc": 1, "jarvis": 2}
+    assert summary.by_analyzer_alone == {"jarvis": 1}
+    assert analyzers_text(summary, ENGLISH) == "Reported by: cppcheck 2 (0 alone), gcc 1 (0 alone), jarvis 2 (1 alone)."
+    alone = build(gather([(1, COPY)]), scanned_files=1).summary
+    assert (alone.by_analyzer, analyzers_text(alone, ENGLISH)) == ({}, "")
+
+
+def test_a_finding_has_its_own_rule_and_those_of_its_witnesses():
+    (issue,) = gather([(1, COPY)]).issues
+    said = (Witness("gcc:restrict", 40, "gcc (warning): too long"), Witness("gcc:restrict", 42, "gcc (warning): again"))
+    merged = body_from_json(body_to_json(ReportBody(Summary(), [issue._replace(witnesses=said)]))).issues[0]
+
+    assert merged.witnesses == said
+    assert merged.rules == {"unsafe_api", "gcc:restrict"}
+    assert merged.analyzers == ("gcc", "jarvis")
+    assert witness_texts(merged, ENGLISH) == ["gcc (warning): too long", "line 42: gcc (warning): again"]

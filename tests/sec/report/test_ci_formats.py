@@ -281,7 +281,8 @@ def test_file_name_selects_the_format(name, form):
 
 @pytest.mark.parametrize("form", ["csv", "junit", "github", "gitlab-sast", "codequality"])
 def test_what_other_analyzers_say_is_in_the_text(form):
-    witnesses = ["gcc (warning): twice freed", *[f"cppcheck: {HOSTILE}"] * 30]
+    texts = ["gcc (warning): twice freed", *[f"cppcheck: {HOSTILE}"] * 30]
+    witnesses = [{"rule": "gcc:use-after-free", "line": 40, "text": text} for text in texts]
     body = body_of(SUMMARY, issues=[{"witnesses": witnesses}])
     shown = render(form, body)
 

@@ -12,7 +12,7 @@ from jarvis_workers.sec.alerts.candidate_text import description_of, pattern_of
 from jarvis_workers.sec.alerts.report_forms import read_alerts
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.sarif import render_sarif
-from jarvis_workers.sec.report_document import ReportBody, ReportedAlert
+from jarvis_workers.sec.report_document import ReportBody, ReportedAlert, Witness
 from jarvis_workers.sec.triage_states import TriageState, TriageVerdict
 from tests.sec.verdicts import COPY, NO_RISK, RISK, RUN, judged_body
 
@@ -138,14 +138,17 @@ def test_what_a_person_has_judged_is_suppressed_and_what_is_confirmed_says_so() 
     assert confirmed["level"] == "error"
 
 
+SAID = Witness("codeql:cpp/overflow", 41, "CodeQL (error): This may overflow.")
+
+
 def test_a_merged_alert_is_in_the_run_of_its_tool_and_follows_the_verdict_on_the_finding() -> None:
     (alert,) = alerts(RESULT)
     body = judged_body((COPY, NO_RISK))
-    body = body.map_findings(lambda issue: issue._replace(witnesses=("CodeQL (error): This may overflow.",)))
+    body = body.map_findings(lambda issue: issue._replace(witnesses=(SAID,)))
     both = runs(body._replace(alerts=[ReportedAlert(alert, COPY.file, COPY.line, 1, is_merged=True)]))
 
     (ours,), (theirs,) = both["Jarvis"]["results"], both["CodeQL"]["results"]
-    assert ours["properties"]["witnesses"] == ["CodeQL (error): This may overflow."]
+    assert ours["properties"]["witnesses"] == [SAID._asdict()]
     assert theirs["properties"]["merged_with"] == ours["properties"]["id"]
     assert theirs["suppressions"] == ours["suppressions"] != []
     assert theirs["partialFingerprints"] == RESULT["partialFingerprints"]

@@ -59,6 +59,7 @@ class _Tables(NamedTuple):
     statuses: _Numbers
     causes: _Numbers
     titles: _Numbers
+    analyzers: _Numbers
 
 
 def listing(
@@ -87,6 +88,7 @@ def listing(
             "texts": list(tables.texts),
             "statuses": list(tables.statuses),
             "titles": list(tables.titles),
+            "analyzers": list(tables.analyzers),
             "causes": [visible(str(cause)) for cause in tables.causes],
             "findings": rows,
             "paths": {visible(issue.id): _steps(issue.path, files) for issue in issues if issue.path},
@@ -119,6 +121,7 @@ def _row(issue: Issue, tables: _Tables, title: str) -> tuple[Any, ...]:
         issue.cluster or 0,
         tables.causes[issue.root_cause] if issue.root_cause else None,
         tables.titles[visible(title)],
+        tables.analyzers[tuple(map(visible, issue.analyzers))],
     )
 
 

@@ -6,18 +6,19 @@
   const PRINTED = 300;
   const PRINTED_WHOLE = 25;
   const GROUPED = 200;
-  const CHOICES = ["category", "rule"];
+  const CHOICES = ["category", "rule", "analyzer"];
   const SETS = ["severity", "status"];
 
   const data = JSON.parse(document.getElementById("data").textContent);
   const findings = data.findings.map((row, place) => {
-    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster, cause, title] = row;
+    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster, cause, title, analyzers] = row;
     const [name, category, cwe, pattern, anchor] = data.rules[rule];
     const [description, suggestion] = data.texts[text];
     return {
       place, id, line, confidence, score, evidence, fingerprint, cwe, category, description, suggestion, rank: severity,
       rule: name, file: data.files[file], severity: data.severities[severity], status: data.statuses[status], cluster,
       cause: data.causes[cause] || "", title: data.titles[title], pattern, anchor,
+      analyzer: data.analyzers[analyzers],
     };
   });
 
@@ -82,7 +83,7 @@
       if (!all && one.status === "dismissed") return false;
       if (cluster && one.cluster !== cluster) return false;
       if (sets.some(([name, wanted]) => wanted.size && !wanted.has(one[name]))) return false;
-      if (one.confidence < least || chosen.some(([name, value]) => one[name] !== value)) return false;
+      if (one.confidence < least || chosen.some(([name, value]) => ![one[name]].flat().includes(value))) return false;
       const file = one.file.toLowerCase();
       if (!path.wanted.every((word) => file.includes(word)) || path.unwanted.some((word) => file.includes(word))) return false;
       return !text || [one.evidence, one.title, one.id, one.fingerprint, one.rule, one.cause].some((part) => part.toLowerCase().includes(text));
@@ -405,7 +406,7 @@
 
   function tally(name, among = standing) {
     const numbers = new Map();
-    for (const one of among) numbers.set(one[name], (numbers.get(one[name]) || 0) + 1);
+    for (const value of among.flatMap((one) => one[name])) numbers.set(value, (numbers.get(value) || 0) + 1);
     return numbers;
   }
 
@@ -446,6 +447,7 @@
     for (const name of CHOICES) {
       const options = [...tally(name, findings)].sort(([a], [b]) => compare(a, b)).map(([value, number]) =>
         make("option", { value, textContent: `${value} (${number.toLocaleString("en")})` }));
+      form.elements[name].parentElement.hidden = name === "analyzer" && options.length < 2;
       form.elements[name].append(make("option", { value: "", textContent: say("all") }), ...options);
     }
   }
@@ -492,7 +494,7 @@
 
   function printed(number) {
     const names = { severity: say("Severity"), status: say("Verdict"), file: say("Path"), text: say("Code"), category: say("Category"),
-      rule: say("Rule"), confidence: say("Confidence from"), cluster: say("Cluster"), id: say("Finding"), order: say("Order") };
+      rule: say("Rule"), analyzer: say("Reported by"), confidence: say("Confidence from"), cluster: say("Cluster"), id: say("Finding"), order: say("Order") };
     const chosen = [...asked()].filter(([name]) => Object.hasOwn(names, name)).map(([name, value]) => `${names[name]}: ${value}`);
     const line = document.getElementById("printed");
     line.hidden = false;
