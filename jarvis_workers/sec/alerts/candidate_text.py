@@ -7,7 +7,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.alerts.alert import Alert
 from jarvis_workers.sec.rules import RULES
 
-# Of alerts by their analyzer's level. These numbers are not measured.
+# Of alerts by their analyzer's level, until it is known who else reports them. These numbers are not measured.
 BY_LEVEL = {"error": 0.6, "warning": 0.5, "high": 0.6, "critical": 0.6, "medium": 0.5}
 OTHERS = 0.4
 OTHER_CATEGORY = "other_analyzer"

@@ -30,7 +30,7 @@ from jarvis_workers.sec.report.stage_parts import NameList, gap_lists, sections,
 from jarvis_workers.sec.report.verdicts import (
     MEANS,
     WORDS,
-    analyzers_text,
+    analyzers_texts,
     capital,
     counts,
     has_verdicts,
@@ -198,8 +198,7 @@ def _numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[
         languages=", ".join(f"{prose(name)} {number:,}" for name, number in summary.by_language.items()),
         score=f"{summary.score_sum:.2f}",
     )
-    if analyzers := analyzers_text(summary, say):
-        yield prose(analyzers)
+    yield from map(prose, analyzers_texts(summary, say))
 
 
 def _by_category(summary: Summary, say: Words) -> str:

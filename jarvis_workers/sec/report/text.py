@@ -29,7 +29,7 @@ from jarvis_workers.sec.report.verdicts import (
     PROOF_STATES,
     REAL,
     WORDS,
-    analyzers_text,
+    analyzers_texts,
     counts,
     has_verdicts,
     lead,
@@ -233,12 +233,9 @@ def _places(issue: Issue, others: Sequence[Issue], options: TextOptions, say: Wo
 def _summary(body: ReportBody, run: Part, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
     summary = body.summary
     if hidden:
-        shown = f"{options.most:,}"
-        text = say("Listed: the {shown} worst; {hidden} more.", shown=shown, hidden=f"{hidden:,}")
-        yield (Span(text),)
+        yield (Span(say("Listed: the {shown} worst; {hidden} more.", shown=f"{options.most:,}", hidden=f"{hidden:,}")),)
     yield from _by_rule(body.issues, summary, say)
-    if analyzers := analyzers_text(summary, say):
-        yield (Span(plain(analyzers)),)
+    yield from ((Span(plain(text)),) for text in analyzers_texts(summary, say))
     yield from _set_aside(summary, options, say)
     yield from _unproved(body.issues, say)
     if summary.reading:
@@ -299,8 +296,7 @@ def _remarks(name: str, label: str, summary: Summary, options: TextOptions, say:
     yield (Span(f"{label} {number:,}"),)
     whys = (f" ({remark.reason})" if remark.reason else "" for remark in remarks)
     shown = (f"{one.file}:{one.line}: {_short(one.text)}{why}" for one, why in zip(remarks, whys, strict=True))
-    for line in _names(list(shown), options, say):
-        yield (Span(f"{INDENT}{line}"),)
+    yield from ((Span(f"{INDENT}{line}"),) for line in _names(list(shown), options, say))
 
 
 def _unproved(issues: Sequence[Issue], say: Words) -> Iterator[Line]:

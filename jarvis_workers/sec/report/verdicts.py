@@ -108,14 +108,14 @@ def witness_texts(issue: Issue, say: Words = ENGLISH) -> list[str]:
     return [one.text if one.line == here else place.format(line=one.line, text=one.text) for one in issue.witnesses]
 
 
-def analyzers_text(summary: Summary, say: Words) -> str:
-    """Return how many findings each analyzer reports, and how many no other does; empty without other analyzers."""
+def analyzers_texts(summary: Summary, say: Words) -> list[str]:
+    """Return how many findings each analyzer reports, and how many no other does; none without other analyzers."""
     alone = summary.by_analyzer_alone
     counts = [
         say("{analyzer} {number} ({alone} alone)", analyzer=name, number=f"{number:,}", alone=f"{alone.get(name, 0):,}")
         for name, number in summary.by_analyzer.items()
     ]
-    return say("Reported by: {counts}.", counts=", ".join(counts)) if counts else ""
+    return [say("Reported by: {counts}.", counts=", ".join(counts))] if counts else []
 
 
 def rating_texts(issue: Issue, say: Words) -> dict[str, str]:

@@ -5,15 +5,18 @@ In a run with learned rules, the confidence of a rule is adjusted by the triage 
 module applies the adjustment when it reads candidates; the store has the confidence stated by the rules.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from jarvis_workers.sec.alerts.agreement import confidence_of
 from jarvis_workers.sec.finding import DISCOVERED, FOREIGN, FOUND_BY_MODEL, Candidate, Numbered
 from jarvis_workers.sec.judge.triage_reasons import TriageReason, closest_reasons
 from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.same_defect import merged_alerts, merged_reports
 from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.sec.stages.pipelines import IMPORT
 from jarvis_workers.sec.store import baselines, candidates, judgements
 from jarvis_workers.sec.store.candidates import StoredCandidate
 from jarvis_workers.sec.triage_states import TriageVerdict, moved_by
@@ -67,12 +70,22 @@ def _merge_alerts(session: "Session", run: Run, alerts: Sequence[StoredCandidate
     if not alerts:
         return
     there = candidates.numbered_in(session, run.id, {one.candidate.file for one in alerts})
+    least, by_id = SecOptions.of(run).min_confidence, {one.id: one.candidate for one in there}
     # Also with what is suppressed, judged or known: its witnesses say nothing new.
-    least = SecOptions.of(run).min_confidence
-    stands = [one for one in there if not one.candidate.is_weaker(least)]
-    ours = [(one.id, one.candidate) for one in stands if FOREIGN not in one.candidate.pattern]
-    theirs = [(one.id, one.candidate) for one in stands if FOREIGN in one.candidate.pattern]
-    candidates.merge(session, run.id, FOREIGN, merged_alerts(theirs, ours))
+    ours = [(row, one) for row, one in by_id.items() if FOREIGN not in one.pattern]
+    theirs = [(row, one) for row, one in by_id.items() if FOREIGN in one.pattern and not one.is_weaker(least)]
+    witnesses = defaultdict[int, list[int]](list)
+    for row, into in merged_alerts(theirs, ours).items():
+        witnesses[into].append(row)
+    standing = {row: by_id[row] for row in [*witnesses, *(row for row, _ in theirs)]}
+    confidences = {
+        row: confidence_of(one, map(by_id.__getitem__, witnesses[row]), scanned=run.kind != IMPORT)
+        for row, one in standing.items()
+    }
+    # A weak finding of ours that stays weak takes none along.
+    merged = {row: into for into, those in witnesses.items() if confidences[into] >= least for row in those}
+    candidates.merge(session, run.id, FOREIGN, merged)
+    candidates.set_confidences(session, {row: new for row, new in confidences.items() if row not in merged})
     _number(session, run)
 
 

@@ -5,7 +5,7 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import ISSUES_MAX
-from jarvis_workers.sec.report.verdicts import analyzers_text, witness_texts
+from jarvis_workers.sec.report.verdicts import analyzers_texts, witness_texts
 from jarvis_workers.sec.report_document import ReportBody, Summary, Witness
 from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.words import ENGLISH
@@ -169,9 +169,10 @@ def test_findings_are_counted_by_analyzer_alone_and_together():
 
     assert summary.by_analyzer == {"cppcheck": 2, "gcc": 1, "jarvis": 2}
     assert summary.by_analyzer_alone == {"jarvis": 1}
-    assert analyzers_text(summary, ENGLISH) == "Reported by: cppcheck 2 (0 alone), gcc 1 (0 alone), jarvis 2 (1 alone)."
+    (text,) = analyzers_texts(summary, ENGLISH)
+    assert text == "Reported by: cppcheck 2 (0 alone), gcc 1 (0 alone), jarvis 2 (1 alone)."
     alone = build(gather([(1, COPY)]), scanned_files=1).summary
-    assert (alone.by_analyzer, analyzers_text(alone, ENGLISH)) == ({}, "")
+    assert (alone.by_analyzer, analyzers_texts(alone, ENGLISH)) == ({}, [])
 
 
 def test_a_finding_has_its_own_rule_and_those_of_its_witnesses():

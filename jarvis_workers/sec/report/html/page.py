@@ -84,11 +84,7 @@ def listing(
         {
             "run": visible(run),
             "severities": WORST_FIRST,
-            "rules": list(tables.rules),
-            "texts": list(tables.texts),
-            "statuses": list(tables.statuses),
-            "titles": list(tables.titles),
-            "analyzers": list(tables.analyzers),
+            **{name: list(getattr(tables, name)) for name in ("rules", "texts", "statuses", "titles", "analyzers")},
             "causes": [visible(str(cause)) for cause in tables.causes],
             "findings": rows,
             "paths": {visible(issue.id): _steps(issue.path, files) for issue in issues if issue.path},
