@@ -320,7 +320,7 @@ def test_a_pipe_and_a_link_are_read(jarvis, tree, tmp_path) -> None:
     assert done.err.count("1 of gcc") == 2
     (issue,) = json.loads(done.out)["issues"]
     texts = {f"gcc (warning): 'strcpy' {word} overflow" for word in ("may", "does")}
-    assert {issue["description"], *issue["witnesses"]} == texts
+    assert {issue["description"], *(one["text"] for one in issue["witnesses"])} == texts
 
 
 def test_the_findings_of_all_reports_are_bounded(jarvis, tree, tmp_path, monkeypatch) -> None:

@@ -45,7 +45,8 @@ def test_what_an_analyzer_finds_is_a_witness_of_what_a_rule_finds(jarvis, cppche
 
     issues = {issue["pattern"]: issue for issue in json.loads(done.out)["issues"] if issue["file"] == "src/a.c"}
     assert done.code == 0
-    assert issues["flow_double_free"]["witnesses"] == ["cppcheck (error): freed twice"]
+    witness = {"rule": "cppcheck:doubleFree", "line": 5, "text": "cppcheck (error): freed twice"}
+    assert issues["flow_double_free"]["witnesses"] == [witness]
 
 
 @pytest.mark.parametrize(
