@@ -41,7 +41,7 @@ CLASSES = (
 
 def is_same_weakness(one: int, other: int) -> bool:
     """Return whether two numbers of the CWE list name the same kind of error; 0 is unknown, and the same as nothing."""
-    return one == other > 0 or any(one in alike and other in alike for alike in CLASSES)
+    return one > 0 < other and (one == other or any(one in alike and other in alike for alike in CLASSES))
 
 
 def is_same_defect(one: Candidate, other: Candidate) -> bool:

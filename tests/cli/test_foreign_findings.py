@@ -284,7 +284,7 @@ def test_what_is_no_report_is_one_line(jarvis, tree, tmp_path, content, says) ->
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("folder", "Is a directory"),
+        ("folder", "Is a directory; it is to be a report of an analyzer (-p names the tree)"),
         ("loop", "Too many levels of symbolic links"),
         ("/dev/null", "it is empty"),
         ("large", "it has more than 256 MB"),
@@ -321,6 +321,14 @@ def test_a_pipe_and_a_link_are_read(jarvis, tree, tmp_path) -> None:
     (issue,) = json.loads(done.out)["issues"]
     texts = {f"gcc (warning): 'strcpy' {word} overflow" for word in ("may", "does")}
     assert {issue["description"], *(one["text"] for one in issue["witnesses"])} == texts
+
+
+def test_a_report_that_is_named_twice_has_its_findings_once(jarvis, tree, tmp_path) -> None:
+    (tmp_path / "gcc.log").write_text(PLACED)
+    (tmp_path / "all.log").write_text(f"{PLACED}\n" * 2)
+    reports = [str(tmp_path / "gcc.log"), str(tmp_path / "all.log")]
+    (issue,) = json.loads(jarvis("sec", "import", *reports, "-p", str(tree), "--json").out)["issues"]
+    assert issue["description"] == "gcc (warning): 'strcpy' may overflow, reported 3 times"
 
 
 def test_the_findings_of_all_reports_are_bounded(jarvis, tree, tmp_path, monkeypatch) -> None:

@@ -101,5 +101,6 @@ def counted(alerts: "list[Alert]") -> tuple[Alert, ...]:
     """Return alerts in order, equal ones once with their number."""
     times: dict[Alert, int] = {}
     for one in alerts:
-        times[one] = times.get(one, 0) + one.times
+        same = one._replace(times=1)
+        times[same] = times.get(same, 0) + one.times
     return tuple(one._replace(times=number) for one, number in times.items())

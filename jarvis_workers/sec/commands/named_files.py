@@ -14,6 +14,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.runs.atomic_write import write_whole
 from jarvis_workers.sec.alerts.alert import Alert, UnreadableReport
+from jarvis_workers.sec.alerts.alert import counted as counted_alerts
 from jarvis_workers.sec.alerts.report_forms import ALERTS_MAX, BYTES_MAX, TOO_LARGE, TOO_MANY, read_alerts
 from jarvis_workers.sec.commands import bulk_triage
 from jarvis_workers.sec.commands.triage_context import TriageContext, operation, report_done
@@ -47,7 +48,9 @@ def alerts_of(reports: Sequence[Path], *, quiet: bool) -> bytes:
                     raise UnreadableReport(TOO_LARGE)
                 found = read_alerts(file.read(BYTES_MAX + 1))
         except OSError as error:
-            raise UsageError(f"{plain(str(report))}: {error.strerror}; it is to be a report of an analyzer") from None
+            hint = " (-p names the tree)" if isinstance(error, IsADirectoryError) else ""
+            what = f"{error.strerror}; it is to be a report of an analyzer{hint}"
+            raise UsageError(f"{plain(str(report))}: {what}") from None
         except UnreadableReport as problem:
             raise UsageError(f"{plain(str(report))}: {problem}") from None
         alerts += found.alerts
@@ -55,7 +58,7 @@ def alerts_of(reports: Sequence[Path], *, quiet: bool) -> bytes:
             raise UsageError(f"{plain(str(report))}: {TOO_MANY}")
         if not quiet:
             typer.echo(f"jarvis: {plain(str(report))}: {_numbers(found.alerts, found.left_out)}", err=True)
-    return alerts_to_bytes(alerts)
+    return alerts_to_bytes(counted_alerts(alerts))
 
 
 def _numbers(alerts: Sequence[Alert], left_out: Mapping[str, int]) -> str:
