@@ -15,6 +15,9 @@ from jarvis_workers.sec.proof.proof import Proof
 from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.trace import TraceLocation, is_from_outside
 
+# The "file" of a scan that is not complete without a file that it has not read.
+WHOLE_TREE = "."
+
 
 class IssueSuppression(NamedTuple):
     """The reason why a finding does not count, in SARIF terms: `kind` is inSource or external."""

@@ -151,3 +151,16 @@ def test_sarif_has_what_analyzers_find_in_runs_of_theirs(jarvis, cppcheck) -> No
 
     assert [run["tool"]["driver"]["name"] for run in runs] == ["Jarvis", "cppcheck"]
     assert [result["ruleId"] for result in runs[1]["results"]] == ["zerodiv"]
+
+
+def test_a_unit_whose_job_fails_is_named(jarvis, cppcheck, monkeypatch) -> None:
+    def fail(*_) -> None:
+        raise ValueError("the reader broke")
+
+    cppcheck()
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    monkeypatch.setattr("jarvis_workers.sec.stages.run_witnesses._answer", fail)
+    done = jarvis("sec", "fast", str(tree), "--witness", "cppcheck", "--json", "-j", "0")
+
+    assert done.code == 3
+    assert gaps_of(done) == {("a.c", "not checked by other analyzers: ValueError: the reader broke")}

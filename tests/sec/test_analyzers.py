@@ -2,6 +2,7 @@
 
 import pytest
 
+from jarvis_workers.sec.alerts.compiler_logs import read_log
 from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AnalyzerAnswer
 
 GCC_OUTPUT = """\
@@ -87,3 +88,7 @@ def test_cppcheck_gets_macros_and_directories_alone() -> None:
 
 def test_the_settings_of_the_tree_are_not_used() -> None:
     assert "--config={}" in ANALYZERS["clang-tidy"].words("clang-tidy", "a.c", ())
+
+
+def test_an_empty_output_has_no_lines() -> None:
+    assert read_log("") == read_log("\n")

@@ -51,7 +51,7 @@ def read_log(text: str) -> AlertReport:
             left_out["without a rule"] = left_out.get("without a rule", 0) + 1
         else:
             alerts.append(current)
-    if not text.endswith("\n") and CUT.match(lines[-1]):
+    if lines and not text.endswith("\n") and CUT.match(lines[-1]):
         left_out["cut in its line"] = 1
     return AlertReport(counted(alerts), left_out)
 

@@ -34,15 +34,13 @@ from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.sarif_tools import ToolLog, Tools, tool_logs, tools_of
 from jarvis_workers.sec.report.scope_notes import scope_notes
 from jarvis_workers.sec.report.verdicts import has_verdicts, missed_canary
-from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
+from jarvis_workers.sec.report_document import WHOLE_TREE, ReportBody, ReportGap, Summary
 from jarvis_workers.words import ENGLISH
 
 Part = dict[str, Any]
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 NAMED_MAX = 1_000
-# The "file" of a scan that is not complete without a file that it has not read.
-WHOLE_TREE = "."
 NAME_MAX = 300
 NOTIFICATIONS = {
     "not-checked": "A file was not checked.",

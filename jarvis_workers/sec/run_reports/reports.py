@@ -8,7 +8,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.runs.run_part import run_part
 from jarvis_workers.sec.report import FORMATS, PATCHED, WITH_TOOLS
-from jarvis_workers.sec.report_document import ReportBody, ReportGap
+from jarvis_workers.sec.report_document import WHOLE_TREE, ReportBody, ReportGap
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.run_reports.enrichment import enrich_body, language_facts
 from jarvis_workers.sec.run_reports.reported_alerts import read_reported_alerts
@@ -22,8 +22,6 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import artifacts, jobs, model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
-
-WHOLE_TREE = "."
 
 
 def read_body(store: Store, blobs: Blobs, run: ScanRun) -> ReportBody:

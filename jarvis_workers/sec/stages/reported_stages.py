@@ -7,15 +7,18 @@ imports, since reports use it without the engines of the steps.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from jarvis_workers.sec.report_document import DiscoveryOutcome
+from jarvis_workers.sec.report_document import WHOLE_TREE, DiscoveryOutcome
 from jarvis_workers.sec.stages.chosen_functions import unsearched
 from jarvis_workers.sec.stages.fuzz_record import fuzzing_outcome
-from jarvis_workers.sec.stages.not_checked import UNASKED_STARTS, Gap, StageJobs, stated_gaps
+from jarvis_workers.sec.stages.not_checked import NOT_REACHED, UNASKED_STARTS, Gap, StageJobs, stated_gaps
 from jarvis_workers.sec.stages.payloads import DiscoverPayload
 from jarvis_workers.sec.stages.reading_plan import reading_outcome, unread
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.store.values import StageJob
+
+UNWITNESSED = "not checked by other analyzers: {reason}"
+UNPLACED = "findings of other analyzers were not placed: {reason}"
 
 
 def _no_gaps(_reader: Reader, _blobs: Blobs, _jobs: Sequence[StageJob]) -> Iterable[Gap]:
@@ -54,6 +57,16 @@ def _stated(_: Reader, blobs: Blobs, jobs: Sequence[StageJob]) -> Iterable[Gap]:
     return stated_gaps(blobs, jobs)
 
 
+def _unwitnessed(_: Reader, blobs: Blobs, jobs: Sequence[StageJob]) -> Iterable[Gap]:
+    lost = ((job.label, UNWITNESSED.format(reason=job.reason or NOT_REACHED)) for job in jobs if not job.done)
+    return (*stated_gaps(blobs, jobs), *lost)
+
+
+def _unplaced(_: Reader, blobs: Blobs, jobs: Sequence[StageJob]) -> Iterable[Gap]:
+    lost = ((WHOLE_TREE, UNPLACED.format(reason=job.reason or NOT_REACHED)) for job in jobs if not job.done)
+    return (*stated_gaps(blobs, jobs), *lost)
+
+
 def _unasked(_: Reader, blobs: Blobs, jobs: Sequence[StageJob]) -> Iterable[Gap]:
     """Yield the defects that no model is asked about; undecided candidates are listed among the findings."""
     return (gap for gap in stated_gaps(blobs, jobs) if gap[1].startswith(UNASKED_STARTS))
@@ -80,8 +93,8 @@ def _discovery(_: Blobs, jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
 REPORTED = (
     ReportedStage("rank", _stated),
     ReportedStage("discover", _unsearched, "discovery", _discovery),
-    ReportedStage("witness", _stated),
-    ReportedStage("alerts", _stated),
+    ReportedStage("witness", _unwitnessed),
+    ReportedStage("alerts", _unplaced),
     ReportedStage("verify", _unasked),
     ReportedStage("verify_seen", _unasked),
     ReportedStage("map", _stated),
