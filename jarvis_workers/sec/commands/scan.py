@@ -13,7 +13,6 @@ import typer
 from jarvis_cli.kit.progress import display
 from jarvis_cli.kit.status_output import Display, run_locally, write_line
 from jarvis_cli.kit.submission import begin_or_go_on, detach_run, resume_on_cluster, wait_for_workers
-from jarvis_workers.errors import UsageError
 from jarvis_workers.executors.local.executor import LocalExecutor
 from jarvis_workers.runs import wiring
 from jarvis_workers.runs.health.needed_extras import require_extras
@@ -90,8 +89,6 @@ def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable:
 def _with_analyzers(request: ScanRequest, source: SourceTree) -> ScanRequest:
     """Return the request with the analyzers to run over a tree. Raises UsageError, CommandFailed."""
     if request.imports or not request.settings.scan.witness:
-        if request.scan_input.options.proof_build and not request.agents:
-            raise UsageError("--build builds the project for other analyzers: add --witness auto, or leave it out")
         return request
     from jarvis_workers.sec.runs.witnesses import with_witnesses  # noqa: PLC0415  (slow, and rarely needed)
 

@@ -37,7 +37,6 @@ def scan_small_tree(request: ScanRequest, excluded: Sequence[str]) -> int | None
         or settings.rules.paths
         or settings.rules.learned
         or settings.scan.witness
-        or request.scan_input.options.proof_build
         or target.is_address
     ):
         return None

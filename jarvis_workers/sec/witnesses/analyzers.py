@@ -39,6 +39,7 @@ TIDY_CHECKS = ",".join(
         *("-bugprone-assignment-in-if-condition", "-bugprone-multi-level-implicit-pointer-conversion"),
         *("-bugprone-implicit-widening-of-multiplication-result", "-bugprone-suspicious-string-compare"),
         *("-bugprone-casting-through-void", "-bugprone-sizeof-expression"),
+        *("-bugprone-suspicious-include", "-bugprone-unsafe-functions"),
         *("-cert-dcl*", "-cert-err33-c", "-cert-err34-c", "-cert-int09-c", "-cert-msc3*", "-cert-msc5*"),
     )
 )
