@@ -78,11 +78,12 @@ def merged_reports(
 # Alerts of other analyzers: kinds of weaknesses that follow from what has happened to an object before, and the steps
 # of a trace that say what: where it was allocated, released, made NULL or declared.
 LEAKED = frozenset((401, 404, 771, 772, 775))
+RELEASED = frozenset((415, 416, 590, 672, 761, 762, 763, 825, 910, 1341))
 ORIGINS = (
     (LEAKED, r"allocat|opened|acquired|may return NULL"),
     (
         frozenset((415, 416, 562, 672, 825, 910, 1341)),
-        r"releas|freed|\bdelet|closed|moved|\bends\b|temporary|destroyed|changes by|is set$",
+        r"releas|freed|call to .?free|\bdelet|closed|moved|\bends\b|temporary|destroyed|changes by|is set$",
     ),
     (frozenset((476, 690)), r"may return null|returns? (?:of )?null|allocated|null pointer value"),
     (frozenset((456, 457, 665, 824, 908, 909)), r"declared|region created|without an initial"),
@@ -91,6 +92,7 @@ ORIGINS = (
 UNREAD = frozenset((252, 253))
 CALL = re.compile(r"call(?:s|ing) ", re.IGNORECASE)
 RETURN = re.compile(r"returning (?:from|to) |return of |returning; |returned ", re.IGNORECASE)
+REALLOC = re.compile(r"realloc", re.IGNORECASE)
 SAME_LINE, SAME_ORIGIN, SAME_OBJECT = 1, 2, 3
 # Lines between two alerts that name the same object.
 NEAR = 2
@@ -186,9 +188,17 @@ def _is_same_kind(one: int, other: int) -> bool:
 
 def _are_apart(one: _Facts, other: _Facts) -> bool:
     """Return whether two alerts speak of different objects, or of memory that was allocated at different places."""
-    if one.names and other.names and not _share_object(one, other):
+    first, second = one.candidate, other.candidate
+    # A line releases or uses one object; it may be known by two names.
+    is_aliased = first.line == second.line and first.cwe in RELEASED
+    if one.names and other.names and not is_aliased and not _share_object(one, other):
         return True
-    return bool(one.candidate.cwe in LEAKED and one.origins and other.origins and not one.origins & other.origins)
+    if first.cwe not in LEAKED:
+        return False
+    # What realloc leaves when it fails is another leak.
+    if bool(REALLOC.search(first.description)) != bool(REALLOC.search(second.description)):
+        return True
+    return bool(one.origins and other.origins and not one.origins & other.origins)
 
 
 def _share_object(one: _Facts, other: _Facts) -> bool:
@@ -212,13 +222,18 @@ def _keys(facts: _Facts) -> Iterator[tuple[str, str, int]]:
 
 
 def _facts(candidate: Candidate) -> _Facts:
-    steps = _last_function(read_trail(candidate.trail) if candidate.trail else (), candidate.file)
+    trail, ours = read_trail(candidate.trail) if candidate.trail else (), FOREIGN not in candidate.pattern
+    place = candidate.file, candidate.line
+    # What follows the call that a finding of ours is at is in the called function.
+    calls = [at for at, step in enumerate(trail) if ours and CALL.match(step.note) and (step.file, step.line) == place]
     words = _origin(candidate.cwe)
-    sources = [step for step in steps[:-1] if words and words.search(step.note)]
+    before = _last_function(trail[: calls[0]] if calls else trail[:-1], candidate.file)
+    sources = [step for step in before if words and words.search(step.note)][: 1 if ours else None]
     origins = frozenset(step.line for step in sources)
-    lines = [candidate.line, *origins, *(step.line for step in steps[-1:])]
-    notes = [step.note for step in (*sources, *steps[-1:])]
-    return _Facts(candidate, frozenset(_names(candidate, notes)), origins, min(lines), max(lines))
+    ends = [step.line for step in trail[-1:] if step.file == candidate.file and not calls]
+    names = _names(candidate, [step.note for step in (*sources, *trail[-1:])])
+    lines = [candidate.line, *origins, *ends]
+    return _Facts(candidate, frozenset(names), origins, min(lines), max(lines))
 
 
 def _last_function(steps: Sequence[TraceLocation], file: str) -> list[TraceLocation]:

@@ -54,6 +54,10 @@ def are_one(one: Candidate, other: Candidate) -> bool:
         (alert(NULL, 9, "Access to field 'a' results in a dereference of NULL (loaded from variable 'p')"),
          alert(NULL, 9, "dereference of NULL 'p'")),
         (alert(LEAK, 30, "leak", IN_CALLEE), alert(LEAK, 20, "Return value is not stored")),
+        (alert(USED, 7, "pointer 'p' used", [(None, 6, "call to 'free' here")]), ours(USED, 6)),
+        (alert(590, 7, "free of '& buffer'"), ours(590, 7, [(None, 7, "p is static memory and is released")])),
+        (alert(562, 8, "Using pointer to local variable 'b' that is out of scope."),
+         ours(562, 9, [(None, 6, "the block of b ends"), (None, 9, "calls use"), (None, 2, "p points to a variable")])),
         (alert(674, 3, "infinite recursion detected", [(None, 5, "recursive call")]), ours(674, 5)),
     ],
 )  # fmt: skip
@@ -75,11 +79,14 @@ def test_alerts_of_one_defect_are_one(one: Candidate, other: Candidate) -> None:
         (alert(LEAK, 9, "leak of '<unknown>'", ALLOCATED), alert(LEAK, 9, "leak", [(None, 6, "allocated here")])),
         (alert(LEAK, 9, "leak of 'p'", ALLOCATED), alert(LEAK, 10, "leak of 'p'", [(None, 8, "allocated here")])),
         (alert(LEAK, 9, "Memory leak: q"), ours(LEAK, 5, OURS)),
+        (alert(LEAK, 5, "'p' is lost if 'realloc' fails"), alert(LEAK, 9, "leak of 'p'", ALLOCATED)),
+        (alert(LEAK, 9, "leak of 'p'", [(None, 6, "allocated here")]),
+         ours(LEAK, 5, [OURS[0], (None, 6, "malloc(8) may return NULL"), OURS[1]])),
         (alert(NULL, 9, "dereference of NULL 'p'"), alert(NULL, 10 + NEAR, "dereference of NULL 'p'")),
         (alert(NULL, 9, "dereference of NULL 'p'"), alert(NULL, 9, "dereference of NULL 'p'", file="b.c")),
         (alert(NULL, 9, "p", [(None, 5, "'p->a' may return NULL")]), alert(NULL, 5, "dereference of NULL 'q'")),
     ],
-)
+)  # fmt: skip
 def test_two_defects_stay_two(one: Candidate, other: Candidate) -> None:
     assert not are_one(one, other)
 
