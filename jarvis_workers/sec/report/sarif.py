@@ -93,8 +93,11 @@ def render_sarif(
 def _tool_run(log: ToolLog) -> Iterator[str]:
     """Yield the run of another analyzer."""
     root = {SOURCE_ROOT: {"description": {"text": "The root of the repository."}}}
-    yield f',{{\n"tool":{dense({"driver": log.driver})},\n"taxonomies":{dense(log.taxonomies)},\n"results":[\n'
-    yield ",\n".join(map(dense, log.results))
+    yield f',{{\n"tool":{dense({"driver": log.driver})},\n"taxonomies":{dense(log.taxonomies)},\n"results":['
+    before = "\n"
+    for row in log.rows:
+        yield f"{before}{dense(log.write(row))}"
+        before = ",\n"
     yield f'],\n"originalUriBaseIds":{dense(root)}}}'
 
 
@@ -118,7 +121,7 @@ def _cut(body: ReportBody, tools: Tools, listed: Sequence[Numbered], others: Seq
         "findings": summary.total - (len(issues) - quiet - dismissed),
         "suppressed findings": set_aside(summary) - quiet,
         "dismissed findings": (summary.dismissed or 0) - dismissed,
-        "results of other analyzers": sum(map(len, tools.rows.values())) - sum(len(log.results) for log in others),
+        "results of other analyzers": sum(map(len, tools.rows.values())) - sum(len(log.rows) for log in others),
     }
 
 

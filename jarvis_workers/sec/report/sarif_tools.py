@@ -6,7 +6,7 @@ a service takes what a later run lacks as fixed.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -66,12 +66,17 @@ class Tools(NamedTuple):
 
 
 class ToolLog(NamedTuple):
-    """The run of another analyzer; `issues` are the findings in it that are in no other run."""
+    """The run of another analyzer, whose results are rendered one by one: they are many."""
 
     driver: Part
     taxonomies: Sequence[Part]
-    results: Sequence[Part]
-    issues: Sequence[Issue]
+    rows: Sequence[ToolResult]
+    write: Callable[[ToolResult], Part]
+
+    @property
+    def issues(self) -> list[Issue]:
+        """The findings that are in this run and in no other."""
+        return [row.finding.issue for row in self.rows if row.finding and row.is_own]
 
 
 def tools_of(alerts: Sequence[ReportedAlert], numbered: Sequence[Numbered]) -> Tools:
@@ -97,8 +102,8 @@ def tool_logs(tools: Tools, body: ReportBody, most: int, gzipped_max: int) -> It
         yield ToolLog(
             _driver(name, firsts, weaknesses),
             [taxonomy(weaknesses)] if weaknesses else [],
-            list(map(write, listed.rows)),
-            [row.finding.issue for row in listed.rows if row.finding and row.is_own],
+            listed.rows,
+            write,
         )
 
 
