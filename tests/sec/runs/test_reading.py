@@ -35,14 +35,14 @@ def test_by_default_as_many_files_are_read_as_a_budget_of_tokens_pays_for() -> N
 
     assert (options.read, options.read_tokens, options.read_room) == ("auto", 500_000, READ_ROOM)
     assert options.read_budget == RunBudget("tok", 500_000)
-    assert left_out(options) == ["alerts", "prove", "fuzz", "crashes"]
+    assert left_out(options) == ["witness", "alerts", "prove", "fuzz", "crashes"]
 
 
 def test_all_has_no_budget_and_none_no_readers() -> None:
     every, none = reading(read="all"), reading(read="none")
 
     assert (every.read, every.read_budget, every.read_tokens) == ("all", None, None)
-    assert (none.read, left_out(none)) == (None, ["alerts", "map", "read", "prove", "fuzz", "crashes"])
+    assert (none.read, left_out(none)) == (None, ["witness", "alerts", "map", "read", "prove", "fuzz", "crashes"])
 
 
 def test_dollars_pay_for_as_many_tokens_as_questions_and_answers_of_readers_cost() -> None:
