@@ -61,7 +61,7 @@ def test_one_defect_of_several_analyzers_is_one_finding_with_witnesses(jarvis, t
     tree = jarvis.tree("twice", {"a.c": code})
     (tmp_path / "gcc.log").write_text(
         "a.c:5:5: warning: double-free of p [CWE-415] [-Wanalyzer-double-free]\n"
-        "a.c:5:5: warning: odd [-Wodd]\n"
+        "a.c:5:5: warning: odd [CWE-190] [-Wodd]\n"
         "a.c:6:5: warning: NULL [CWE-476] [-Wanalyzer-null-dereference]\n"
     )
     (tmp_path / "cppcheck.xml").write_text(
@@ -143,7 +143,7 @@ def test_a_sarif_report_with_findings_of_others_is_a_baseline_and_can_be_compare
 def test_comments_suppress_findings_of_others(jarvis, tmp_path) -> None:
     code = "int f(int n)\n{\n    return n + 1; // jarvis-ignore[gcc:odd]: it is fine\n}\n"
     tree = jarvis.tree("quiet", {"a.c": code})
-    (tmp_path / "gcc.log").write_text("a.c:3:5: warning: odd [-Wodd]\n")
+    (tmp_path / "gcc.log").write_text("a.c:3:5: warning: odd [CWE-190] [-Wodd]\n")
     for command in (("sec", "fast", str(tree), "--findings"), ("sec", "import", "-p", str(tree))):
         document = json.loads(jarvis(*command, str(tmp_path / "gcc.log"), "--json").out)
         assert document["issues"] == []

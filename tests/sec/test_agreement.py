@@ -31,7 +31,8 @@ def likelihood(pattern: str, *witnesses: str, own: float = 0.6, cwe: int = 416, 
         (GCC, (), 0.4),
         (GCC, (GCC_TOO,), 0.4),
         (GCC, (CLANG,), 0.5),
-        (CHECK, (), 0.4),
+        (CHECK, (), 0.2),
+        (API, (), 0.4),
         (CODEQL, (), 0.6),
         (CODEQL, (GCC, CLANG), 0.6),
     ],
@@ -57,5 +58,6 @@ def test_an_analyzer_alone_is_worth_more_where_no_rule_was_looking() -> None:
 
 def test_what_names_no_weakness_agrees_with_nothing() -> None:
     assert likelihood(GCC, CLANG, cwe=0, scanned=False) == 0.4
+    assert likelihood(GCC, CLANG, cwe=0) == 0.2
     assert not is_measured(OURS)
     assert not is_measured("semgrep:c.gcc")

@@ -11,9 +11,10 @@ from jarvis_workers.sec.finding import FOREIGN, Candidate, analyzer_of
 
 MEASURED = re.compile(r"gcc|g\+\+|gnu|clang|cppcheck")
 # Checks of clang-tidy that follow no path, as those of clang's analyzer do: names of functions, forms of expressions.
-CHECK = re.compile(r"clang[^:]*:(?:(?!clang-diagnostic-)[^.]*$|.*insecureAPI\.)")
-# By the number of analyzers that report a defect, at most two.
-WITH_RULE, WITHOUT_RULE, NOT_SCANNED = (0.0, 0.8, 0.85), (0.4, 0.4, 0.5), (0.4, 0.55, 0.8)
+CHECK, API = re.compile(r"clang[^:]*:(?:(?!clang-diagnostic-)[^.]*$|.*insecureAPI\.)"), "insecureAPI."
+# By the number of analyzers that report a defect, at most two. What no rule and no analyzer follows is not listed in a
+# scan, but for the functions that nobody should call.
+WITH_RULE, WITHOUT_RULE, NOT_SCANNED, LISTED = (0.0, 0.8, 0.85), (0.2, 0.4, 0.5), (0.4, 0.55, 0.8), 0.4
 
 
 def is_measured(pattern: str) -> bool:
@@ -30,5 +31,5 @@ def confidence_of(standing: Candidate, witnesses: Iterable[Candidate], *, scanne
         return max(standing.confidence, WITH_RULE[number])
     table = WITHOUT_RULE if scanned else NOT_SCANNED
     if is_measured(standing.pattern):
-        return table[number]
+        return max(table[number], LISTED if API in standing.pattern and standing.cwe else 0.0)
     return max(standing.confidence, table[number]) if reports else standing.confidence
