@@ -127,7 +127,7 @@ def test_units_are_compiled_as_a_recorded_build_does(jarvis, tmp_path) -> None:
     without = jarvis("sec", "fast", str(tree), "--witness", "gcc", "--json")
 
     (issue,) = (one for one in json.loads(done.out)["issues"] if one["pattern"] == "flow_double_free")
-    assert [text for text in issue["witnesses"] if text.startswith("gcc (warning): double-")]
+    assert [one for one in issue["witnesses"] if one["text"].startswith("gcc (warning): double-")]
     assert not (tree / "made.h").exists()
     (gap,) = gaps_of(without)
     assert "does not compile" in gap[1]
