@@ -264,14 +264,14 @@ def write_reports(directory: Path, *names: str) -> None:
 def test_github_action_takes_reports_of_other_analyzers_whatever_their_names_are(job: Job) -> None:
     (job.place / "src" / "main.c").write_text("int a;\n" * 4)
     write_reports(job.place, "--format=json; touch stolen.sarif", "$(touch stolen).sarif")
-    write_reports(job.place / "my results", "a.sarif")
+    write_reports(job.place / "my results", "a.sarif", "b.sarif", "c.sarif")
     job.inputs |= {"path": "src", "fail-on": "never", "findings": "*.sarif\n\nmy results/*\n"}
 
     assert job.run() == 0, job.log
     sarif = json.loads(Path(job.used["github/codeql-action/upload-sarif"]["sarif_file"]).read_text())
     (theirs,) = [run for run in sarif["runs"] if run["tool"]["driver"]["name"] == "Tool"]
     lines = [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in theirs["results"]]
-    assert sorted(lines) == [1, 1, 2]
+    assert sorted(lines) == [1, 2, 3]
     assert not list(job.place.glob("**/stolen"))
 
 
