@@ -387,7 +387,9 @@ def test_hostile_names_and_texts_are_plain(jarvis, tree, tmp_path) -> None:
         done = jarvis("sec", "fast", str(tree), "--findings", str(tmp_path / "report.sarif"), "--format", form, "-v")
         assert not {"\x1b", "\u202e"} & set(done.out + done.err)
         assert "<script>alert" not in done.out or form not in ("html", "markdown", "github-summary", "junit")
-        assert "](javascript" not in done.out or form not in ("markdown", "github-summary", "gitlab-sast")
+        # Escaped brackets make no link.
+        is_link = "](javascript" in done.out.replace("\\](", "")
+        assert not is_link or form not in ("markdown", "github-summary", "gitlab-sast")
 
 
 @pytest.mark.slow
