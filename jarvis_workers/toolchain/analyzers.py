@@ -28,10 +28,15 @@ class AnalyzerProgram(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """An analyzer of this machine: the path of its program, and its version."""
+    """An analyzer of this machine: the path of its program, its version, and the directory that it reads.
+
+    That directory is its installation, but never one that holds a user's files: code under analysis could have them
+    printed by including them.
+    """
 
     path: str
     version: str
+    place: str
 
 
 PROGRAMS = (
@@ -54,7 +59,8 @@ def installed_analyzers() -> Mapping[str, Installed | str]:
 
 
 def _installed(program: AnalyzerProgram) -> Installed | str:
-    path = _place(program)
+    wheel = _in_wheel(program)
+    path = wheel or shutil.which(program.name)
     if path is None:
         return f"not installed: {program.hint}"
     try:
@@ -72,14 +78,19 @@ def _installed(program: AnalyzerProgram) -> Installed | str:
         return f"{path} does not print its version: {program.hint}"
     if int(found[1]) < program.oldest:
         return f"{path} is version {found[0]}, older than {program.oldest}: {program.hint}"
-    return Installed(path, found[0])
+    directory = Path(os.path.realpath(path)).parent
+    is_private = wheel is None and (directory.is_relative_to(_home()) or _home().is_relative_to(directory.parent))
+    return Installed(path, found[0], str(directory if is_private else directory.parent))
 
 
-def _place(program: AnalyzerProgram) -> str | None:
-    """Return where a program is: in a wheel, or in PATH."""
+def _home() -> Path:
+    return Path(os.path.realpath(Path.home()))
+
+
+def _in_wheel(program: AnalyzerProgram) -> str | None:
     package, inside = program.wheel or ("", "")
     spec = find_spec(package) if package else None
     for place in (spec.submodule_search_locations or ()) if spec else ():
         if Path(place, inside).is_file():
             return os.path.realpath(Path(place, inside))
-    return shutil.which(program.name)
+    return None

@@ -70,9 +70,7 @@ class AnalyzerBench:
             if why := refusal(best_tier()):
                 raise StepFailed(f"analyzers run only in the sandbox: {why}")
             starter = self._resources.enter_context(Starter())
-            places = [
-                Path(one.path).parent.parent for one in installed_analyzers().values() if isinstance(one, Installed)
-            ]
+            places = [Path(one.place) for one in installed_analyzers().values() if isinstance(one, Installed)]
             readable = [place for place in places if not any(place.is_relative_to(one) for one in SYSTEM)]
             self._box = self._resources.enter_context(
                 open_sandbox(Path(self._root), starter=starter, readable=readable)
