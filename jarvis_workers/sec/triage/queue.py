@@ -240,16 +240,13 @@ def matching(
     return [
         issue
         for issue in findings
-        if not criteria.rules
-        or (
-            not issue.rules.isdisjoint(criteria.rules)
-            and _fits(issue.severity, criteria.severities)
-            and _fits(issue.candidate.category, criteria.categories)
-            and _fits(issue.status, criteria.statuses)
-            and _fits(_state(judgements.get(issue.fingerprint)), states)
-            and (aside or issue.status not in ASIDE)
-            and any(map(selection.includes, _with_directories(from_shown(issue.candidate.file))))
-        )
+        if not (criteria.rules and issue.rules.isdisjoint(criteria.rules))
+        and _fits(issue.severity, criteria.severities)
+        and _fits(issue.candidate.category, criteria.categories)
+        and _fits(issue.status, criteria.statuses)
+        and _fits(_state(judgements.get(issue.fingerprint)), states)
+        and (aside or issue.status not in ASIDE)
+        and any(map(selection.includes, _with_directories(from_shown(issue.candidate.file))))
     ]
 
 
