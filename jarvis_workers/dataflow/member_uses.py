@@ -3,7 +3,7 @@
 import re
 
 # A member, and a call by which it gets memory.
-STORED = re.compile(rb"(?:->|\.)(?:(\w++)\.)?+(\w++)\s*+=\s*+(?:\([^();]*+\)\s*+)?+(\w++)\s*+\(")
+STORED = re.compile(rb"(?:->|\.)(?>(\w++)\.)?+(\w++)\s*+=\s*+(?>\([^();]*+\)\s*+)?+(\w++)\s*+\(")
 MAKES = re.compile(rb"(?i:alloc|strn?dup|_dup|_?create|_new)\d?\Z|[a-z](?:New|Dup)\Z")
 # The functions that end a structure, by their names.
 ENDS = re.compile(rb"(?i:free|destroy|dispose|de_?init|uninit|fini|dtor|releas|delete|clean_?up)")
@@ -26,7 +26,7 @@ def unreleased_members(text: bytes) -> frozenset[bytes]:
 
 def _leaves(text: bytes, name: bytes, around: bytes | None) -> bool:
     """Return whether a member, in the member `around`, goes to a function that releases, or to a variable."""
-    for match in re.finditer(rb"(?:(?:->|\.)(\w++)(?=->|\.))?+(?:->|\.)%b\b(?!\s*+(?:->|\.|\[|=[^=]))" % name, text):
+    for match in re.finditer(rb"(?>(?:->|\.)(\w++)(?=->|\.))?+(?:->|\.)%b\b(?!\s*+(?:->|\.|\[|=[^=]))" % name, text):
         if around is not None and match[1] is not None and match[1] != around:
             continue
         before = STATEMENT.split(text[max(0, match.start() - NEAR) : match.start()])[-1]

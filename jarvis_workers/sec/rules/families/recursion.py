@@ -32,7 +32,7 @@ COUNTED = lazy(
 )
 # A call that leaves the parser when a counter of levels exceeds its limit.
 COMPARED = lazy(
-    rb"(?i)(?:depth|nest|recurs|level)\w*+\s*+\)?\s*+[<>](?![<>])|(?<![-<>])[<>]=?\s*(?:\w++(?:->|\.))*+\w*(?:depth|nest|recurs|level)"
+    rb"(?i)(?:depth|nest|recurs|level)\w*+\s*+\)?\s*+[<>](?![<>])|(?<![-<>])[<>]=?\s*(?>\w++(?:->|\.))*+\w*(?:depth|nest|recurs|level)"
 )
 # A number that changes by one with each call, or halves.
 LIMITED = (
@@ -52,7 +52,7 @@ CHANGES = lazy(rb"(?<![=!<>])=(?!=)|\+\+|--")
 CONDITIONAL = lazy(rb"&&|\|\||\?|\b(?:if|else|for|while|switch|case|do)\b")
 CONDITIONAL_END = lazy(rb"\b(?:else|do)\s*\Z|\)\s*\Z")
 CPP = lazy(rb"::|\b(?:class|template|operator|namespace)\b|\bconst\s++\w++\s*+&")
-NOTHING = lazy(rb"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)*+\Z")
+NOTHING = lazy(rb"(?>\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)*+\Z")
 STATEMENTS = lazy(rb"[;{}]")
 LAST_WORD = lazy(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?\Z")
 AFTERWARDS = lazy(rb"\s*(?:\+\+|--)\Z")
