@@ -12,7 +12,9 @@ RELEASERS = re.compile(
     rb"(?:(?i:free|clos|destroy|dispos|releas|delete|unref|clean|clear|fini|detach|drop|discard)|(?i:(?<![a-z])put))\w*"
 )
 RELEASES = re.compile(RELEASERS.pattern + rb"\s*+(?:\[\s*\]\s*+)?[(\s][^;{}]*\Z")
-TAKES = re.compile(rb"(?:[\w\s)\]]=|\breturn\b)\s*+(?:\([^()]*+\)\s*+)?(?:\w|->|\.|\[[^\]]*+\])++\Z")
+TAKES = re.compile(
+    rb"(?:[\w\s)\]]=|\breturn\b)\s*+(?:\([^()]*+\)\s*+)?(?>\w|->|\.|\[[^\]]*+\])(?>\w|->|\.|\[[^\]]*+\])*+\Z"
+)
 NEAR = 160
 END_OF_VALUE = re.compile(rb"\s*+[;,]")
 STATEMENT = re.compile(rb"[;{}]")

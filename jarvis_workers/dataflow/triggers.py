@@ -83,7 +83,7 @@ LITERAL = re.compile(rb"\b([a-z_]\w*+)\s*+=\s*+(?:\([^()]*\)\s*+)?\"")
 RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"ELEASE", b"estroy", b"ispose", b"unref")
 RELEASES = re.compile(
     rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*+|\bf?p?close\b|\bdelete\b)"
-    rb"\s*+(?:\[\s*+\])?+\s*+\(?\s*+((?>\w|->|\.)++)\s*+\)?\s*+;"
+    rb"\s*+(?>\[\s*+\])?+\s*+\(?\s*+((?>\w|->|\.)(?>\w|->|\.)*+)\s*+\)?\s*+;"
 )
 HANDS = re.compile(
     rb"""\b\w*(?: free | alloc | dup | open | close | get(?:s|env) | recv | read | scanf | cpy | cat | memset | memmove
