@@ -19,7 +19,7 @@ from jarvis_workers.sec.commands.agent_scan_options import AgentScanOptions
 from jarvis_workers.sec.commands.scan import scan_here, scan_tree
 from jarvis_workers.sec.commands.scan_request import ScanRequest
 from jarvis_workers.sec.runs.estimate import estimate as estimated
-from jarvis_workers.sec.runs.proofs import can_compile
+from jarvis_workers.sec.runs.project_builds import can_compile
 from jarvis_workers.sec.runs.reading import with_reader
 from jarvis_workers.sec.runs.scan_settings import with_scan_settings
 from jarvis_workers.sec.runs.security_notes import read_notes

@@ -20,7 +20,6 @@ from jarvis_workers.runs.run_kinds import StoredRun
 from jarvis_workers.runs.runs import discard_run, find_run, resume
 from jarvis_workers.runs.scan_request import blobs_of
 from jarvis_workers.runs.scratchdata import with_data_directory
-from jarvis_workers.runs.sources import SourceTree
 from jarvis_workers.runs.submit import submit
 from jarvis_workers.sec.commands.output import deliver, follow
 from jarvis_workers.sec.commands.scan_parts import Part, part_of
@@ -64,7 +63,7 @@ def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable:
     def scan(part: Part, request: ScanRequest = request.without_agents) -> Run:
         with _executor(settings, store, screen) as local:
             with part.opened as source:
-                run_request = part.of(_with_analyzers(request, source).of(source, local.executor))
+                run_request = part.of(request.of(source, local.executor))
                 submitted.append(submit(store, local.world.blobs, run_request, screen.packing))
             return run_locally(local, submitted[-1], screen, resumable=resumable)
 
@@ -84,16 +83,6 @@ def scan_here(store: Store, request: ScanRequest, screen: Display, *, resumable:
         if submitted and not resumable:
             discard_run(store, submitted[-1], settings.lease_seconds)
         raise
-
-
-def _with_analyzers(request: ScanRequest, source: SourceTree) -> ScanRequest:
-    """Return the request with the analyzers to run over a tree. Raises UsageError, CommandFailed."""
-    if request.imports or not request.settings.scan.witness:
-        return request
-    from jarvis_workers.sec.runs.witnesses import with_witnesses  # noqa: PLC0415  (slow, and rarely needed)
-
-    settings, scan_input = request.settings, request.scan_input
-    return replace(request, scan_input=with_witnesses(settings, scan_input, source.path, request.compile_commands))
 
 
 @contextmanager
@@ -120,7 +109,7 @@ def _scan_on_cluster(request: ScanRequest) -> int:
 
             def begin(part: Part, request: ScanRequest) -> str:
                 with part.opened as source:
-                    run_request = part.of(_with_analyzers(request, source).of(source, EXECUTOR))
+                    run_request = part.of(request.of(source, EXECUTOR))
                     return remote.submit_to_workers(store, blobs, run_request, screen.packing)
 
             def wait(run_id: str) -> Run:

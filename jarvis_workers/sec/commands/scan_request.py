@@ -142,9 +142,13 @@ class ScanRequest:
         """Return the request of the run over a source. Raises UsageError."""
         settings, scan_input = self.settings, self.scan_input
         if self.agents:
-            from jarvis_workers.sec.runs.proofs import with_project  # noqa: PLC0415  (slow to import)
+            from jarvis_workers.sec.runs.project_builds import with_project  # noqa: PLC0415  (slow to import)
 
             scan_input = with_project(settings, replace(scan_input, options=self.agents), source.path)
+        if settings.scan.witness and not self.imports:
+            from jarvis_workers.sec.runs.project_builds import with_witnesses  # noqa: PLC0415  (slow, and rarely needed)
+
+            scan_input = with_witnesses(settings, scan_input, source.path, self.compile_commands)
         if type(scan_input.options) is not SecOptions:
             from jarvis_workers.sec.runs.reading import with_intro  # noqa: PLC0415  (slow to import)
 

@@ -1,27 +1,34 @@
 """Reports of a run: the body from the store, the `run` part from the rows, rendered in a format."""
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.runs.run_part import run_part
+from jarvis_workers.sec.alerts.alert import Alert
+from jarvis_workers.sec.alerts.candidate_text import description_of, pattern_of
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import FORMATS, PATCHED, WITH_TOOLS
-from jarvis_workers.sec.report_document import WHOLE_TREE, ReportBody, ReportGap
+from jarvis_workers.sec.report_document import WHOLE_TREE, ReportBody, ReportedAlert, ReportGap
 from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.run_reports.enrichment import enrich_body, language_facts
-from jarvis_workers.sec.run_reports.reported_alerts import read_reported_alerts
 from jarvis_workers.sec.runs.scan_runs import REPORTED, ScanRun
 from jarvis_workers.sec.stages.options import SecOptions
+from jarvis_workers.sec.stages.place_alerts import ALERTS, PLACES, STEP, alerts_from, places_from
 from jarvis_workers.sec.stages.report_body import report_body
 from jarvis_workers.sec.stages.scan_files import merge
 from jarvis_workers.sec.stages.verdicts import can_be_fixed
 from jarvis_workers.sec.stages.write_report import REPORT, load
+from jarvis_workers.sec.store.candidates import foreign_places
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import artifacts, jobs, model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
+
+Key = tuple[Any, ...]
 
 
 def read_body(store: Store, blobs: Blobs, run: ScanRun) -> ReportBody:
@@ -66,6 +73,40 @@ def prepare(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -
         body = body._replace(alerts=read_reported_alerts(store, blobs, run))
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
+
+
+def read_reported_alerts(store: Store, blobs: Blobs, run: Run) -> list[ReportedAlert]:
+    """Return all alerts of a run, in the order of their reports; empty before they are placed."""
+    with store.read() as session:
+        results = [read_result(blobs, job.result).blobs for job in jobs.outcomes(session, run.id, STEP)]
+        findings = foreign_places(session, run.id)
+    written = next((result for result in results if PLACES in result), None)
+    if written is None:
+        return []
+    by_key = defaultdict[Key, list[tuple[bool, int]]](list)
+    for candidate, gid, is_merged in findings:
+        if gid is not None:
+            by_key[_key_of(candidate)].append((is_merged, gid))
+    for those in by_key.values():
+        those.sort(reverse=True)
+    places, alerts = places_from(blobs.read(written[PLACES])), alerts_from(blobs.read(written[ALERTS]))
+    return [_reported(alert, places.get(number), by_key) for number, alert in enumerate(alerts)]
+
+
+def _reported(
+    alert: Alert, place: tuple[str, int] | None, by_key: Mapping[Key, list[tuple[bool, int]]]
+) -> ReportedAlert:
+    """Return an alert with the next finding of its key, which is removed: the last is that which is not merged."""
+    if place is None:
+        return ReportedAlert(alert)
+    those = by_key.get((*place, pattern_of(alert), alert.column or None, alert.cwe, description_of(alert)))
+    is_merged, gid = those.pop() if those else (False, None)
+    return ReportedAlert(alert, *place, gid, is_merged)
+
+
+def _key_of(one: Candidate) -> Key:
+    """Return what tells the candidates of alerts apart."""
+    return one.file, one.line, one.pattern, one.column, one.cwe, one.description
 
 
 def has_profile(run: Run) -> bool:

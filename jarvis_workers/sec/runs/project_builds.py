@@ -1,4 +1,4 @@
-"""What a scan needs that runs other analyzers: their names, the units that they read, and the archive of their tree."""
+"""What a run needs that compiles its project: a compiler and an archive for proofs, units for other analyzers."""
 
 import os
 from collections.abc import Sequence
@@ -9,16 +9,37 @@ from pathlib import Path
 from jarvis_workers.builds.command_words import BuildCommands
 from jarvis_workers.builds.compile_commands import encode_commands
 from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan, compile_commands_of
-from jarvis_workers.builds.project_archive import pack_files
+from jarvis_workers.builds.project_archive import pack_files, pack_project
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.bench.proof_compilers import installed_compilers
 from jarvis_workers.sec.runs.scan_input import ScanInput, WitnessInput
+from jarvis_workers.sec.stages.judge_options import JudgeOptions
 from jarvis_workers.sec.stages.run_witnesses import WitnessPlan
 from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AUTO, NAMES, NONE
 from jarvis_workers.settings import Settings
 from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 
 OPTION = "--witness"
+
+
+def can_compile() -> bool:
+    """Return whether this machine has a compiler for proofs; whether it has sanitizers is found out by the first."""
+    return bool(installed_compilers())
+
+
+def with_project(settings: Settings, scan_input: ScanInput, root: Path) -> ScanInput:
+    """Return the input of a scan with the archive of the project, if it is to be built for proofs, or to be fuzzed."""
+    options = scan_input.options
+    if not isinstance(options, JudgeOptions):
+        return scan_input
+    is_built = bool(options.prove or options.fuzz_seconds) and options.proof_build is not None
+    if is_built and not root.is_dir():
+        raise UsageError("--build needs a directory")
+    # The inputs of its tests are seeds of fuzzing.
+    if not is_built and not (options.fuzz_seconds and root.is_dir()):
+        return scan_input
+    return replace(scan_input, archive=pack_project(root, settings.c2rust.build_disk_mb))
 
 
 def analyzers_of(chosen: Sequence[str], *, is_local: bool) -> tuple[str, ...]:
