@@ -1,7 +1,8 @@
 """The files of a tree on which the compilation of a unit may depend, as a hash for caches.
 
 A unit depends on all files whose name is that of a file it includes, wherever they are, since options and macros decide
-which of them is found; so do those files. That is more than a compiler reads, and needs no compiler.
+which of them is found; so do those files. If a macro names a file, it is any. That is more than a compiler reads, and
+needs no compiler.
 """
 
 import os
@@ -15,13 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.builds.compile_arguments import FILE_VALUES
-from jarvis_workers.builds.local_tree import below, includes_of
+from jarvis_workers.builds.local_tree import below
 from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.source.includes import included_names
 
 
 class _File(NamedTuple):
+    """The hash of a file, and the names that it includes; None if these may be any."""
+
     digest: str
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None
 
 
 class UnitInputs:
@@ -45,8 +49,9 @@ class UnitInputs:
         parts += [f"{path}:{self._facts(path).digest}" for path in sorted(seen)]
         return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
-    def _with_names(self, names: Iterable[str]) -> Iterator[str]:
-        return (path for name in names for path in self._named.get(name, ()))
+    def _with_names(self, names: Iterable[str] | None) -> Iterator[str]:
+        chosen = self._named if names is None else names
+        return (path for name in chosen for path in self._named.get(name, ()))
 
     def _facts(self, path: str) -> _File:
         if path not in self._read:
@@ -75,8 +80,11 @@ def _read(path: str) -> _File:
         content = Path(path).read_bytes() if Path(path).is_file() else b""
     except OSError:
         return _File("", ())
-    names = {posixpath.basename(one.name) for one in includes_of(content)}
-    return _File(sha256(content).hexdigest(), tuple(sorted(names)))
+    found, digest = included_names(content), sha256(content).hexdigest()
+    if not found.complete or any(one.macro for one in found.names):
+        return _File(digest, None)
+    names = {posixpath.basename(one.name.replace(b"\\", b"/")) for one in found.names}
+    return _File(digest, tuple(sorted(map(os.fsdecode, names))))
 
 
 def _forced(arguments: Sequence[str]) -> Iterator[str]:

@@ -41,6 +41,12 @@ def test_a_file_that_may_be_found_first_counts(tmp_path: Path) -> None:
     assert digest(tmp_path, src__deep_h="#define DEEP 3\n") != before
 
 
+def test_a_macro_may_name_any_file(tmp_path: Path) -> None:
+    before = digest(tmp_path, include__a_h="#include CONFIG_HEADER\n")
+
+    assert digest(tmp_path, include__a_h="#include CONFIG_HEADER\n", include__other_h="#define OTHER 3\n") != before
+
+
 def test_links_count_as_what_they_lead_to_inside_the_tree(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()

@@ -93,6 +93,26 @@ def test_names_are_checked_before_anything_runs(jarvis, cppcheck, names: str, me
     assert len(done.err.splitlines()) == 1
 
 
+def test_a_compiler_that_lacks_a_part_is_named(jarvis, tmp_path, monkeypatch) -> None:
+    """gcc without the compiler of C++, or with an option of another compiler, reads nothing and prints no place."""
+    tree = jarvis.tree("tree", {"a.c": COPY, "compile_commands.json": ""})
+    entry = {"directory": str(tree), "file": "a.c", "arguments": ["cc", "-fno-such-option", "-c", "a.c"]}
+    (tree / "compile_commands.json").write_text(json.dumps([entry]))
+    program = tmp_path / "tools" / "bin" / "gcc"
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = -dumpfullversion ] && echo 12.2.0 && exit\necho "gcc: error: no \033[2Jcc1" >&2\nexit 4\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    installed_analyzers.cache_clear()
+    done = jarvis("sec", "fast", str(tree), "--witness", "gcc", "--json")
+    installed_analyzers.cache_clear()
+
+    assert done.code == 3
+    assert gaps_of(done) == {("a.c", "not checked by gcc: it failed with exit code 4: gcc: error: no \\x1b[2Jcc1")}
+
+
 def test_a_build_is_for_analyzers_or_agents(jarvis) -> None:
     done = jarvis("sec", "fast", str(jarvis.tree("tree", {"a.c": COPY})), "--build", "make")
 

@@ -1,22 +1,26 @@
 """Run an analyzer over a unit of an unpacked tree, in the sandbox: it reads the tree, and writes nothing of it."""
 
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from jarvis_workers.builds.local_tree import below
 from jarvis_workers.errors import HostExhausted, StepFailed
+from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.confine import SYSTEM
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import Sandbox, best_tier, open_sandbox, refusal
+from jarvis_workers.sec.bench.host_trouble import last_lines
 from jarvis_workers.sec.witnesses.analyzers import Analyzer, AnalyzerAnswer
-from jarvis_workers.source.clang.unit import ROOT
+from jarvis_workers.source.clang.unit import ROOT, CompileCommand
 from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 
 OUTPUT_BYTES, DISK_MB, WAITING = 16_000_000, 256, 4
 CRASHED, ENDED, CUT = "it crashed (signal {signal})", "stopped at its limit of {reason}", "its output was cut"
+FAILED = "it failed with exit code {code}: {why}"
+IN_DIRECTORY = ("sh", "-c", 'cd "$0" && exec "$@"')
 
 
 class AnalyzerLimits(NamedTuple):
@@ -51,15 +55,27 @@ class AnalyzerBench:
     def __exit__(self, *_: object) -> None:
         self._resources.close()
 
-    def run(self, analyzer: Analyzer, program: str, file: str, arguments: Sequence[str]) -> AnalyzerAnswer:
-        """Return what an analyzer says about a file. Raises StepFailed without a sandbox, HostExhausted."""
-        words = analyzer.words(program, f"{self._root}/{file}", [one.replace(ROOT, self._root) for one in arguments])
-        outcome = self._opened().run(words, limits=self._limits.of_sandbox)
+    def run(self, analyzer: Analyzer, program: str, command: CompileCommand) -> AnalyzerAnswer:
+        """Return what an analyzer says about a unit. Raises StepFailed without a sandbox, HostExhausted."""
+        arguments = [one.replace(ROOT, self._root) for one in command.arguments]
+        words = analyzer.words(program, f"{self._root}/{os.fsdecode(command.file)}", arguments)
+        there = [*IN_DIRECTORY, self._directory(command), *words]
+        outcome = self._opened().run(there, limits=self._limits.of_sandbox)
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
             raise HostExhausted(f"not enough {outcome.reason} on this machine for {analyzer.name}")
         answer = analyzer.read(*(self._text(one) for one in (outcome.stdout, outcome.stderr)))
-        failure = _failure(outcome)
-        return answer._replace(failure=failure, lasts=False) if failure else answer
+        if failure := _failure(outcome):
+            return answer._replace(failure=failure, lasts=False)
+        if outcome.code and not answer.failure:
+            # It says in words of its own why it has read nothing: an option, or a part of it that is missing.
+            why = last_lines(outcome.stderr) or "no message"
+            return answer._replace(failure=FAILED.format(code=outcome.code, why=plain(why)), lasts=False)
+        return answer
+
+    def _directory(self, command: CompileCommand) -> str:
+        """Return the directory in which a unit is compiled, or the root if the tree does not have it."""
+        place = os.path.realpath(f"{self._root}/{os.fsdecode(command.directory)}")
+        return place if below(place, self._root) is not None and Path(place).is_dir() else self._root
 
     def _text(self, output: bytes) -> str:
         """Return an output with paths relative to the tree, so that it is the same on every machine."""

@@ -4,7 +4,6 @@ A job is a unit. What it finds are alerts, to which stage `alerts` gives places;
 """
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -114,7 +113,7 @@ def _answer(name: str, command: CompileCommand, cache: "_AnswerCache", bench: An
     key = cache.key(name, program.version)
     answer = cache.find(key)
     if answer is None:
-        answer = bench.run(ANALYZERS[name], program.path, os.fsdecode(command.file), command.arguments)
+        answer = bench.run(ANALYZERS[name], program.path, command)
         if answer.lasts:
             cache.put(key, answer)
     return answer
