@@ -388,7 +388,8 @@ def test_hostile_names_and_texts_are_plain(jarvis, tree, tmp_path) -> None:
         assert not {"\x1b", "\u202e"} & set(done.out + done.err)
         assert "<script>alert" not in done.out or form not in ("html", "markdown", "github-summary", "junit")
         # A bracket behind an odd number of backslashes is escaped, and makes no link.
-        is_link = re.search(r"(?<!\\)(?:\\\\)*\]\(javascript", done.out)
+        markdown = done.out.replace("\\\\", "\\") if form == "gitlab-sast" else done.out  # in strings of JSON
+        is_link = re.search(r"(?<!\\)(?:\\\\)*\]\(javascript", markdown)
         assert not is_link or form not in ("markdown", "github-summary", "gitlab-sast")
 
 
