@@ -40,6 +40,10 @@ NO_BUILD = BuildCommands()
 NO_SOURCES = "no C or C++ file; give the root of a C project with --path"
 
 
+class NoSources(UsageError):
+    """A tree has no file that a compiler of C or C++ compiles."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
     """How to find compile commands; `arguments` are the setting `c2rust.args`.
@@ -97,7 +101,8 @@ def compile_commands_of(
 ) -> CompilePlan:
     """Return the units of the project in a directory; `on_command` is called with each build command before it runs.
 
-    Raises UsageError, one line, if there are none, and CommandFailed for a build that fails.
+    Raises UsageError, one line, if there are none (NoSources if the tree has no source), and CommandFailed for a build
+    that fails.
     """
     local = local_tree(tree)
     commands = options.commands
@@ -192,5 +197,5 @@ def _commands(
     included = {path: includes for path, includes in files.items() if not excluded & set(path.split("/")[:-1])}
     commands = guess_commands(included, arguments, is_system_header)
     if not commands:
-        raise UsageError(f"{local.root}: {NO_SOURCES}")
+        raise NoSources(f"{local.root}: {NO_SOURCES}")
     return CompileCommands(commands, ())

@@ -79,6 +79,7 @@ def test_an_analyzer_that_fails_is_named(jarvis, cppcheck, script: str, reason: 
     ("names", "message"),
     [
         ("semgrep", '--witness: "semgrep" is none of auto, none, gcc, clang-tidy, cppcheck'),
+        (" ,", "--witness is empty; list the analyzers with: jarvis doctor"),
         ("none,gcc", "--witness: none cannot be combined with others"),
         ("cppcheck", "is version 1.90, older than 2: install cppcheck 2"),
     ],
@@ -113,11 +114,21 @@ def test_a_compiler_that_lacks_a_part_is_named(jarvis, tmp_path, monkeypatch) ->
     assert gaps_of(done) == {("a.c", "not checked by gcc: it failed with exit code 4: gcc: error: no \\x1b[2Jcc1")}
 
 
-def test_a_build_is_for_analyzers_or_agents(jarvis) -> None:
-    done = jarvis("sec", "fast", str(jarvis.tree("tree", {"a.c": COPY})), "--build", "make")
+@pytest.mark.parametrize("command", ["make", ""])
+def test_a_build_is_for_analyzers_or_agents(jarvis, command: str) -> None:
+    done = jarvis("sec", "fast", str(jarvis.tree("tree", {"a.c": COPY})), "--build", command)
 
     assert done.code == 2
     assert "add --witness auto" in done.err
+
+
+def test_automatic_analyzers_have_nothing_to_do_in_a_tree_of_rust(jarvis, cppcheck) -> None:
+    cppcheck()
+    tree = jarvis.tree("tree", {"a.rs": "fn main() {}\n"})
+
+    assert jarvis("sec", "fast", str(tree), "--witness", "auto").code == 0
+    asked = jarvis("sec", "fast", str(tree), "--witness", "cppcheck")
+    assert (asked.code, "no C or C++ file" in asked.err) == (2, True)
 
 
 @pytest.mark.slow

@@ -86,8 +86,8 @@ def fast(ctx: typer.Context, options: ScanCommandOptions) -> int:
     from jarvis_workers.sec.commands.scan_resolution import resolve, with_rules  # noqa: PLC0415  (the settings and formats are slow to import)
 
     request = resolve(options, _default_output(ctx))
-    if options.options.proof_build and not request.settings.scan.witness:
-        raise UsageError("--build builds the project for other analyzers: add --witness auto, or leave it out")
+    if (build := options.options.proof_build) is not None and not (build.strip() and request.settings.scan.witness):
+        raise UsageError("--build is the command that builds the project for other analyzers: add --witness auto")
     if options.is_plain and not request.notice:
         from jarvis_workers.sec.commands.small_tree_scan import scan_small_tree  # noqa: PLC0415
 

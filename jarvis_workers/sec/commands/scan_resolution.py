@@ -3,7 +3,7 @@
 Slow imports are avoided, since the scan of a small tree takes no longer than some of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,7 +100,8 @@ def with_rules(request: ScanRequest, options: ScanCommandOptions) -> ScanRequest
 
 
 def _flags_of(options: ScanCommandOptions) -> dict[str, object]:
-    """Return the settings that are given by options."""
+    """Return the settings that are given by options. Raises UsageError for an empty value."""
+    _refuse_empty("--witness", options.witness, "list the analyzers with: jarvis doctor")
     return {
         **options.flags,
         **_flags_of_rules(options),
@@ -115,8 +116,7 @@ def _flags_of_rules(options: ScanCommandOptions) -> dict[str, object]:
     """Return the rule settings given by flags. Raises UsageError for an empty value, such as an unset variable."""
     values = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
     for flag, names in values.items():
-        if names and not all(name.strip(" ,") for name in names):
-            raise UsageError(f"{flag} is empty; list the rules with: jarvis sec rules")
+        _refuse_empty(flag, names, "list the rules with: jarvis sec rules")
     # Rules named explicitly are enabled even if the settings disable them.
     disable = () if options.rules else None
     return {
@@ -125,6 +125,11 @@ def _flags_of_rules(options: ScanCommandOptions) -> dict[str, object]:
         "rules.categories": joined(options.only),
         "rules.depth": options.depth,
     }
+
+
+def _refuse_empty(flag: str, names: Sequence[str] | None, hint: str) -> None:
+    if names and not all(name.strip(" ,") for name in names):
+        raise UsageError(f"{flag} is empty; {hint}")
 
 
 def _build_flags(target: ScanTarget, compile_commands: Path) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jarvis_workers.builds.command_words import BuildCommands
 from jarvis_workers.builds.compile_commands import encode_commands
-from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan, compile_commands_of
+from jarvis_workers.builds.compile_sources import CompileOptions, CompilePlan, NoSources, compile_commands_of
 from jarvis_workers.builds.project_archive import pack_files, pack_project
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -61,13 +61,21 @@ def analyzers_of(chosen: Sequence[str], *, is_local: bool) -> tuple[str, ...]:
 
 
 def with_witnesses(settings: Settings, scan_input: ScanInput, place: Path, database: Path | None) -> ScanInput:
-    """Return the input of a scan with the analyzers to run over a tree. Raises UsageError, CommandFailed."""
+    """Return the input of a scan with the analyzers to run over a tree. Raises UsageError, CommandFailed.
+
+    Those that are chosen by "auto" have nothing to do in a tree without C and C++.
+    """
     names = analyzers_of(settings.scan.witness, is_local=settings.place == "local")
     if not names:
         return scan_input
     root, build = place if place.is_dir() else place.parent, scan_input.options.proof_build
     commands = BuildCommands(build=build) if build and database is None else BuildCommands()
-    compiled = compile_commands_of(root, CompileOptions.from_settings(settings, database, commands))
+    try:
+        compiled = compile_commands_of(root, CompileOptions.from_settings(settings, database, commands))
+    except NoSources:
+        if AUTO not in settings.scan.witness:
+            raise
+        return scan_input
     archive, units = _archive(settings, compiled), encode_commands(compiled.commands)
     witness_plan = WitnessPlan(
         names,
