@@ -2,7 +2,8 @@
 not in its baseline.
 
 In a run with learned rules, the confidence of a rule is adjusted by the triage verdicts on its earlier findings. This
-module applies the adjustment when it reads candidates; the store has the confidence stated by the rules.
+module applies the adjustment when it reads candidates; the store has the confidence stated by the rules, or that which
+follows from who else reports the defect.
 """
 
 from collections import defaultdict

@@ -60,14 +60,14 @@ read_work = AlertWork.decode
 
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield the job that places the alerts of reports and those of the analyzers that the run has run."""
-    given = SecOptions.of(run).alerts
-    alerts = alerts_from(blobs.read(given)) if given else []
+    name = SecOptions.of(run).alerts
     results = [read_result(blobs, job.result).blobs for job in earlier.outcomes(WITNESS)]
     seen = [alert for one in results if ALERTS in one for alert in alerts_from(blobs.read(one[ALERTS]))]
-    if seen:
+    if seen or name is None:
         with open_snapshot(blobs, run.snapshot_id) as reader:
-            alerts += _scanned(seen, {shown(entry.path) for entry in reader.files()})
-    name = earlier.put(alerts_to_bytes(alerts))
+            files = {shown(entry.path) for entry in reader.files()}
+        given = alerts_from(blobs.read(name)) if name is not None else []
+        name = earlier.put(alerts_to_bytes([*given, *_scanned(seen, files)]))
     yield NewJob(STEP, "scan", "find the places of alerts", name, json.dumps({"alerts": name}))
 
 
