@@ -171,7 +171,10 @@ def _root(key: int, merged: Mapping[int, int]) -> int:
 def _agreement(one: _Facts, other: _Facts) -> int:
     """Return how two alerts speak of one defect: on one line, of one origin, or of one object; 0 if they do not."""
     first, second = one.candidate, other.candidate
-    if first.file != second.file or not _is_same_kind(first.cwe, second.cwe) or _are_apart(one, other):
+    # A second release is a use after the first one for gcc (-Wuse-after-free).
+    is_release = first.line == second.line and {first.cwe, second.cwe} == {415, 416}
+    is_same = is_release or _is_same_kind(first.cwe, second.cwe)
+    if first.file != second.file or not is_same or _are_apart(one, other):
         return 0
     if first.line == second.line:
         return SAME_LINE

@@ -40,6 +40,7 @@ def are_one(one: Candidate, other: Candidate) -> bool:
     ("one", "other"),
     [
         (alert(OVERFLOW, 7), alert(120, 7)),
+        (alert(415, 9, "double-‘free’ of ‘p’"), alert(USED, 9, "pointer ‘p’ used after ‘free’")),
         (alert(OVERFLOW, 7, "writing to 'b[4]'"), alert(120, 7, "Array 'b' is too short: b")),
         (alert(LEAK, 9, "leak of ‘p’", ALLOCATED), ours(LEAK, 5, OURS)),
         (alert(LEAK, 12, "Memory leak: p"), ours(LEAK, 5, OURS)),
@@ -70,6 +71,7 @@ def test_alerts_of_one_defect_are_one(one: Candidate, other: Candidate) -> None:
     [
         (alert(0, 7), alert(0, 7)),
         (alert(252, 7), alert(690, 7)),
+        (alert(415, 9, "double-‘free’ of ‘p’"), alert(USED, 8, "pointer ‘p’ used after ‘free’")),
         (alert(LEAK, 21, "leak", IN_CALLEE), ours(LEAK, 5, OURS)),
         (alert(NULL, 21, "NULL", [(None, 5, "may return NULL"), (None, 8, "Calling 'use'")]), alert(NULL, 5)),
         (alert(OVERFLOW, 7), alert(LEAK, 7)),
