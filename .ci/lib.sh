@@ -35,6 +35,7 @@ install_packages() {
     need make make
     need cargo cargo-web
     need rustc rustc-web
+    need cargo-clippy rust-web-clippy
     need cmake cmake
     need meson meson
     need automake automake

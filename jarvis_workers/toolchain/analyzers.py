@@ -10,7 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-VERSION = re.compile(r"\b(\d+)(?:\.\d+)+")
+from jarvis_workers.errors import UsageError
+from jarvis_workers.toolchain.cargo import find_rust
+
+VERSION = re.compile(r"\b\d+(?:\.\d+)+")
 VERSION_SECONDS = 20
 
 
@@ -55,7 +58,20 @@ PROGRAMS = (
 @cache
 def installed_analyzers() -> Mapping[str, Installed | str]:
     """Return for each analyzer where it is on this machine, or why it cannot be used."""
-    return {one.name: _installed(one) for one in PROGRAMS}
+    return {**{one.name: _installed(one) for one in PROGRAMS}, "clippy": _clippy()}
+
+
+def _clippy() -> Installed | str:
+    """Return clippy of the toolchain that this process would use; the whole toolchain is readable, no user's file."""
+    try:
+        root = find_rust().root
+    except UsageError as problem:
+        return str(problem)
+    program = root / "bin" / "cargo-clippy"
+    if not program.is_file():
+        return "not installed: rustup component add clippy"
+    version = _version(str(program), "--version")
+    return Installed(str(program), version, str(root)) if version else f"{program} does not print its version"
 
 
 def _installed(program: AnalyzerProgram) -> Installed | str:
@@ -63,24 +79,26 @@ def _installed(program: AnalyzerProgram) -> Installed | str:
     path = wheel or shutil.which(program.name)
     if path is None:
         return f"not installed: {program.hint}"
-    try:
-        done = subprocess.run(
-            [path, program.version],
-            capture_output=True,
-            timeout=VERSION_SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path} does not print its version: {error}"
-    found = VERSION.search(done.stdout.decode(errors="replace"))
-    if found is None or done.returncode:
+    version = _version(path, program.version)
+    if not version:
         return f"{path} does not print its version: {program.hint}"
-    if int(found[1]) < program.oldest:
-        return f"{path} is version {found[0]}, older than {program.oldest}: {program.hint}"
+    if int(version.partition(".")[0]) < program.oldest:
+        return f"{path} is version {version}, older than {program.oldest}: {program.hint}"
     directory = Path(os.path.realpath(path)).parent
     is_private = wheel is None and (directory.is_relative_to(_home()) or _home().is_relative_to(directory.parent))
-    return Installed(path, found[0], str(directory if is_private else directory.parent))
+    return Installed(path, version, str(directory if is_private else directory.parent))
+
+
+def _version(path: str, option: str) -> str:
+    """Return the version that a program prints, "" if it prints none."""
+    try:
+        done = subprocess.run(
+            [path, option], capture_output=True, timeout=VERSION_SECONDS, stdin=subprocess.DEVNULL, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = VERSION.search(done.stdout.decode(errors="replace"))
+    return found[0] if found and not done.returncode else ""
 
 
 def _home() -> Path:

@@ -7,6 +7,7 @@ import pytest
 
 from jarvis_workers.toolchain.analyzers import installed_analyzers
 from tests.cli.commands import COPY
+from tests.support.servers import missing
 from tests.support.settings_files import write_settings
 
 TWICE = "#include <stdlib.h>\nvoid f(char *p)\n{\n    free(p);\n    free(p);\n}\n"
@@ -15,6 +16,14 @@ REPORT = f"""echo '<?xml version="1.0"?><results version="2"><cppcheck version="
 for f; do :; done
 echo "{ERROR.replace('"', chr(92) + '"')}</errors></results>" >&2
 """
+
+RUST = """pub fn unset(n: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(n);
+    unsafe { bytes.set_len(n) };
+    bytes
+}
+"""
+CRATE = '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n'
 
 
 @pytest.fixture
@@ -78,7 +87,7 @@ def test_an_analyzer_that_fails_is_named(jarvis, cppcheck, script: str, reason: 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("semgrep", '--witness: "semgrep" is none of auto, none, gcc, clang-tidy, cppcheck'),
+        ("semgrep", '--witness: "semgrep" is none of auto, none, gcc, clang-tidy, cppcheck, clippy'),
         (" ,", "--witness is empty; list the analyzers with: jarvis doctor"),
         ("none,gcc", "--witness: none cannot be combined with others"),
         ("cppcheck", "is version 1.90, older than 2: install cppcheck 2"),
@@ -195,3 +204,47 @@ def test_a_unit_whose_job_fails_is_named(jarvis, cppcheck, monkeypatch) -> None:
 
     assert done.code == 3
     assert gaps_of(done) == {("a.c", "not checked by other analyzers: ValueError: the reader broke")}
+
+
+@pytest.fixture
+def clippy() -> None:
+    if isinstance(found := installed_analyzers()["clippy"], str):
+        missing(f"clippy ({found})")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("clippy")
+def test_clippy_reads_workspaces(jarvis) -> None:
+    tree = jarvis.tree(
+        "tree",
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["one"]\nexclude = ["two", "three"]\n',
+            "one/Cargo.toml": CRATE,
+            "one/src/lib.rs": RUST,
+            # The tree names programs that cargo shall run, and another command as clippy.
+            ".cargo/config.toml": '[build]\nrustc-wrapper = "/bin/false"\nrustc = "no"\n[alias]\nclippy = "version"\n',
+            "two/Cargo.toml": f'{CRATE}[dependencies]\nserde = "1"\n',
+            "two/src/lib.rs": RUST,
+            "three/Cargo.toml": CRATE,
+            "three/src/lib.rs": f"{RUST}fn f() -> u8 {{ gone() }}\n",
+            "three/build.rs": 'fn main() { std::fs::write("../one/src/lib.rs", "").unwrap(); }\n',
+        },
+    )
+    done = jarvis("sec", "fast", str(tree), "--witness", "clippy", "--min-confidence", "0", "--json")
+    issues = [one for one in json.loads(done.out)["issues"] if one["pattern"] == "clippy:uninit_vec"]
+
+    assert [(one["file"], one["line"], one["cwe"]) for one in issues] == [("one/src/lib.rs", 2, 908)]
+    missing = "no matching package named `serde` found; cargo vendor writes dependencies into the tree"
+    broken = "it does not compile: cannot find function `gone` in this scope (src/lib.rs:6)"
+    assert gaps_of(done) == {
+        ("two/Cargo.toml", f"not checked by clippy: {missing}"),
+        ("three/Cargo.toml", f"not checked by clippy: {broken}"),
+    }
+    assert (tree / "one/src/lib.rs").read_text() == RUST
+
+
+@pytest.mark.usefixtures("clippy")
+def test_clippy_needs_a_crate(jarvis) -> None:
+    done = jarvis("sec", "fast", str(jarvis.tree("tree", {"a.rs": RUST})), "--witness", "clippy")
+
+    assert (done.code, "--witness clippy: no Cargo.toml in" in done.err) == (2, True)

@@ -1,4 +1,4 @@
-"""The weaknesses (CWE) that rules of compilers, clang-tidy, clang's analyzer and cppcheck report.
+"""The weaknesses (CWE) that rules of compilers, clang-tidy, clang's analyzer, cppcheck and clippy report.
 
 `known_weaknesses.json` has the rules by tool and weakness: what the documentation of a rule says clearly, no style.
 """
@@ -15,8 +15,10 @@ TOOLS = (
     (re.compile(r"gcc|g\+\+|\bgnu\b|clang", re.IGNORECASE), "compilers"),
     (re.compile(r"clang", re.IGNORECASE), "clang"),
     (re.compile(r"cppcheck", re.IGNORECASE), "cppcheck"),
+    (re.compile(r"clippy", re.IGNORECASE), "clippy"),
+    (re.compile(r"clippy|rustc", re.IGNORECASE), "rustc"),
 )
-PREFIX = re.compile(r"(?:-W|clang-analyzer-|clang-diagnostic-)")
+PREFIX = re.compile(r"(?:-W|clang-analyzer-|clang-diagnostic-|clippy::)")
 # Rules for several weaknesses, which their text tells apart.
 BY_TEXT = {
     "core.CallAndMessage": ((r"\bnull\b", 476), (r"uninitialized|undefined|garbage", 457)),
@@ -53,6 +55,11 @@ def _by_rule(alert: Alert) -> int:
             if re.search(words, alert.text, re.IGNORECASE):
                 return cwe
     return next((cwe for name in tables if (cwe := _rules()[name].get(rule, 0))), 0)
+
+
+def rules_of(kind: str) -> tuple[str, ...]:
+    """Return the rules of a kind of tools that report a weakness."""
+    return tuple(_rules()[kind])
 
 
 @cache

@@ -10,10 +10,10 @@ from jarvis_workers.errors import HostExhausted, StepFailed
 from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.confine import SYSTEM
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits
+from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, BenchLimits, CommandOutcome, SandboxLimits
 from jarvis_workers.sandbox.sandbox import Sandbox, best_tier, open_sandbox, refusal
 from jarvis_workers.sec.bench.host_trouble import last_lines
-from jarvis_workers.sec.witnesses.analyzers import Analyzer, AnalyzerAnswer
+from jarvis_workers.sec.witnesses.analyzer import Analyzer, AnalyzerAnswer
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
 from jarvis_workers.toolchain.analyzers import Installed, installed_analyzers
 
@@ -24,13 +24,19 @@ IN_DIRECTORY = ("sh", "-c", 'cd "$0" && exec "$@"')
 
 
 class AnalyzerLimits(NamedTuple):
-    """Limits of an analyzer on one unit: its CPU time, and its memory. It may wait a while for a busy processor."""
+    """Limits of an analyzer on one unit: its CPU time, and its memory. It may wait a while for a busy processor.
+
+    A crate is built, with all that it depends on.
+    """
 
     seconds: float = 120
     memory_mb: float = 2048
+    build: BenchLimits = BenchLimits()
 
-    @property
-    def of_sandbox(self) -> SandboxLimits:
+    def of(self, analyzer: Analyzer) -> SandboxLimits:
+        """Return the limits of a command of an analyzer."""
+        if analyzer.of_crates:
+            return self.build.of(self.build.build_seconds)
         return SandboxLimits(
             wall_seconds=self.seconds * WAITING,
             cpu_seconds=max(1, int(self.seconds)),
@@ -58,12 +64,15 @@ class AnalyzerBench:
     def run(self, analyzer: Analyzer, program: str, command: CompileCommand) -> AnalyzerAnswer:
         """Return what an analyzer says about a unit. Raises StepFailed without a sandbox, HostExhausted."""
         arguments = [one.replace(ROOT, self._root) for one in command.arguments]
-        words = analyzer.words(program, f"{self._root}/{os.fsdecode(command.file)}", arguments)
+        place = os.fsdecode(command.directory if analyzer.of_crates else command.file)
+        words = analyzer.words(program, place if analyzer.of_crates else f"{self._root}/{place}", arguments)
         there = [*IN_DIRECTORY, self._directory(command), *words]
-        outcome = self._opened().run(there, limits=self._limits.of_sandbox)
+        outcome = self._opened().run(there, limits=self._limits.of(analyzer))
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
             raise HostExhausted(f"not enough {outcome.reason} on this machine for {analyzer.name}")
         answer = analyzer.read(*(self._text(one) for one in (outcome.stdout, outcome.stderr)))
+        if analyzer.of_crates and place:
+            answer = answer._replace(alerts=tuple(one._replace(file=f"{place}/{one.file}") for one in answer.alerts))
         if failure := _failure(outcome):
             return answer._replace(failure=failure, lasts=False)
         if outcome.code and not answer.failure:

@@ -110,7 +110,7 @@ class ScanCommandOptions(CommandOptions):
             RULES,
             "--witness",
             metavar="NAMES",
-            help="Also run these analyzers: gcc, clang-tidy, cppcheck; auto: all that are installed. [none]",
+            help="Also run these analyzers: gcc, clang-tidy, cppcheck, clippy; auto: all that are installed. [none]",
         ),
     ] = None
     rules: Annotated[

@@ -49,11 +49,12 @@ class Triage:
 
 
 class WitnessInput(NamedTuple):
-    """The plan of the analyzers to run, the commands of the units that they read, and the archive of their tree."""
+    """The plan of the analyzers to run, the commands of their units, and the archives of units and of crates."""
 
     plan: bytes
     commands: bytes
     archive: bytes
+    crates: bytes
 
 
 @dataclass(frozen=True)

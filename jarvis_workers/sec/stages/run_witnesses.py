@@ -4,23 +4,28 @@ A job is a unit. What it finds are alerts, to which stage `alerts` gives places;
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agents.conversations.working_copy import unpack_sources
+from jarvis_workers.builds.cargo_workspaces import MANIFEST
 from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.builds.unit_inputs import unit_inputs
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.sandbox.limits import BenchLimits
 from jarvis_workers.sec.bench.analyzer_bench import AnalyzerBench, AnalyzerLimits
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.place_alerts import ALERTS, WITNESS, alerts_from, alerts_to_bytes
-from jarvis_workers.sec.witnesses.analyzers import ANALYZERS, AnalyzerAnswer
+from jarvis_workers.sec.witnesses.analyzer import AnalyzerAnswer
+from jarvis_workers.sec.witnesses.analyzers import ANALYZERS
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import checked_out
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -44,13 +49,18 @@ READERS = ("jarvis_workers.sec.witnesses", "jarvis_workers.sec.alerts", "jarvis_
 
 @dataclass(frozen=True)
 class WitnessPlan(JsonRecord):
-    """The names of analyzers, the blobs of the archive of the tree and of the commands of its units, and the limits."""
+    """The names of analyzers, the blobs of the archive of the tree and of the commands of its units, and the limits.
+
+    The last units are crates, built within the limits `build`; `crates` is the archive of their tree.
+    """
 
     analyzers: Sequence[str]
     archive: str
     commands: str
     seconds: float
     memory_mb: float
+    crates: str = ""
+    build: BenchLimits = field(default=BenchLimits(), metadata={"read": lambda value: BenchLimits(**value)})
 
 
 @dataclass(frozen=True)
@@ -66,15 +76,28 @@ read_work = WitnessWork.decode
 
 
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
-    """Yield a job per unit whose file is scanned."""
+    """Yield a job per unit whose file is scanned, and per crate with such a file."""
     name = SecOptions.of(run).witness or ""
     with open_snapshot(blobs, run.snapshot_id) as reader:
         sizes = {entry.path: entry.size for entry in reader.files()}
     for number, command in enumerate(_commands(blobs, _plan(blobs, name).commands)):
-        if command.file in sizes:
+        size = _rust_size(sizes, command.directory) if is_crate(command) else sizes.get(command.file)
+        if size is not None:
             key = sha256(f"{name}:{number}".encode()).hexdigest()
             payload = json.dumps({"unit": number})
-            yield NewJob(WITNESS, QUEUE, shown(command.file), key, payload, sizes[command.file])
+            yield NewJob(WITNESS, QUEUE, shown(command.file), key, payload, size)
+
+
+def is_crate(command: CompileCommand) -> bool:
+    """Return whether a unit is a crate, or a workspace: its file is the manifest."""
+    return posixpath.basename(os.fsdecode(command.file)) == MANIFEST
+
+
+def _rust_size(sizes: Mapping[bytes, int], directory: bytes) -> int | None:
+    """Return the size of the files of Rust below a directory, None if it has none."""
+    prefix = directory + b"/" if directory else b""
+    found = [size for path, size in sizes.items() if path.startswith(prefix) and path.endswith(b".rs")]
+    return sum(found) if found else None
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> WitnessWork:
@@ -88,11 +111,12 @@ def decide(work: WitnessWork, resources: Resources) -> Commit:
     blobs = resources.blobs
     witness_plan = _plan(blobs, work.plan)
     command = _commands(blobs, witness_plan.commands)[work.unit]
-    with _tree(resources, witness_plan.archive) as root:
+    names = [name for name in witness_plan.analyzers if ANALYZERS[name].of_crates == is_crate(command)]
+    with _tree(resources, witness_plan.crates if is_crate(command) else witness_plan.archive) as root:
         cache = _AnswerCache(resources if work.cache else None, root, command)
-        limits = AnalyzerLimits(witness_plan.seconds, witness_plan.memory_mb)
+        limits = AnalyzerLimits(witness_plan.seconds, witness_plan.memory_mb, witness_plan.build)
         with AnalyzerBench(root, limits) as bench:
-            answers = {name: _answer(name, command, cache, bench) for name in witness_plan.analyzers}
+            answers = {name: _answer(name, command, cache, bench) for name in names}
     alerts = [alert for answer in answers.values() for alert in answer.alerts]
     return Commit(
         files=1,
@@ -125,7 +149,7 @@ class _AnswerCache:
     def __init__(self, resources: Resources | None, root: Path, command: CompileCommand) -> None:
         self._results = resources.cache if resources else None
         self._directory = command.file.rpartition(b"/")[0]
-        self._inputs = unit_inputs(root).digest(command) if self._results else ""
+        self._inputs = _inputs(root, command) if self._results else ""
         self.found = 0
 
     def key(self, name: str, version: str) -> str:
@@ -143,6 +167,13 @@ class _AnswerCache:
         if self._results:
             row = {"alerts": answer.alerts, "failure": answer.failure}
             self._results.put(_readers(), self._directory, {key: json.dumps(row).encode()})
+
+
+def _inputs(root: Path, command: CompileCommand) -> str:
+    """Return a hash of all that a unit may read: a crate, whose build scripts run, any file of its archive."""
+    if is_crate(command):
+        return sha256(f"{shown(command.file)} {root.parent.name}".encode()).hexdigest()
+    return unit_inputs(root).digest(command)
 
 
 @cache

@@ -1,17 +1,18 @@
-"""The analyzers that a scan can run, each on one translation unit, and how their output is read.
+"""The analyzers that a scan can run, and how those of C and C++ are called, on one unit each, and their output is read.
 
 They run with checks for defects, not for style: what they print otherwise is read as findings by nobody.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
-from jarvis_workers.sec.alerts.alert import Alert, AlertReport, UnreadableReport
+from jarvis_workers.sec.alerts.alert import AlertReport, UnreadableReport
 from jarvis_workers.sec.alerts.compiler_logs import read_log
 from jarvis_workers.sec.alerts.known_weaknesses import with_weakness
 from jarvis_workers.sec.alerts.report_forms import read_alerts
+from jarvis_workers.sec.witnesses.analyzer import REASON_MAX, Analyzer, AnalyzerAnswer
+from jarvis_workers.sec.witnesses.clippy import CLIPPY
 
 AUTO, NONE = "auto", "none"
 # Warnings of gcc 12 about memory, formats and sizes, beside those of -fanalyzer; -O1 is what most of them need.
@@ -54,30 +55,6 @@ COMPILE_ERROR = re.compile(r"^(?P<place>[^\n:]+:\d+)(?::\d+)?: (?:fatal )?error:
 # The check in which clang-tidy reports an error of the compiler.
 TIDY_ERROR = "clang-diagnostic-error"
 NOT_COMPILED = "it does not compile: {text} ({place}); --build records how the project is compiled"
-REASON_MAX = 300
-
-
-class AnalyzerAnswer(NamedTuple):
-    """What an analyzer says about a unit: alerts, and why they are not all, "" if they are.
-
-    An answer that does not `last` would be another one on another machine, or the next time.
-    """
-
-    alerts: tuple[Alert, ...] = ()
-    failure: str = ""
-    lasts: bool = True
-
-
-class Analyzer(NamedTuple):
-    """An analyzer.
-
-    `words` returns a command line, given a program, a file and the arguments of its compiler; `read` the answer in its
-    output and its messages.
-    """
-
-    name: str
-    words: Callable[[str, str, Sequence[str]], list[str]]
-    read: Callable[[str, str], AnalyzerAnswer]
 
 
 def _gcc_words(program: str, file: str, arguments: Sequence[str]) -> list[str]:
@@ -147,6 +124,7 @@ ANALYZERS: Mapping[str, Analyzer] = {
         Analyzer("gcc", _gcc_words, _read_gcc),
         Analyzer("clang-tidy", _tidy_words, _read_tidy),
         Analyzer("cppcheck", _cppcheck_words, _read_cppcheck),
+        CLIPPY,
     )
 }
 NAMES = ", ".join(ANALYZERS)
