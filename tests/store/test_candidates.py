@@ -37,6 +37,23 @@ def test_candidates_are_numbered_by_file_line_and_rule(store: Store, seed: int) 
     assert [(gid, found.line) for gid, found in found] == [(gid, s.line) for gid, s in enumerate(SPOTS, 1)]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_differs_in_column_and_path_alone_has_an_order(store: Store, seed: int) -> None:
+    spots = [
+        Spot(b"a.c", "unsafe_api", 2, 0.5, "x", column, None, trail_of([("a.c", line, "x"), ("a.c", 9, "y")], "a.c"))
+        for column in (None, 1, 10)
+        for line in (1, 2)
+    ]
+    run = add_planned_run(store, 3)
+    shuffled = random.Random(seed).sample(spots, len(spots))
+    for part, job in enumerate(claim(store, run, limit=3)):
+        commit(store, job, *shuffled[part::3])
+    with store.write() as session:
+        found = [(one.candidate.column, one.candidate.trail) for one in candidates.of_rule(session, run, "unsafe_api")]
+
+    assert found == [(spot.column, spot.trail) for spot in spots]
+
+
 def test_a_file_name_that_is_no_text_is_shown_escaped(store: Store) -> None:
     run = add_planned_run(store, 1)
     commit(store, claim(store, run)[0], Spot(b"a/\xff.c", "unsafe_api", 1, 0.8, "x"))

@@ -268,13 +268,15 @@ def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
     Candidates that a model has seen while others were verified follow, then those of fuzzing, so that the gids of those
     before stay the same.  Models may report several defects of a line, which differ in weakness or words.
     """
-    texts: list[sa.ColumnElement[Any]] = [CANDIDATE.c.pattern, CANDIDATE.c.description]
+    steps = sa.func.coalesce(CANDIDATE.c.trail, "")
+    texts: list[sa.ColumnElement[Any]] = [CANDIDATE.c.pattern, CANDIDATE.c.description, steps]
     if session.get_bind().dialect.name == "postgresql":
         texts = [sa.collate(text, "C") for text in texts]
-    pattern, description = texts
+    pattern, description, trail = texts
     place = CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line
     late = CANDIDATE.c.pattern == FUZZ_CRASH, CANDIDATE.c.pattern == SEEN_BY_MODEL
-    return *late, *place, pattern, CANDIDATE.c.cwe, description
+    # Analyzers may report the same of two expressions of a line.
+    return *late, *place, pattern, CANDIDATE.c.cwe, description, sa.func.coalesce(CANDIDATE.c.column, 0), trail
 
 
 def _described(pattern: str) -> dict[str, Any]:
