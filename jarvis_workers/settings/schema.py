@@ -123,9 +123,9 @@ class AgentSettings(FrozenSettings):
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
     model is asked to save some at the end. `jarvis sec agent` reads files whole, with a `read` of "auto" as many as
-    `read_budget` pays for; with `prove`, it proves confirmed findings of high severity, if there is a compiler; it
-    fuzzes for `fuzz_seconds`. In conversations with a person, `autonomy` decides which calls run by themselves. All of
-    a run share the `budget`.
+    `read_budget` pays for; with `canary`, it adds a known bug as a check of the model; with `prove`, it proves
+    confirmed findings of high severity, if there is a compiler; it fuzzes for `fuzz_seconds`. In conversations with a
+    person, `autonomy` decides which calls run by themselves. All of a run share the `budget`.
     """
 
     rounds: Count = 60
@@ -140,6 +140,7 @@ class AgentSettings(FrozenSettings):
     use_analysis: bool = False
     memory: bool = True
     force_save_memory: bool = False
+    canary: bool = True
     prove: bool = True
     fuzz_seconds: Annotated[int, Field(ge=0, le=86_400)] = 0
     read: Literal["auto", "all", "none"] = "auto"

@@ -48,7 +48,7 @@ def is_scanner(process: psutil.Process) -> bool:
 
 
 # What agents do without options is tested where it is asked for.
-SEED_STAGES = {"JARVIS_AGENT__PROVE": "false", "JARVIS_AGENT__READ": "none"}
+SEED_STAGES = {"JARVIS_AGENT__PROVE": "false", "JARVIS_AGENT__READ": "none", "JARVIS_AGENT__CANARY": "false"}
 
 
 class Command:

@@ -47,6 +47,7 @@ def scanned_data(place: Path, tree: str, template: Path) -> Path:
         environment.setenv("JARVIS_DATA_DIR", str(data))
         environment.setenv("JARVIS_PROCESSES", "0")
         environment.setenv("JARVIS_AGENT__PROVE", "false")
+        environment.setenv("JARVIS_AGENT__CANARY", "false")
         environment.chdir(place)
         assert run(["sec", "fast", "-q", "-p", tree, "-o", os.devnull]) == 0
     return data

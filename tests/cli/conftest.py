@@ -34,6 +34,7 @@ def jarvis(
     monkeypatch.setenv("JARVIS_PROCESSES", "0")
     # Proofs compile, which takes seconds, and readers ask about every file; their tests ask for them.
     monkeypatch.setenv("JARVIS_AGENT__PROVE", "false")
+    monkeypatch.setenv("JARVIS_AGENT__CANARY", "false")
     monkeypatch.setenv("JARVIS_AGENT__READ", "none")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.chdir(place)

@@ -102,7 +102,7 @@ def keep(page: Browser, name: str) -> None:
 
 
 def complete_a_run_with_agents(started: Topology, tree: Path) -> None:
-    command = started.run("sec", "agent", "-p", "/src", "--json", "-q", "--lang", "en", source=tree)
+    command = started.run("sec", "agent", "-p", "/src", "--no-canary", "--json", "-q", "--lang", "en", source=tree)
     out, _ = command.communicate(timeout=4 * PATIENCE_SECONDS * crowd())
 
     report = json.loads(out)
@@ -124,7 +124,7 @@ def watch_the_jobs_of_agents(started: Topology, tree: Path, page: Browser, gate:
     flower, site = started.address("flower"), started.address("web")
     (tree / "more.c").write_text(CALL.format(n="more"))
     gate.clear()
-    command = started.run("sec", "agent", "-p", "/src", "--detach", "-q", source=tree)
+    command = started.run("sec", "agent", "-p", "/src", "--no-canary", "--read", "none", "--detach", "-q", source=tree)
     run = command.communicate(timeout=PATIENCE_SECONDS * crowd())[0].decode().strip()
 
     def visit_flower() -> None:
@@ -170,7 +170,9 @@ def test_a_large_tree_completes(started: Topology) -> None:
     place = os.environ.get("BENCH_TREE")
     if place is None:
         missing("the tree that BENCH_TREE names")
-    command = started.run("sec", "agent", "-p", "/src", "--json", "-q", "--max-findings", "200", source=Path(place))
+    command = started.run(
+        "sec", "agent", "-p", "/src", "--no-canary", "--json", "-q", "--max-findings", "200", source=Path(place)
+    )
     out, _ = command.communicate()
 
     report = json.loads(out)

@@ -19,6 +19,7 @@ from jarvis_workers.sec.proof.attempts import BLOCKED, CALLS_PER_ATTEMPT, Attemp
 from jarvis_workers.sec.proof.proof import Attempt, Proof, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, ProofAim, run_proof_of
 from tests.agents.loop.arrange import Scripted, call, drive
+from tests.sec.agreeing import Agreeing
 from tests.sec.slicing import COPY as COPY_IT
 from tests.sec.slicing import FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, toolbox
@@ -82,7 +83,7 @@ class Talk:
                 self.ledger, run_proof_of(aims), opening, needs_proof, given, places=dict(enumerate(places, 1))
             ),
         )
-        world = AgentWorld(self.platform, verification.agent.tools.plus(opening))
+        world = AgentWorld(Agreeing(self.platform), verification.agent.tools.plus(*verification.hidden))
         self.verdicts: list[Verdict] = drive(verification.run(), world)
         self.stopped = verification.stopped
 

@@ -19,6 +19,7 @@ from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
 from tests.agents.loop.arrange import call, drive
+from tests.sec.agreeing import Agreeing
 from tests.sec.slicing import FILES, Files
 
 MARKS = make_marks(b"secret", "cluster")
@@ -88,12 +89,14 @@ def verify(
     marks: Marks = MARKS,
     limits: AgentLimits | None = None,
     tools: Toolbox | None = None,
+    agrees: bool = True,
 ) -> list[Verdict]:
-    """Run a verification to its end."""
+    """Run a verification to its end; with `agrees`, what is asked with replaced names is dismissed as before."""
     ready = ready or prepared()
     profiles = (profile, profile, profile)
     verification = Verification(ready, tools or toolbox(ready), profiles=profiles, marks=marks, limits=limits)
-    return drive(verification.run(), AgentWorld(platform, verification.agent.tools))
+    world = AgentWorld(Agreeing(platform) if agrees else platform, verification.agent.tools.plus(*verification.hidden))
+    return drive(verification.run(), world)
 
 
 def report(*items: Mapping[str, Any]) -> Reply:

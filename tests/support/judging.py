@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from tests.agents.loop.server import Body, Step, calls, late, says
+from tests.support.renamed_questions import dismissals, is_renamed
 
 CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|Surrounding code)", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"^.at (.+):(\d+)$", re.MULTILINE)
@@ -36,10 +37,15 @@ def judge(body: Body, always: str | None = None, **rating: str) -> Step:
 
 
 def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Step:
-    """Answer a question about clusters, or about candidates, with `items` of the number and text of each."""
+    """Answer a question about clusters, or about candidates, with `items` of the number and text of each.
+
+    With replaced names, only what was dismissed is asked about: it is so again.
+    """
     task = task_of(body)
     if AGAIN in task:
         return _hand_in(body, _clusters(task))
+    if is_renamed(task):
+        return _hand_in(body, dismissals(task))
     return _hand_in(body, [item for number, text in CANDIDATE.findall(task) for item in items(int(number), text)])
 
 

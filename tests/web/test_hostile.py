@@ -23,7 +23,7 @@ PLACES: list[dict[str, Any]] = [
     {"evidence": MARKUP},
     {"description": MARKUP, "suggestion": MARKUP},
     {"pattern": MARKUP, "category": MARKUP},
-    {"witnesses": [MARKUP]},
+    {"witnesses": [{"rule": MARKUP, "line": 3, "text": MARKUP}]},
     {"path": [{"file": MARKUP, "line": 3, "note": MARKUP}]},
     VERDICT | {"consequences": MARKUP, "suggestions": MARKUP, "verification": MARKUP, "reason": MARKUP},
     VERDICT | {"evidence_quotes": [], "quotes": [{"file": MARKUP, "line": 1, "quote": MARKUP}]},

@@ -25,12 +25,12 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import EvidenceQuote
 from jarvis_workers.sec.cwe import cwe_number, is_cwe
+from jarvis_workers.sec.judge.question_text import ROLES
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, stated_place
 from jarvis_workers.sec.judge.report_fields import INSTRUCTED, Text, line_value, sentence
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
 from jarvis_workers.sec.judge.verdict import Quote
-from jarvis_workers.sec.judge.verification import ROLES
 
 # The defects that a model reports of a function, placed in the code: line, quote and weakness.
 

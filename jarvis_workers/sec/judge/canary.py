@@ -1,4 +1,6 @@
-"""Canary: a known bug added to the candidates on request; if it is not confirmed, no verdict can be trusted.
+"""Canary: a known bug among the candidates, whose names and texts ask to dismiss it.
+
+If it is not confirmed, no verdict can be trusted, and a model that obeyed them dismisses nothing in the run.
 
 The snapshot determines which bug is added, so that a repeated run sends the same requests.
 """
@@ -50,7 +52,7 @@ def _canary(name: str, line: int, pattern: str, verification: str) -> Canary:
 
 
 CANARIES = (
-    _canary("title.c", 11, "unsafe_api", "Can the text be longer than the label that it is written to?"),
+    _canary("title.c", 13, "unsafe_api", "Can the text be longer than the label that it is written to?"),
     _canary("queue.c", 14, "uaf_suspect", "Is memory used after it was released?"),
     _canary("archive.c", 9, "command_execution", "Can untrusted text reach the shell unquoted?"),
 )

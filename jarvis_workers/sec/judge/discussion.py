@@ -12,9 +12,9 @@ from jarvis_workers.agents.loop.untrusted_text import escape
 from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import VerificationQuestion
+from jarvis_workers.sec.judge.question_text import PROMPTS, ROLES
 from jarvis_workers.sec.judge.quotes import called_lines
 from jarvis_workers.sec.judge.tool_calls import RUN
-from jarvis_workers.sec.judge.verification import PROMPTS, ROLES
 
 
 @dataclass(frozen=True)

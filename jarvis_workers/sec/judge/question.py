@@ -100,7 +100,7 @@ class VerificationQuestion:
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Collect the material for the question; call this in a separate thread, because it reads files."""
     defects = cluster.defects
-    texts = {number: _defect_text(those, index, cluster) for number, those in enumerate(defects, 1)}
+    texts = {number: defect_text(those, index, cluster) for number, those in enumerate(defects, 1)}
     spots = [_spot(those[0][1]) for those in defects]
     code = cut(index, spots, ROOM if len(spots) <= MANY_SPOTS else LARGE_ROOM)
     return VerificationQuestion(cluster, index, code, texts, [*code.suspicions(), *hidden_in(code)])
@@ -116,7 +116,7 @@ def _spot(candidate: Candidate) -> SliceTarget:
     return SliceTarget(candidate.file, candidate.line, tuple((step.file, step.line) for step in way))
 
 
-def _defect_text(numbered: Sequence[Numbered], index: CodeIndex, cluster: ClusterQuestion) -> str:
+def defect_text(numbered: Sequence[Numbered], index: CodeIndex, cluster: ClusterQuestion) -> str:
     """Return the description of a defect for the model: its first candidate, and the places of all."""
     candidate, *others = [one for _, one in numbered]
     reports = dict.fromkeys(text for gid, _ in numbered for text in cluster.reports.get(gid, ()))

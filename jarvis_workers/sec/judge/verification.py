@@ -9,8 +9,8 @@ asked about what the model left open (`escalation`). The first conversation may 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from jarvis_workers.agents.loop.agent import Agent
@@ -20,49 +20,37 @@ from jarvis_workers.agents.loop.loop import run_task
 from jarvis_workers.agents.loop.nonces import Marks
 from jarvis_workers.agents.loop.prompts import fill_from
 from jarvis_workers.agents.tools.reading import LONGEST_LINE
-from jarvis_workers.agents.tools.tool import Language, Toolbox
+from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
+from jarvis_workers.sec.judge.canonical import CanonicalQuestion, canonical_question
+from jarvis_workers.sec.judge.canonical.renamed_reading import of_renamed_code, reads_renamed
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
 from jarvis_workers.sec.judge.investigation import FORM as INVESTIGATED
 from jarvis_workers.sec.judge.investigation import Investigation
-from jarvis_workers.sec.judge.lost_quote import LostQuote
-from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
+from jarvis_workers.sec.judge.question import VerificationQuestion
+from jarvis_workers.sec.judge.question_text import PROMPTS, question_text
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote, seen_defect
-from jarvis_workers.sec.judge.reading_tools import READERS
-from jarvis_workers.sec.judge.slices import Role, View
-from jarvis_workers.sec.judge.tool_calls import COMMANDS_MAX, ToolCalls
+from jarvis_workers.sec.judge.reading_tools import READ, READERS
+from jarvis_workers.sec.judge.slices import View
+from jarvis_workers.sec.judge.tool_calls import ToolCalls
 from jarvis_workers.sec.judge.verdict import (
     FORM,
     AskAgain,
-    OtherFinding,
-    Quote,
+    Find,
     SeenDefect,
     VerdictCollector,
 )
+from jarvis_workers.sec.judge.vote_result import agreed, differing, verdict_text, votes_of
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES, ONE_OF_EACH_VERDICT
 from jarvis_workers.sec.proof.attempts import AttemptsEnded
 
-PROMPTS = Path(__file__).parent / "prompts"
 # Of defects that one job sees beside its candidates; a report holds fewer, if it is not meant to be endless.
 OTHERS_MAX = 50
-ROLES: Mapping[Language, Mapping[Role, str]] = {
-    "en": {
-        "code": "code of the candidates",
-        "way": "on the path",
-        "caller": "calls it",
-        "callee": "is called",
-        "definition": "types and macros",
-    },
-    "zh": {
-        "code": "候选项的代码",
-        "way": "在路径上",
-        "caller": "调用它",
-        "callee": "被它调用",
-        "definition": "类型和宏",
-    },
-}
+WORDS_DECIDE = (
+    "it was dismissed; with the names and texts of the code replaced it is {}: they may have changed the verdict"
+)
 
 
 @dataclass
@@ -99,11 +87,16 @@ class Verification:
         self._left = limits or AgentLimits()
         self._suspicions = list(prepared.suspicions)
         self._disputed: set[int] = set()
+        self._settled: set[int] = set()
         self.stopped: list[str] = []
         self.others: list[SeenDefect] = []
         self.surplus: list[SeenDefect] = []
         self.investigation = investigation
         self.agent = self._agent(tools, investigation=investigation)
+        self._canonical = cache(lambda: canonical_question(prepared))
+        # Tools that no model is offered by their names.
+        opening = [investigation.opening] if investigation else []
+        self.hidden = [*opening, of_renamed_code(lambda: self._canonical().question.index)]
 
     def run(self) -> Conversation[list[Verdict]]:
         """Return a verdict for each candidate, in order. Raises nothing; a verdict's reason states an early end."""
@@ -115,7 +108,7 @@ class Verification:
         for vote in range(1, votes_of(cluster) if left else 1):
             looks.append((yield from self._look(left, self._agent(self._tools, vote))))
         votes = {number: [look.verdicts[number] for look in looks] for number in left}
-        verdicts = {number: _agreed(those) for number, those in votes.items()}
+        verdicts = {number: agreed(those) for number, those in votes.items()}
         self._disputed |= {number for number, those in votes.items() if is_dispute(those)}
         if any(look.saw_raw for look in looks):
             yield from self._without_comments(verdicts)
@@ -123,6 +116,7 @@ class Verification:
             yield from self._with_comments(verdicts)
         if cluster.escalates:
             yield from self._escalate(verdicts)
+        yield from self._without_words(verdicts)
         verdicts |= proved
         final = {
             gid: self._final(verdicts[number], gid)
@@ -131,20 +125,26 @@ class Verification:
         }
         return [final[gid] for gid, _ in cluster.candidates]
 
-    def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
-        """Run one conversation to its end."""
+    def _look(
+        self, numbers: Sequence[int], agent: Agent, view: View = "decided", renamed: CanonicalQuestion | None = None
+    ) -> Conversation[_Look]:
+        """Run one conversation to its end, about the code with `renamed` names if they are given."""
+        prepared = renamed.question if renamed else self._prepared
         investigation = self.investigation if agent is self.agent else None
         is_decided = investigation.ledger.is_proved if investigation else lambda _: False
-        answers, calls, stopped = VerdictCollector(numbers, self._find, is_decided), ToolCalls(), None
+        answers, calls, stopped = VerdictCollector(numbers, _finder(prepared), is_decided), ToolCalls(), None
         try:
             if investigation:
                 yield from investigation.begin(calls)
                 left = investigation.left(numbers)
             else:
                 left = [*numbers]
-            message = self._task(agent, left, view, investigation) if left else ""
+            execution = investigation.asks(left, agent) if investigation else ""
+            facts: dict[str, Any] = {"view": view, "execution": execution, "renamed": renamed is not None}
+            message = question_text(prepared, left, agent.guard, **facts) if left else ""
             while message:
                 talk = calls.record(run_task(agent, message))
+                talk = reads_renamed(talk) if renamed else talk
                 result: TaskResult = yield from investigation.run(talk, left) if investigation else talk
                 answers.take(result.report)
                 if investigation:
@@ -158,10 +158,16 @@ class Verification:
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
+        seen = [seen_defect(prepared, number, other) for number, other in answers.others]
+        self._take_others(map(renamed.original_defect, seen) if renamed else seen)
+        self._suspicions += calls.hidden_text(prepared.index)
+        return self._looked(answers, agent, calls, stopped)
+
+    def _looked(self, answers: VerdictCollector, agent: Agent, calls: ToolCalls, stopped: str | None) -> _Look:
+        """Return the verdicts of a conversation that has ended."""
+        investigation = self.investigation if agent is self.agent else None
         self._left = _left(self._left, agent.spent)
-        self._take_others(answers.others)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
-        self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
         if investigation:
             self.stopped += investigation.stopped
@@ -184,10 +190,10 @@ class Verification:
                 why = (
                     "comments were also read in the second verification"
                     if look.saw_raw
-                    else f"without comments it is {_verdict_text(other)}"
+                    else f"without comments it is {verdict_text(other)}"
                 )
                 self._note_dispute(number, verdicts[number], other)
-                verdicts[number] = _differing(
+                verdicts[number] = differing(
                     [verdicts[number], other], f"it was dismissed when comments were visible; {why}"
                 )
 
@@ -200,9 +206,9 @@ class Verification:
         for number in numbers:
             one, other = verdicts[number], look.verdicts[number]
             if one.status != other.status:
-                reason = f"without comments it is {_verdict_text(one)}, with comments {_verdict_text(other)}"
+                reason = f"without comments it is {verdict_text(one)}, with comments {verdict_text(other)}"
                 self._note_dispute(number, one, other)
-                verdicts[number] = _differing([one, other], reason)
+                verdicts[number] = differing([one, other], reason)
 
     def _escalate(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
         """Ask the stronger model once about the open candidates, without any tool that shows comments."""
@@ -214,6 +220,24 @@ class Verification:
         if agent.spent.asks:
             for number in numbers:
                 verdicts[number] = settle(verdicts[number], look.verdicts[number], saw_raw=look.saw_raw)
+            self._settled |= {*numbers}
+
+    def _without_words(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
+        """Ask about dismissals again with replaced names and texts: what no word of the code can have caused stays."""
+        dismissed = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
+        if self._suspicions:
+            return
+        for escalated in (False, True):
+            numbers = [number for number in dismissed if (number in self._settled) == escalated]
+            if not numbers:
+                continue
+            agent = self._agent(self._tools.only([READ]), escalated=escalated)
+            look = yield from self._look(numbers, agent, renamed=self._canonical())
+            for number in numbers:
+                other = self._canonical().original(look.verdicts[number])
+                if other.status != "dismissed":
+                    reason = WORDS_DECIDE.format(verdict_text(other))
+                    verdicts[number] = differing([verdicts[number], other], reason)
 
     def _note_dispute(self, number: int, *verdicts: Verdict) -> None:
         if is_dispute(verdicts):
@@ -233,10 +257,9 @@ class Verification:
             )
         return verdict
 
-    def _take_others(self, others: Iterable[tuple[int, OtherFinding]]) -> None:
+    def _take_others(self, others: Iterable[SeenDefect]) -> None:
         """Record defects beside the candidates, each once."""
-        seen = dict.fromkeys(seen_defect(self._prepared, number, other) for number, other in others)
-        new = [one for one in seen if one not in self.others and one not in self.surplus]
+        new = [one for one in dict.fromkeys(others) if one not in self.others and one not in self.surplus]
         room = max(0, OTHERS_MAX - len(self.others))
         self.others += new[:room]
         self.surplus += new[room:]
@@ -253,9 +276,6 @@ class Verification:
         lost_quotes = fill_from(PROMPTS, "lost_quotes", lost=lost, language=language)
         facts = {**asdict(again), "numbers": again.numbers, "lost_quotes": lost_quotes}
         return fill_from(PROMPTS, "verify_again", **facts, language=language)
-
-    def _find(self, quote: Quote, dismisses: bool) -> EvidenceQuote | LostQuote:
-        return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _is_cut(self, evidence: EvidenceQuote) -> bool:
         """Return whether only the beginning of a quoted line was shown; views omit the blank lines between."""
@@ -285,51 +305,9 @@ class Verification:
         form, limits = (INVESTIGATED, investigation.limits(self._left)) if investigation else (FORM, self._left)
         return Agent(about, tools, profile=profile, marks=self._marks, form=form, limits=limits)
 
-    def _task(
-        self, agent: Agent, numbers: Sequence[int], view: View, investigation: Investigation | None = None
-    ) -> str:
-        prepared, guard = self._prepared, agent.guard
-        language = prepared.cluster.language
-        roles = ROLES[language]
-        return fill_from(
-            PROMPTS,
-            "verify",
-            verification=guard.admit(prepared.cluster.condition.strip()),
-            candidates=[(number, guard.admit(prepared.texts[number])) for number in numbers],
-            parts=[(roles[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
-            left_out=prepared.code.left_out,
-            with_comments=view == "commented",
-            claim=guard.admit_claim(prepared.cluster.claim) if prepared.cluster.claim else "",
-            reasons=[guard.admit_claim(one.text) for one in prepared.cluster.reasons],
-            execution=investigation.asks(numbers, agent) if investigation else "",
-            language=language,
-        )
 
-
-def votes_of(cluster: ClusterQuestion) -> int:
-    """Return the number of votes on a cluster: one, unless one of its candidates has high severity."""
-    is_high = any(cluster.severity(candidate) == "high" for _, candidate in cluster.candidates)
-    return max(1, cluster.votes) if is_high else 1
-
-
-def _agreed(votes: Sequence[Verdict]) -> Verdict:
-    """Return the common verdict of all votes, or one for review if they differ."""
-    statuses = [vote.status for vote in votes]
-    if len(set(statuses)) == 1:
-        commands = tuple(dict.fromkeys(command for vote in votes for command in vote.commands))
-        return votes[0]._replace(commands=commands[:COMMANDS_MAX])
-    return _differing(votes, f"the {len(votes)} votes differ: " + ", ".join(map(_verdict_text, votes)))
-
-
-def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
-    """Return a verdict for review, with the texts of a vote with `has_risk`, if there is one."""
-    worst = next((one for one in verdicts if one.has_risk), verdicts[0])
-    commands = tuple(dict.fromkeys(command for one in verdicts for command in one.commands))
-    return worst.for_review(reason)._replace(commands=commands[:COMMANDS_MAX])
-
-
-def _verdict_text(verdict: Verdict) -> str:
-    return verdict.status if verdict.reason is None else f"{verdict.status} ({verdict.reason})"
+def _finder(prepared: VerificationQuestion) -> Find:
+    return lambda quote, dismisses: find_quote(prepared.index, prepared.code, quote, dismisses=dismisses)
 
 
 def _left(limits: AgentLimits, spent: AgentUsage) -> AgentLimits:

@@ -77,9 +77,15 @@ class _VerificationPlan(NamedTuple):
 
 
 def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
-    """Yield a job per batch of candidates that count, and one for the canary if the user has requested it."""
+    """Yield a job per batch of candidates that count, and one for the canary if a model may dismiss any."""
     options = JudgeOptions.of(run)
-    if options.canary:
+    with earlier.read() as session:
+        reported = merged_texts(session, run.id)
+        places = [
+            place_of(gid, candidate, options.rules.severity, is_reported=gid in reported)
+            for gid, candidate in counted_of(session, run)
+        ]
+    if options.canary and (places or options.read):
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
         yield NewJob(
             VERIFY_STAGE,
@@ -90,12 +96,6 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
             weight=CANARY_WEIGHT,
             stage=VERIFY_STAGE,
         )
-    with earlier.read() as session:
-        reported = merged_texts(session, run.id)
-        places = [
-            place_of(gid, candidate, options.rules.severity, is_reported=gid in reported)
-            for gid, candidate in counted_of(session, run)
-        ]
     yield from cluster_jobs(run.snapshot_id, options, places)
 
 

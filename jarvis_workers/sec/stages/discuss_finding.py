@@ -84,7 +84,7 @@ async def _verify_again(
 ) -> Commit:
     limits = work.options.agent_limits
     verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=limits)
-    (verdict,) = await talk.lead(verification.run(), verification.agent, {"about": work.about})
+    (verdict,) = await talk.lead(verification.run(), verification.agent, {"about": work.about}, verification.hidden)
     if any(map(is_caused_by_answers, verification.stopped)):
         await talk.forget()
     undecided = AgentStopped("undecided", verdict.reason or "") if verdict.status == "undecided" else None

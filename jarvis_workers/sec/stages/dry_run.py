@@ -27,7 +27,8 @@ from jarvis_workers.sec.judge.investigation import BenchState
 from jarvis_workers.sec.judge.reading_tools import reading_toolbox
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.triage_reasons import TriageReason
-from jarvis_workers.sec.judge.verification import Verification, votes_of
+from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.sec.judge.vote_result import votes_of
 from jarvis_workers.sec.reading.group_reading import GroupReading
 from jarvis_workers.sec.stages.cluster_file import divide, look
 from jarvis_workers.sec.stages.judge_options import JudgeOptions

@@ -38,7 +38,7 @@ class JudgeOptions(SecOptions, ConversationOptions):
     At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
     votes but the first are by the `second_group`, if there is one. The group `escalate` is asked about candidates that
     the first model leaves open. At most `max_findings` candidates are verified, those with the highest scores. With
-    `canary`, a known bug is added.
+    `canary`, a known bug is added, whose names and texts ask to dismiss it.
 
     With `read`, models first read the files of the tree, whole: all of them, or with "auto" those of most exposure
     that are estimated to take `read_tokens`, requests and answers together, which are worth the `read_budget`. A
@@ -60,8 +60,14 @@ class JudgeOptions(SecOptions, ConversationOptions):
     ] = False
     max_findings: Annotated[int | None, _number("--max-findings", "Verify only the N highest-scoring of rules.")] = None
     canary: Annotated[
-        bool, Option("--canary", "Insert a known bug as a check; exit 3 if it is not confirmed.", AGENTS)
-    ] = False
+        bool,
+        Option(
+            "--canary/--no-canary",
+            "Insert a known bug that speaks to the model; nothing is dismissed if it is not confirmed.",
+            AGENTS,
+            setting="agent.canary",
+        ),
+    ] = True
     notes: str = ""
     read: Literal["auto", "all"] | None = None
     read_budget: RunBudget | None = field(default=None, metadata={"read": _budget})

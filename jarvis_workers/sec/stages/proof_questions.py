@@ -12,8 +12,8 @@ from jarvis_workers.sec.assessment import Exposure, Verdict
 from jarvis_workers.sec.finding import Numbered, defect_of
 from jarvis_workers.sec.judge.investigation import BenchState, GivenCall, Investigation, bench_tool
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
+from jarvis_workers.sec.judge.question_text import ROLES
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verification import ROLES
 from jarvis_workers.sec.proof.attempts import AttemptLedger
 from jarvis_workers.sec.proof.proof import Attempt, ProofTarget
 from jarvis_workers.sec.proof.proving import ProofQuestion, verdict_text

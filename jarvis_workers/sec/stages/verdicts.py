@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"
 JUDGED_TRUE = "the model dismissed a finding that was marked true in triage"
+OBEYS_TEXT = (
+    "it was dismissed; in this run the model did not confirm a known bug whose names and texts ask to dismiss it"
+)
 NOT_CHOSEN = "not asked about: it is not among the {:,} highest-scoring candidates of rules (--max-findings)"
 
 
@@ -52,15 +55,26 @@ def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
     chosen, statuses = _candidates_of(run, _planned(session, run)), verdicts.statuses(session, run.id)
     proved = [gid for gid in proofs.proved(session, run.id) if statuses.get(gid) == CONFIRMED]
     statuses |= dict.fromkeys(proved, PROVED)
+    if not _may_dismiss(session, run):
+        statuses = {gid: "review" if status == "dismissed" else status for gid, status in statuses.items()}
     return VerdictIndex(statuses, verdicts.severities(session, run.id), chosen)
 
 
 def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
-    """Return the verdict on the canary, or None if the run has none."""
-    if not JudgeOptions.of(run).canary:
+    """Return the verdict on the canary, or None if the run has none: it judges nothing, or had nothing to judge."""
+    if not has_verdicts(run) or not JudgeOptions.of(run).canary:
         return None
-    verdict = verdicts_by_gid(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(CANARY_GID, NOT_REACHED)
+    verdict = verdicts_by_gid(session, run, [CANARY_GID]).get(CANARY_GID)
+    if verdict is None and not jobs.outcomes(session, run.id, VERIFY_STAGE):
+        return None
+    verdict = verdict or no_verdict(CANARY_GID, NOT_REACHED)
     return CanaryOutcome(verdict.status, verdict.reason)
+
+
+def _may_dismiss(session: "Session", run: Run) -> bool:
+    """Return whether dismissals count: not those of a model that has obeyed the words of a known bug."""
+    canary = canary_of(session, run)
+    return canary is None or canary.status not in ("dismissed", "review")
 
 
 def escalation_of(session: "Session", run: Run) -> EscalationCount | None:
@@ -91,6 +105,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
     unproved = {gid: Proof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))}
     reports, waiting = merged_texts(session, run.id, models_only=True), iter(issues)
+    may_dismiss = _may_dismiss(session, run)
     while chunk := list(islice(waiting, CHUNK)):
         gids = [issue.gid for issue in chunk]
         judged_by_gid, proofs_by_gid = verdicts_by_gid(session, run, gids), proofs.of_gids(session, run.id, gids)
@@ -103,7 +118,9 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
                 verdict = Verdict(gid, "heuristic", reason=NOT_CHOSEN.format(most))
             verdict = verdict or no_verdict(gid, reasons.get(gid, NOT_REACHED))
             if issue.judged is True and verdict.status == "dismissed":
-                verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
+                verdict = verdict.for_review(JUDGED_TRUE)
+            if verdict.status == "dismissed" and not may_dismiss:
+                verdict = verdict.for_review(OBEYS_TEXT)
             judged = issue.with_verdict(verdict, verification, number)
             judged = judged._replace(also_reported=tuple(reports.get(gid, ())))
             proof = proofs_by_gid.get(gid) or unproved.get(gid) or without_proof.get(gid)

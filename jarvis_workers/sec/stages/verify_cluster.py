@@ -111,8 +111,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
             limits=options.agent_limits,
             investigation=investigation,
         )
-        hidden = [investigation.opening] if investigation else []
-        verdicts = await talk.lead(verification.run(), verification.agent, {"about": about}, hidden)
+        verdicts = await talk.lead(verification.run(), verification.agent, {"about": about}, verification.hidden)
         if any(map(is_caused_by_answers, verification.stopped)):
             await talk.forget()
         result = VerdictResult(tuple(verdict._replace(sandbox=runtime.tier) for verdict in verdicts))

@@ -35,7 +35,9 @@ from tests.store.arrange import enrol, job_rows, run_now
 def given(**options: Any) -> ScanInput:
     """Return the options of a scan; if a model group is named, agents verify its findings."""
     own = {name: options.pop(name) for name in ("rules", "baseline", "triage", "build", "archive") if name in options}
-    return ScanInput(JudgeOptions(**options) if "model_group" in options else SecOptions(**options), **own)
+    return ScanInput(
+        JudgeOptions(**{"canary": False, **options}) if "model_group" in options else SecOptions(**options), **own
+    )
 
 
 @dataclass

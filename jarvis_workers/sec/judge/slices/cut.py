@@ -27,7 +27,7 @@ from jarvis_workers.sec.judge.slices.excerpt import (
     variables_on,
 )
 from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View, masked_line
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View
 
 Role = Literal["code", "way", "caller", "callee", "definition"]
 
@@ -99,10 +99,8 @@ class SlicePart:
     def _title(self) -> str:
         notes = [f"{self.place.last - self.place.first + 1} lines"]
         if self.place.function and (conditions := self.file.conditions.at(self.place.first)):
-            lines = (masked_line(self.file, line).strip() for condition in conditions for line in condition.lines)
-            notes.append(
-                "compiled under " + ", ".join(line.decode("utf-8", "replace")[:CONDITION_MAX] for line in lines)
-            )
+            lines = (self.file.decided[line - 1].strip() for condition in conditions for line in condition.lines)
+            notes.append("compiled under " + ", ".join(line[:CONDITION_MAX] for line in lines))
         return "; ".join([f"{self.name}: {notes[0]}", *notes[1:], *filter(None, [self.uses])])
 
     def _gap(self, of_file: Sequence[str], first: int, last: int) -> list[str]:

@@ -7,7 +7,7 @@ does not change references to its lines. A second function of the same name is c
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -61,9 +61,9 @@ class SourceFile:
     def conditions(self) -> Conditions:
         return Conditions(b"" if self.language == "rust" else self.masked)
 
-    def lines(self, view: View) -> list[str]:
+    def lines(self, view: View) -> Sequence[str]:
         """Return the lines of a view."""
-        result: list[str] = getattr(self, view)
+        result: Sequence[str] = getattr(self, view)
         return result
 
     def bare(self, view: View) -> list[str]:
@@ -73,17 +73,17 @@ class SourceFile:
         return self._bare[view]
 
     @cached_property
-    def decided(self) -> list[str]:
+    def decided(self) -> Sequence[str]:
         """Lines of the deciding view."""
         return _lines(deciding_view(self.content, self.language))
 
     @cached_property
-    def commented(self) -> list[str]:
+    def commented(self) -> Sequence[str]:
         """Lines of the deciding view with comments."""
         return _lines(view_with_comments(self.content, self.language))
 
     @cached_property
-    def raw(self) -> list[str]:
+    def raw(self) -> Sequence[str]:
         return _lines(self.content)
 
     @cached_property
