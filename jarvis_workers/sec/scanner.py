@@ -4,7 +4,7 @@ A multi-pattern engine finds candidate names; most files have none. Then comment
 rule checks its names in context. `problem` states why part of an extremely large file was not checked.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.analysis.aliases import SPELLINGS, aliases, occurrences
 from jarvis_workers.sec.rules.analysis.examined import unexamined
+from jarvis_workers.sec.rules.analysis.spellings import respelled
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
@@ -83,7 +84,11 @@ class Scanner:
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = as_utf8(content)
         raw, content = content, compiler_newlines(content, language)
-        names, named, marks, problem = self._languages[base].names(content, raw)
+        written, others, unseen = content, dict[bytes, bytes](), None
+        if base != "rust":
+            content, others, unseen = respelled(content, self._languages[base].functions)
+        names, named, marks, problem = self._languages[base].names(content, raw, others)
+        problem = problem or unseen
         if not names and not any(content.startswith(OWN_MARK, at) for at in marks):
             return NOTHING if problem is None else Scan((), problem)
         needed = content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
@@ -93,7 +98,7 @@ class Scanner:
             problem = f"too many comments and literals; checked only as far as line {line}"
         source = SourceText(content, text, language=language, header=header, test=test)
         source.aliases = named
-        hits = _hits(source, names)
+        hits = _hits(source, names, written)
         problem = problem or unexamined(source)
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 
@@ -132,10 +137,15 @@ class _Language:
         self._shaped = build(shapes) if shapes else None
         self._placed = [rule for rule in rules if rule.places]
 
-    def names(self, content: bytes, raw: bytes) -> _Names:
+    @property
+    def functions(self) -> Collection[bytes]:
+        """The functions whose calls rules match."""
+        return self._calls.keys()
+
+    def names(self, content: bytes, raw: bytes, others: Mapping[bytes, bytes]) -> _Names:
         """Return the matched names and shapes, aliases, and offsets of possible suppressions, sorted by offset.
 
-        `raw` is the content before its newlines were normalized.
+        `raw` is the content before its newlines were normalized, `others` are aliases that are no macros.
         """
         matches = self._matcher.find(content, MATCHES_MAX + 1) if self._matcher else []
         shapes = self._shaped.find(content, MATCHES_MAX + 1) if self._shaped else []
@@ -152,7 +162,7 @@ class _Language:
                 result.append((at, b"", rules, False, at))
         placed = [(at, b"", (rule,), False, at) for rule in self._placed if rule.places for at in rule.places(raw)]
         result += placed
-        named = aliases(content, result, self._calls)
+        named = {**others, **aliases(content, result, self._calls)}
         places = occurrences(content, named, MATCHES_MAX + 1) if named else []
         if len(places) > MATCHES_MAX:
             problem = problem or f"more than {MATCHES_MAX} calls through macro names; checked only the first of them"
@@ -215,7 +225,8 @@ def _tails(names: Iterable[bytes]) -> list[bytes]:
     return [name for name in tails if not any(name[at:] in tails for at in range(1, len(name)))]
 
 
-def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
+def _hits(source: SourceText, names: Iterable[_Name], written: bytes) -> tuple[Hit, ...]:
+    """Return the hits of a file; their evidence is what is written there."""
     text, content = source.text, source.content
     best: dict[tuple[int, str], tuple[float, int]] = {}
     looked: dict[str, int] = {}
@@ -236,16 +247,18 @@ def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
             confidence = _confidence(rule, moved, source) if moved is not None else 0.0
             if confidence > best.get((line_end, pattern), UNSEEN)[0]:
                 best[line_end, pattern] = confidence, start
-    return tuple(_numbered(content, best))
+    return tuple(_numbered(content, best, written))
 
 
-def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]]) -> Iterator[Hit]:
+def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]], written: bytes) -> Iterator[Hit]:
     """Yield the site with the highest confidence for each rule and line; the offset of its end identifies a line."""
     line, counted = 1, 0
+    lines = [] if written is content else written.split(b"\n")
     for (line_end, pattern), (confidence, start) in sorted(best.items()):
         line += content.count(b"\n", counted, line_end)
         counted = line_end
-        yield Hit(pattern, line, confidence, evidence(content, start), column_of(content, start))
+        shown = evidence(lines[line - 1], 0) if lines else evidence(content, start)
+        yield Hit(pattern, line, confidence, shown, column_of(content, start))
 
 
 def _site(source: SourceText, matches: _Name) -> Site | None:

@@ -12,7 +12,8 @@ from jarvis_workers.models.ratelimit.budget import read_budget
 from jarvis_workers.settings.mcp_servers import McpServer, check_servers, read_servers
 
 DEFAULT_EXTENSIONS = (
-    *("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp"),
+    *("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "cp", "C", "hh", "hxx", "inl", "ipp", "tpp"),
+    *("tcc", "txx", "icc", "cppm", "ixx", "mm", "cu", "cuh", "ino"),
     *("l", "ll", "y", "yy"),
 )
 

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from jarvis_workers.source.lazy_regex import lazy
 
 EXTENSIONS: Mapping[bytes, str] = {
-    **dict.fromkeys(b"c cpp h hpp cc cxx c++ C hh hxx inl ipp tpp".split(), "c/cpp"),
+    **dict.fromkeys(b"c cpp h hpp cc cxx c++ cp C hh hxx inl ipp tpp tcc txx icc".split(), "c/cpp"),
+    # Modules of C++, Objective-C++, CUDA, Arduino.
+    **dict.fromkeys(b"cppm ixx mm cu cuh ino".split(), "c/cpp"),
     **dict.fromkeys((b"l", b"ll"), "lex"),
     **dict.fromkeys((b"y", b"yy"), "yacc"),
     b"rs": "rust",
 }
-HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
+HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp tcc txx icc cuh".split())
 TESTS = lazy(
     rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|benchmarks?|examples?|samples?|demos?|docs?|documentation"
     rb"|t|regress(?:ion)?s?|fuzz(?:ing|ers?)?(?:[-_][^/]*)?|mocks?)/"
