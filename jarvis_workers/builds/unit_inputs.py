@@ -1,12 +1,13 @@
 """The files of a tree on which the compilation of a unit may depend, as a hash for caches.
 
 A unit depends on all files whose name is that of a file it includes, wherever they are, since options and macros decide
-which of them is found; so do those files. If a macro names a file, it is any. That is more than a compiler reads, and
-needs no compiler.
+which of them is found; so do those files. A macro names what its definitions in the tree name; if one is no name, or an
+option defines it, that is any file. That is more than a compiler reads, and needs no compiler.
 """
 
 import os
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -20,12 +21,19 @@ from jarvis_workers.builds.local_tree import below
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.includes import included_names
 
+# A definition of a macro; it names a file if there is a name and nothing else.
+DEFINITION = (
+    rb"^[ \t]*#[ \t]*define[ \t]+%s(?![\w$])"
+    rb"(?:[ \t]+(?:\"([^\"\n]{1,1000})\"|<([^>\n]{1,1000})>)[ \t\r]*(?://[^\n]*|/\*[^\n]*)?$)?"
+)
+
 
 class _File(NamedTuple):
-    """The hash of a file, and the names that it includes; None if these may be any."""
+    """The hash of a file, the names that it includes, None if these may be any, and the macros that name a file."""
 
     digest: str
     names: tuple[str, ...] | None
+    macros: tuple[bytes, ...] = ()
 
 
 class UnitInputs:
@@ -35,16 +43,19 @@ class UnitInputs:
         self._root = os.fspath(root)
         self._named = _files_by_name(self._root)
         self._read: dict[str, _File] = {}
+        self._macros: dict[bytes, tuple[str, ...] | None] = {}
 
     def digest(self, command: CompileCommand) -> str:
         """Return a hash of the arguments of a unit and of all that it may include."""
-        file = os.fsdecode(command.file)
+        file, given = os.fsdecode(command.file), frozenset(_defined(command.arguments))
         seen, waiting = set[str](), [file, *self._with_names(_forced(command.arguments))]
         while waiting:
             path = waiting.pop()
             if path not in seen:
                 seen.add(path)
                 waiting += self._with_names(self._facts(path).names)
+                for macro in self._facts(path).macros:
+                    waiting += self._with_names(None if macro in given else self._named_by(macro))
         parts = [file, os.fsdecode(command.directory), *command.arguments]
         parts += [f"{path}:{self._facts(path).digest}" for path in sorted(seen)]
         return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
@@ -52,6 +63,16 @@ class UnitInputs:
     def _with_names(self, names: Iterable[str] | None) -> Iterator[str]:
         chosen = self._named if names is None else names
         return (path for name in chosen for path in self._named.get(name, ()))
+
+    def _named_by(self, macro: bytes) -> tuple[str, ...] | None:
+        """Return the names that the definitions of a macro in the tree give to it, None if one of them is no name."""
+        if macro not in self._macros:
+            shape = re.compile(DEFINITION % re.escape(macro), re.MULTILINE)
+            paths = {path for some in self._named.values() for path in some}
+            found = [match for path in paths for match in shape.finditer(_content(f"{self._root}/{path}"))]
+            names = sorted({_base(match[1] or match[2]) for match in found if match[1] or match[2]})
+            self._macros[macro] = tuple(names) if all(match[1] or match[2] for match in found) else None
+        return self._macros[macro]
 
     def _facts(self, path: str) -> _File:
         if path not in self._read:
@@ -76,15 +97,30 @@ def _files_by_name(root: str) -> Mapping[str, list[str]]:
 
 
 def _read(path: str) -> _File:
-    try:
-        content = Path(path).read_bytes() if Path(path).is_file() else b""
-    except OSError:
-        return _File("", ())
+    content = _content(path)
     found, digest = included_names(content), sha256(content).hexdigest()
-    if not found.complete or any(one.macro for one in found.names):
+    if not found.complete:
         return _File(digest, None)
-    names = {posixpath.basename(one.name.replace(b"\\", b"/")) for one in found.names}
-    return _File(digest, tuple(sorted(map(os.fsdecode, names))))
+    names = {_base(one.name) for one in found.names if not one.macro}
+    return _File(digest, tuple(sorted(names)), tuple(sorted(one.name for one in found.names if one.macro)))
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes() if Path(path).is_file() else b""
+    except OSError:
+        return b""
+
+
+def _base(name: bytes) -> str:
+    return os.fsdecode(posixpath.basename(name.replace(b"\\", b"/")))
+
+
+def _defined(arguments: Sequence[str]) -> Iterator[bytes]:
+    """Yield the macros that options define."""
+    for word, following in pairwise([*arguments, ""]):
+        if word.startswith("-D"):
+            yield os.fsencode((word[2:] or following).partition("=")[0].partition("(")[0])
 
 
 def _forced(arguments: Sequence[str]) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from jarvis_workers.builds.unit_inputs import UnitInputs
 from jarvis_workers.source.clang.unit import CompileCommand
 
@@ -41,10 +43,31 @@ def test_a_file_that_may_be_found_first_counts(tmp_path: Path) -> None:
     assert digest(tmp_path, src__deep_h="#define DEEP 3\n") != before
 
 
-def test_a_macro_may_name_any_file(tmp_path: Path) -> None:
-    before = digest(tmp_path, include__a_h="#include CONFIG_HEADER\n")
+@pytest.mark.parametrize(
+    "definition", ["", '#define CONFIG_HEADER "own.h"\n', "#define CONFIG_HEADER <own.h> // its own\n"]
+)
+def test_a_macro_names_what_its_definitions_name(tmp_path: Path, definition: str) -> None:
+    files = {"include__a_h": "#include CONFIG_HEADER\n", "include__more_h": definition, "src__own_h": ""}
+    before = digest(tmp_path, **files)
 
-    assert digest(tmp_path, include__a_h="#include CONFIG_HEADER\n", include__other_h="#define OTHER 3\n") != before
+    assert digest(tmp_path, **files, include__other_h="#define OTHER 3\n") == before
+    assert (digest(tmp_path, **{**files, "src__own_h": "#define OWN 3\n"}) != before) == bool(definition)
+
+
+@pytest.mark.parametrize("definition", ["#define CONFIG_HEADER HEADER(config)\n", "#define CONFIG_HEADER \\\n"])
+def test_a_macro_may_name_any_file(tmp_path: Path, definition: str) -> None:
+    files = {"include__a_h": "#include CONFIG_HEADER\n", "include__more_h": definition}
+    before = digest(tmp_path, **files)
+
+    assert digest(tmp_path, **files, include__other_h="#define OTHER 3\n") != before
+
+
+def test_a_macro_of_the_command_line_may_name_any_file(tmp_path: Path) -> None:
+    unit = UNIT._replace(arguments=("-DCONFIG_HEADER=<other.h>",))
+    before = digest(tmp_path, unit, include__a_h="#include CONFIG_HEADER\n")
+
+    changed = {"include__a_h": "#include CONFIG_HEADER\n", "include__other_h": "#define OTHER 3\n"}
+    assert digest(tmp_path, unit, **changed) != before
 
 
 def test_links_count_as_what_they_lead_to_inside_the_tree(tmp_path: Path) -> None:
