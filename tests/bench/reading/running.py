@@ -39,5 +39,6 @@ def replay_product(tree: Path, replay: Replay, options: Sequence[str]) -> Mappin
         group = {"model": "recorded", "base_url": server.url, "profile": "openai", "api_key": "k", "prices": PRICES}
         write_settings(place, {"models": {"recorded": group}, "model_group": "recorded"})
         environment = {key: value for key, value in os.environ.items() if not key.startswith("JARVIS_")}
-        environment[DATA_DIR] = str(place / "data")
+        # A known bug has no recorded answer.
+        environment |= {DATA_DIR: str(place / "data"), "JARVIS_AGENT__CANARY": "false"}
         return run_product(tree, place / REPORT, options, cwd=place, env=environment)
