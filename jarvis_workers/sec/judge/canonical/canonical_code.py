@@ -52,7 +52,9 @@ class CanonicalFile(SourceFile):
 
     @cached_property
     def decided(self) -> Sequence[str]:
-        return _Lines(list(LineReader(self._file, self._index).lines()), self._names)
+        pieces = list(LineReader(self._file, self._index).lines())
+        count = len(self._file.raw)
+        return _Lines([*pieces[:count], *([""] for _ in range(count - len(pieces)))], self._names)
 
     @cached_property
     def commented(self) -> Sequence[str]:

@@ -53,9 +53,10 @@ class CanonicalQuestion:
 
     def _evidence(self, quote: EvidenceQuote) -> EvidenceQuote:
         path = self.names.original(quote.file) or quote.file
-        file, count = self.index.file(path), quote.quote.count("\n") + 1
-        lines = file.decided[quote.line - 1 : quote.line - 1 + count] if file else ()
-        return EvidenceQuote(path, quote.line, short("\n".join(lines), QUOTE_MAX))
+        file, count = self.index.file(path), sum(bool(line.strip()) for line in quote.quote.split("\n"))
+        # Views leave out blank lines.
+        written = [line for line in (file.decided[quote.line - 1 :] if file else ()) if line.strip()]
+        return EvidenceQuote(path, quote.line, short("\n".join(written[: max(1, count)]), QUOTE_MAX))
 
 
 def canonical_question(prepared: VerificationQuestion) -> CanonicalQuestion:

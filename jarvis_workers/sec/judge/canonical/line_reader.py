@@ -13,9 +13,11 @@ from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
 TOKEN = re.compile(
     rb"""(?P<literal>"[^"]*")|(?P<char>'[ ]{1,16}')|(?P<lifetime>'[A-Za-z_]\w*+)
     |(?P<header>(?<=include)[ \t]*+<[^<>\n]{1,200}>)
-    |(?P<name>[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*+)""",
+    |(?P<name>[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+)|(?P<number>\.?\d(?:[eEpP][+-](?=\d)|\w|\.(?=\d)|\.(?=[fFlLeE]\b)|\.(?![.\w]))*+)""",
     re.VERBOSE,
 )
+# So many characters near each other may spell a text, too.
+NEAR, SPELT = 120, 5
 # Numbers and characters that may spell a text, in a row.
 CODES = re.compile(
     rb"""(?:(?:0[xX][0-9a-fA-F]{1,2}|\d{1,3}|'[ ]{1,4}')\s{0,80}+,\s{0,80}+){7,}(?:\d|'|)
@@ -34,13 +36,22 @@ SPELLS = re.compile(r"(?![fF]+(?![a-fA-F]))[a-fA-F]{3}|[a-fA-F]\d[a-fA-F]")
 PREFIXES = frozenset(("L", "u", "U", "u8", "R", "LR", "uR", "UR", "u8R", "b", "r", "br", "c", "cr"))
 TYPE_BEFORE = re.compile(rb"\b(?:struct|union|enum|class|trait|typename|impl|dyn|new|as)\Z")
 DEFINING = re.compile(rb"#[ \t]*(?:define|undef|ifdef|ifndef)\Z")
+PRAGMA = re.compile(rb"#[ \t]*(?:pragma|error|warning|ident)\b[^\n]*\Z")
 AROUND = 80
-# Lifetimes of Rust, with their quote, that are shown.
-SHORT_LIFETIME = 3
 CPP = re.compile(rb"\bstd::|\bnamespace\b|\btemplate\s*<|\bclass\s+\w+\s*[{:;]")
-# A variable, parameter or member is declared: a type or `*` before the name, and what follows a declarator.
-DECLARED = rb"(?:[\w>][ \t]*[ \t*&]|,[ \t]*\*)[ \t]*%s[ \t]*(?:[;,=\[)]|:(?!:))"
-NO_TYPE = re.compile(rb"\b(?:return|else|goto|case|sizeof|in|throw|delete|struct|union|enum)[ \t]*[ \t*&]*\Z")
+NO_TYPE = re.compile(rb"\b(?:return|else|goto|case|sizeof|in|throw|delete|struct|union|enum)[ \t*&]*\Z")
+# What follows a declarator.
+DECLARATOR = re.compile(rb"[;,=\[)]|:(?!:)")
+# Names where they are defined: in Rust, of types, of pointers to functions; of functions, and of constants in a list.
+DEFINITIONS = re.compile(
+    rb"\b(?:fn|struct|enum|union|trait|class|type|namespace|concept|mod|macro_rules!)\s+([A-Za-z_]\w*+)\s*+(?=[<({:;=]|where\b)"
+    rb"|\(\s*+\*\s*+(?:const\s++)?([A-Za-z_]\w*+)\s*+\)\s*+\("
+    rb"|#[ \t]*+define[ \t]++([A-Za-z_]\w*+)"
+    rb"|\b([A-Za-z_]\w*+)\s*+\([^;{}()]{0,400}\)\s*+(?:const\s*+)?(?:noexcept\s*+)?(?:->[^;{}]{0,80})?\{"
+)
+NO_FUNCTION = frozenset((b"if", b"while", b"for", b"switch", b"catch", b"match", b"return", b"sizeof"))
+LISTED = re.compile(rb"\benum\b[^;{}()]{0,80}\{([^{}]{0,20000})\}")
+CONSTANT = re.compile(rb"(?:\A|,)\s*+([A-Za-z_]\w*+)")
 
 
 class Name(NamedTuple):
@@ -77,8 +88,7 @@ class LineReader:
                 yield [*line]
                 line.clear()
         yield from self._code(masked[at:], line)
-        if any(line):
-            yield line
+        yield line
 
     @staticmethod
     def _code(text: bytes, line: list[Piece]) -> Iterator[list[Piece]]:
@@ -96,6 +106,8 @@ class LineReader:
                 return Literal(text)
             letters = text.lstrip("\\")
             is_spelled = any(first <= start < last for first, last in coded) or len(letters) > 1
+            if self._file.masked.count(b"' '", max(0, start - NEAR), end + NEAR) > SPELT and letters.isalpha():
+                is_spelled = True
             return "'_'" if not text.isascii() or (is_spelled and letters.isalnum()) else f"'{text}'"
         if token["number"] is not None:
             is_spelled = any(first <= start < last for first, last in coded) or not NUMBER.fullmatch(token[0])
@@ -104,13 +116,15 @@ class LineReader:
             name = token[0].strip(b" \t<>").decode("utf-8", "replace")
             return f" <{name}>" if is_header(name) else " <…>"
         if token["lifetime"] is not None:
-            return token[0].decode("ascii") if len(token[0]) < SHORT_LIFETIME or token[0] == b"'static" else "'_"
+            return "'static" if token[0] == b"'static" else Name(token[0].decode("ascii"), "'l")
         return self._word(token)
 
     def _word(self, token: re.Match[bytes]) -> Piece:
         masked, (start, end) = self._file.masked, token.span()
         word = token[0].decode("utf-8", "backslashreplace")
         before, after = masked[max(0, start - AROUND) : start].rstrip(b" \t"), masked[end : end + AROUND].lstrip(b" \t")
+        if PRAGMA.search(before):
+            return Name(word, "v")
         is_prefix = word in PREFIXES and masked[end : end + 1] in (b'"', b"'", b"#")
         if is_prefix or is_word(word, self._file.language, before):
             return word
@@ -126,6 +140,8 @@ class LineReader:
 
     def _is_own(self, word: str, before: bytes) -> bool:
         """Return whether the project defines a name of a library itself."""
+        if word.encode() in self._definitions:
+            return True
         if self._file.language == "rust" or before.endswith((*MEMBER, *QUALIFIED)):
             return False
         if TYPE_BEFORE.search(before):
@@ -137,19 +153,28 @@ class LineReader:
         if word not in self._own:
             path = self._file.path
             found = self._index.definition(word, path) or self._index.meanings(word, path)
-            self._own[word] = bool(found) or self._is_declared(word)
+            self._own[word] = bool(found) or word in self._definitions or self._is_declared(word)
         return self._own[word]
 
     def _is_declared(self, word: bytes) -> bool:
-        shape = re.compile(DECLARED % re.escape(word))
         masked = self._file.masked
-        at = 0
-        while found := shape.search(masked, at):
-            name_at = masked.index(word, found.start() + 1)
-            if not NO_TYPE.search(masked, max(0, name_at - AROUND), name_at):
-                return True
-            at = found.end() - 1
+        for found in re.finditer(rb"(?<![\w$])" + re.escape(word) + rb"(?![\w$])", masked):
+            start, end = found.span()
+            before = masked[max(0, start - AROUND) : start]
+            kind = before.rstrip(b" \t*&")
+            if len(kind) < len(before) and (kind[-1:].isalnum() or kind.endswith((b"_", b">"))):
+                after = masked[end : end + AROUND].lstrip(b" \t")
+                if DECLARATOR.match(after) and not NO_TYPE.search(before):
+                    return True
         return False
+
+    @cached_property
+    def _definitions(self) -> frozenset[bytes]:
+        """The names that the file defines in another way than as a variable."""
+        masked = self._file.masked
+        found = {next(filter(None, one.groups())) for one in DEFINITIONS.finditer(masked)}
+        listed = {one[1] for some in LISTED.finditer(masked) for one in CONSTANT.finditer(some[1])}
+        return frozenset((found | listed) - NO_FUNCTION)
 
     @cached_property
     def _is_cpp(self) -> bool:

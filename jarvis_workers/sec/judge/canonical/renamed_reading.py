@@ -26,7 +26,7 @@ def reads_renamed(talk: Conversation[T]) -> Conversation[T]:
 
 def of_renamed_code(index: Callable[[], CodeIndex]) -> Tool:
     """Return the tool that `reads_renamed` calls; it runs again if a conversation is resumed, as it gives names."""
-    return replace(read_code(_Files(index), "blanked"), name=RENAMED, replayed=True)
+    return replace(read_code(_Files(index)), name=RENAMED, replayed=True)
 
 
 class _Files:

@@ -11,9 +11,9 @@ from typing import Literal
 
 from jarvis_workers.source.languages import language_of
 
-Kind = Literal["f", "x", "v", "T", "M", "L"]
+Kind = Literal["f", "x", "v", "T", "M", "L", "'l"]
 
-RENAMED = re.compile(r"(?<![\w.])(?:file\d{1,7}(?:\.[A-Za-z+]{1,5})?|[fxvTML]\d{1,7})(?!\w)")
+RENAMED = re.compile(r"(?<!\w)(?:file\d{1,7}(?:\.[A-Za-z+]{1,5})?|[fxvTML]\d{1,7})(?!\w)")
 # The directives of formats, and what has a meaning to shells, SQL, paths and parsers of formats.
 SHAPE = re.compile(
     r"%[-+ #0]{0,5}(?:\*|\d{1,4})?(?:\.(?:\*|\d{1,4})?)?(?:hh|h|ll|l|j|z|t|L|q)?[diouxXeEfFgGaAcspnm%]"
@@ -21,6 +21,7 @@ SHAPE = re.compile(
 )
 # The characters that scanf reads; assembler has names of operands in the same form.
 SET = re.compile(r"^%\[(\^?)[^]]*[A-Za-z_]{2}[^]]*\]$")
+TYPES = frozenset(("f16", "f32", "f64", "f128"))
 # What stands for conversions of the same arguments.
 LIKE = {"i": "d", "o": "u", "x": "u", "X": "u", **dict.fromkeys("eEgGaAF", "f")}
 SHAPE_MAX = 48
@@ -78,7 +79,10 @@ class Renaming:
 
     def _name(self, key: str, kind: str, suffix: str, original: str) -> str:
         if key not in self._names:
-            number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
+            number = self._numbers.get(kind, 0) + 1
+            while f"{kind}{number}" in TYPES:
+                number += 1
+            self._numbers[kind] = number
             self._names[key] = f"{kind}{number}{suffix}"
             self._originals[self._names[key]] = original
         return self._names[key]
@@ -88,7 +92,9 @@ def _plain(word: str) -> str:
     """Return a directive or an escape in a form that all of its kind share, so that several do not spell a word."""
     if word.startswith("%") and word[-1:].isalpha():
         return word[:-1] + LIKE.get(word[-1], word[-1])
-    return "_" if word.startswith("\\") and word[1:] not in ("n", "0", "\\", '"', "'") else word
+    # Quotes would be those of the literal to whoever reads the view as code.
+    word = word.replace('"', "_").replace("'", "`")
+    return "_" if word.startswith("\\") and word[1:] not in ("n", "0", "\\") else word
 
 
 def _shape(text: str) -> str:
