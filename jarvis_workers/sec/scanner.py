@@ -13,7 +13,7 @@ from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.analysis.aliases import SPELLINGS, aliases, occurrences
 from jarvis_workers.sec.rules.analysis.examined import unexamined
-from jarvis_workers.sec.rules.analysis.spellings import respelled
+from jarvis_workers.sec.rules.analysis.spellings import names_copy, respelled, uncalled
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
@@ -89,9 +89,10 @@ class Scanner:
             content, others, unseen = respelled(content, self._languages[base].functions)
         names, named, marks, problem = self._languages[base].names(content, raw, others)
         problem = problem or unseen
-        if not names and not any(content.startswith(OWN_MARK, at) for at in marks):
+        copies = base != "rust" and names_copy(content)
+        if not names and not copies and not any(content.startswith(OWN_MARK, at) for at in marks):
             return NOTHING if problem is None else Scan((), problem)
-        needed = content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
+        needed = content if copies else content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
         text, end = mask(needed, language)
         if end < len(needed):
             line = content.count(b"\n", 0, end) + 1
@@ -99,7 +100,7 @@ class Scanner:
         source = SourceText(content, text, language=language, header=header, test=test)
         source.aliases = named
         hits = _hits(source, names, written)
-        problem = problem or unexamined(source)
+        problem = problem or (uncalled(text, others.values()) if copies else None) or unexamined(source)
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 
     def _judged(self, source: SourceText, hits: tuple[Hit, ...], marks: list[int], problem: str | None) -> Scan:

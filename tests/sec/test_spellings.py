@@ -75,13 +75,36 @@ def test_a_call_that_no_text_shows_is_not_checked(call: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("head", "call"),
+    [
+        ("", "(strcpy/**/)(b, s)"),
+        ("", "(" * 12 + "strcpy" + ")" * 12 + "(b, s)"),
+        ("", "char *(*p)(char *, const char *) = strcpy; p(b, s)"),
+        ("", "char *(*p)(char *, const char *); p = strcpy; p(b, s)"),
+        ("", "__typeof__(strcpy) *p = strcpy; p(b, s)"),
+        ("", "[] { return strcpy; }()(b, s)"),
+        ('extern __typeof__(strcpy) my __asm__("str" "cpy");', "my(b, s)"),
+    ],
+)
+def test_a_use_that_no_rule_follows_is_not_checked(head: str, call: str) -> None:
+    scan = SCANNER.scan(program(head, call).encode(), language="c/cpp")
+
+    assert scan.problem == f"strcpy is used without a call that rules follow (line {1 if head else 5})"
+
+
+def test_a_condition_and_the_size_of_an_object_stay() -> None:
+    assert lines_of(program("", "if (gets) (f)(b, s)")) == set()
+    code = program("", "__builtin___strcpy_chk(b, s, __builtin_object_size(b, 0)); puts(b)").encode()
+    assert b"strcpy(b, s                             );" in respelled(code, {b"strcpy"}).content
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "size_t n = (size_t)(s - b)",
         "void *p = (void *)(b)",
         "(other)(b, s)",
         "return (strcmp)(b, s)",
-        "x = (strcpy == copy)",
         "char *t = str\\\nother(b)",
         "/* call strcpy */",
     ],
@@ -100,5 +123,7 @@ def test_places_stay(name: str) -> None:
 
 
 def test_many_brackets_take_little_time() -> None:
-    for text in ("(" * 50_000 + "strcpy" + ")" * 50_000 + "(b, s)", "(strcpy)" * 50_000, "a)(" * 100_000):
+    texts = ["(" * 50_000 + "strcpy" + ")" * 50_000 + "(b, s)", "(strcpy)" * 50_000, "a)(" * 100_000]
+    texts += ["#define a(b) a##b\n" * 10_000, "__strcpy_chk(" * 20_000, "a" * 300_000 + ")( ", 'strcpy asm"' * 20_000]
+    for text in texts:
         assert len(respelled(text.encode(), {b"strcpy"}).content) == len(text)

@@ -28,7 +28,6 @@ int greet(char *dst, const char *name)
     /* strcpy(buf, name); */                       /* ok: unsafe_api */
     // strcpy(buf, name); \
        strcpy(buf, name);                             ok: unsafe_api
-    fn = strcpy;                                   /* ok: unsafe_api */
     gets(stream, buf, 3);                          /* ok: unsafe_api */
     return '"' + strcpy /* now */ (dst, "\"")[0];  /* ok: unsafe_api */
 }
