@@ -271,6 +271,7 @@ def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trust
     with ModelServer(forever=lambda body: judge(body, always)) as server:
         set_models(jarvis, m=server)
         code, found, err = report(jarvis, "--canary", "--max-findings", 2)
+        told = rows(tree / ".jarvis" / "sec" / "progress.jsonl")
         _, plain, _ = report(jarvis, "--max-findings", 2)
 
     assert code == (0 if always == "confirmed" else 3)
@@ -283,6 +284,8 @@ def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trust
         assert found["summary"]["dismissed"] == 0
         reviewed = [issue["reason"] for issue in found["issues"] if issue["status"] == "review"]
         assert len(reviewed) == 2
+        about = [row for row in told if row["event"] == "task_status" and row.get("gids") not in (None, [0])]
+        assert [row["verdict"] for row in about] == ["review"] * 2
         assert all("the model did not confirm a known bug" in reason for reason in reviewed)
 
 

@@ -13,7 +13,13 @@ from jarvis_workers.sec.stages.candidates import some_of
 from jarvis_workers.sec.stages.judge_options import CLUSTER_STAGE, SEEN_STAGE, VERIFY_STAGE
 from jarvis_workers.sec.stages.options import SecOptions
 from jarvis_workers.sec.stages.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
-from jarvis_workers.sec.stages.verdicts import no_verdict, verdicts_by_gid
+from jarvis_workers.sec.stages.verdicts import (
+    counted_statuses,
+    counted_verdict,
+    may_dismiss,
+    no_verdict,
+    verdicts_by_gid,
+)
 from jarvis_workers.sec.store import clusters, verdicts
 from jarvis_workers.store import events, jobs
 from jarvis_workers.store.engine import Store
@@ -80,15 +86,17 @@ def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator
     """Yield the candidates of jobs with their verdicts; the numbers of clusters are only known at the end."""
     numbered = some_of(session, run, about) if about else []
     judged = verdicts_by_gid(session, run, about) if about else {}
+    believed = may_dismiss(session, run) if about else True
     for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
         job = about[issue.gid]
         verdict = judged.get(issue.gid) or no_verdict(issue.gid, f"its job failed: {job.reason}")
+        verdict = counted_verdict(verdict, believed)
         yield issue.with_verdict(verdict, VerifyPayload.from_json(job.payload).verification, None)
 
 
 def _statuses(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
     """Return the status of each candidate, as in issues."""
-    statuses = verdicts.statuses(session, run.id) if about else {}
+    statuses = counted_statuses(session, run, verdicts.statuses(session, run.id)) if about else {}
     return {gid: statuses.get(gid, "undecided") for gid in about if gid != CANARY_GID}
 
 

@@ -55,9 +55,7 @@ def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
     chosen, statuses = _candidates_of(run, _planned(session, run)), verdicts.statuses(session, run.id)
     proved = [gid for gid in proofs.proved(session, run.id) if statuses.get(gid) == CONFIRMED]
     statuses |= dict.fromkeys(proved, PROVED)
-    if not _may_dismiss(session, run):
-        statuses = {gid: "review" if status == "dismissed" else status for gid, status in statuses.items()}
-    return VerdictIndex(statuses, verdicts.severities(session, run.id), chosen)
+    return VerdictIndex(counted_statuses(session, run, statuses), verdicts.severities(session, run.id), chosen)
 
 
 def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
@@ -71,10 +69,22 @@ def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
     return CanaryOutcome(verdict.status, verdict.reason)
 
 
-def _may_dismiss(session: "Session", run: Run) -> bool:
+def may_dismiss(session: "Session", run: Run) -> bool:
     """Return whether dismissals count: not those of a model that has obeyed the words of a known bug."""
     canary = canary_of(session, run)
     return canary is None or canary.status not in ("dismissed", "review")
+
+
+def counted_verdict(verdict: Verdict, believed: bool) -> Verdict:
+    """Return a verdict as it counts in its run, whose dismissals are `believed` or not."""
+    return verdict if believed or verdict.status != "dismissed" else verdict.for_review(OBEYS_TEXT)
+
+
+def counted_statuses(session: "Session", run: Run, statuses: Mapping[int, str]) -> dict[int, str]:
+    """Return the statuses of verdicts as they count in their run."""
+    if may_dismiss(session, run):
+        return dict(statuses)
+    return {gid: "review" if status == "dismissed" else status for gid, status in statuses.items()}
 
 
 def escalation_of(session: "Session", run: Run) -> EscalationCount | None:
@@ -105,7 +115,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
     unproved = {gid: Proof("failed", reason=why) for gid, why in _reasons(jobs.outcomes(session, run.id, PROVE_STAGE))}
     reports, waiting = merged_texts(session, run.id, models_only=True), iter(issues)
-    may_dismiss = _may_dismiss(session, run)
+    believed = may_dismiss(session, run)
     while chunk := list(islice(waiting, CHUNK)):
         gids = [issue.gid for issue in chunk]
         judged_by_gid, proofs_by_gid = verdicts_by_gid(session, run, gids), proofs.of_gids(session, run.id, gids)
@@ -119,8 +129,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             verdict = verdict or no_verdict(gid, reasons.get(gid, NOT_REACHED))
             if issue.judged is True and verdict.status == "dismissed":
                 verdict = verdict.for_review(JUDGED_TRUE)
-            if verdict.status == "dismissed" and not may_dismiss:
-                verdict = verdict.for_review(OBEYS_TEXT)
+            verdict = counted_verdict(verdict, believed)
             judged = issue.with_verdict(verdict, verification, number)
             judged = judged._replace(also_reported=tuple(reports.get(gid, ())))
             proof = proofs_by_gid.get(gid) or unproved.get(gid) or without_proof.get(gid)
