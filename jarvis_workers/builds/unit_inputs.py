@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -21,10 +21,10 @@ from jarvis_workers.builds.local_tree import below
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.includes import included_names
 
-# A definition of a macro; it names a file if there is a name and nothing else.
-DEFINITION = (
-    rb"^[ \t]*#[ \t]*define[ \t]+%s(?![\w$])"
-    rb"(?:[ \t]+(?:\"([^\"\n]{1,1000})\"|<([^>\n]{1,1000})>)[ \t\r]*(?://[^\n]*|/\*[^\n]*)?$)?"
+# The rest of a line with a macro: `#include MACRO`, a condition, or a definition that names a file and nothing else.
+HARMLESS = re.compile(
+    rb"[ \t]*#[ \t]*(?:include|include_next|import|if|ifdef|ifndef|elif|undef)\b"
+    rb"|[ \t]*#[ \t]*define[ \t]+\w+[ \t]+(?:\"([^\"\n]{1,1000})\"|<([^>\n]{1,1000})>)[ \t\r]*(?://[^\n]*|/\*[^\n]*)?$"
 )
 
 
@@ -65,14 +65,23 @@ class UnitInputs:
         return (path for name in chosen for path in self._named.get(name, ()))
 
     def _named_by(self, macro: bytes) -> tuple[str, ...] | None:
-        """Return the names that the definitions of a macro in the tree give to it, None if one of them is no name."""
+        """Return the names that a macro stands for in the tree; None, any, if a line about it may mean something else.
+
+        Such are definitions in another form, and comments.
+        """
         if macro not in self._macros:
-            shape = re.compile(DEFINITION % re.escape(macro), re.MULTILINE)
-            paths = {path for some in self._named.values() for path in some}
-            found = [match for path in paths for match in shape.finditer(_content(f"{self._root}/{path}"))]
-            names = sorted({_base(match[1] or match[2]) for match in found if match[1] or match[2]})
-            self._macros[macro] = tuple(names) if all(match[1] or match[2] for match in found) else None
+            shape = re.compile(rb"(?<![\w$])" + re.escape(macro) + rb"(?![\w$])")
+            lines = [line for text in self._texts for line in text.split(b"\n") if macro in line and shape.search(line)]
+            found = [HARMLESS.match(line) for line in lines]
+            names = sorted({_base(match[1] or match[2]) for match in found if match and (match[1] or match[2])})
+            self._macros[macro] = tuple(names) if all(found) else None
         return self._macros[macro]
+
+    @cached_property
+    def _texts(self) -> list[bytes]:
+        """The contents of the files that have a line with a directive; few trees name a file by a macro."""
+        paths = {path for some in self._named.values() for path in some}
+        return [text for path in sorted(paths) if b"#" in (text := _content(f"{self._root}/{path}"))]
 
     def _facts(self, path: str) -> _File:
         if path not in self._read:

@@ -54,7 +54,14 @@ def test_a_macro_names_what_its_definitions_name(tmp_path: Path, definition: str
     assert (digest(tmp_path, **{**files, "src__own_h": "#define OWN 3\n"}) != before) == bool(definition)
 
 
-@pytest.mark.parametrize("definition", ["#define CONFIG_HEADER HEADER(config)\n", "#define CONFIG_HEADER \\\n"])
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "#define CONFIG_HEADER HEADER(config)\n",
+        "#define CONFIG_HEADER \\\n",
+        '#def\\\nine CONFIG_HEADER "other.h"\n',
+    ],
+)
 def test_a_macro_may_name_any_file(tmp_path: Path, definition: str) -> None:
     files = {"include__a_h": "#include CONFIG_HEADER\n", "include__more_h": definition}
     before = digest(tmp_path, **files)
