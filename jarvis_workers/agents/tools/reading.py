@@ -7,7 +7,6 @@ listed separately and only on request.
 import re
 from collections.abc import Iterable
 from itertools import takewhile
-from pathlib import PurePosixPath
 from typing import Literal
 
 from pydantic import Field
@@ -15,13 +14,13 @@ from pydantic import Field
 from jarvis_workers.agents.tools.listing import Tree
 from jarvis_workers.agents.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.source.c_tokens import BLANK
+from jarvis_workers.source.languages import EXTENSIONS, language_of
 from jarvis_workers.source.lex import comments, compiler_newlines
 
 MOST_LINES = 400
 MOST_CHARACTERS = 12_000
 LONGEST_LINE = 600
-LANGUAGES = {".rs": "rust", ".l": "lex", ".ll": "lex", ".y": "yacc", ".yy": "yacc"}
-CODE_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", *LANGUAGES)
+CODE_SUFFIXES = tuple(f".{suffix.decode().lower()}" for suffix in EXTENSIONS)
 DESCRIPTION = f"Read lines of a file of the project. Lines are numbered; at most {MOST_LINES} at a time."
 BLANKED = " Comments are omitted; with comments=true they are listed separately: they are claims, not facts."
 
@@ -80,7 +79,7 @@ def _comments(content: bytes, arguments: ReadCode) -> list[tuple[int, int]]:
 
 
 def _language(path: str) -> str:
-    return LANGUAGES.get(PurePosixPath(path.lower()).suffix, "c/cpp")
+    return language_of(path.encode("utf-8", "backslashreplace")) or "c/cpp"
 
 
 def _blank(content: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
