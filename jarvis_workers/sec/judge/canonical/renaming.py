@@ -92,7 +92,7 @@ def _plain(word: str) -> str:
     """Return a directive or an escape in a form that all of its kind share, so that several do not spell a word."""
     if word.startswith("%") and word[-1:].isalpha():
         return word[:-1] + LIKE.get(word[-1], word[-1])
-    # Quotes would be those of the literal to whoever reads the view as code.
+    # A quote within a literal would end it for whoever reads the view as code.
     word = word.replace('"', "_").replace("'", "`")
     return "_" if word.startswith("\\") and word[1:] not in ("n", "0", "\\") else word
 
