@@ -19,6 +19,8 @@ COMPILER = re.compile(
 )
 C_SUFFIXES = ("c", "i")
 CPP_SUFFIXES = ("cc", "cpp", "cxx", "c++", "C", "CC", "CPP", "cp", "ii")
+# The language of a compiler that takes C files for C++; other suffixes decide for themselves.
+C_AS_CPP = "C as C++"
 LANGUAGES = {"c": "c", "c++": "c++", "cpp-output": "c", "c++-cpp-output": "c++"}
 
 PATH_VALUES = ("-isystem", "-iquote", "-idirafter", "-isysroot", "-iprefix", "-include", "-imacros", "-I")
@@ -59,7 +61,7 @@ CODE_GENERATION = re.compile(r"-O.*|-f(no-)?(PIC|pic|PIE|pie|strict-aliasing|mat
 
 
 class CompiledSource(NamedTuple):
-    """A source as named in a command, and its language by `-x` or the compiler; None if the suffix decides."""
+    """A source as named in a command, and its language by `-x`, or C_AS_CPP; None if the suffix decides."""
 
     name: str
     language: str | None
@@ -82,7 +84,7 @@ def read_call(words: Sequence[str], place: Place, exists: Callable[[str], bool])
     searches for the file.
     """
     first = next((place for place, word in enumerate(words) if COMPILER.fullmatch(word.rpartition("/")[2])), 0)
-    default = "c++" if words and re.search(r"(\+\+|CC|cxx|icpc|icpx)(-[\d.]+)?$", words[first]) else None
+    default = C_AS_CPP if words and re.search(r"(\+\+|CC|cxx|icpc|icpx)(-[\d.]+)?$", words[first]) else None
     reader = _ArgumentReader(place, exists, default)
     reader.read(words[first + 1 :])
     return CompilerCall(tuple(reader.sources), tuple(reader.arguments), reader.compiles, reader.language)
@@ -90,13 +92,13 @@ def read_call(words: Sequence[str], place: Place, exists: Callable[[str], bool])
 
 def language_of(source: CompiledSource) -> str | None:
     """Return "c" or "c++", or None for another language such as assembler."""
-    if source.language and source.language not in ("c++", "none"):
+    if source.language not in (None, "none", C_AS_CPP):
         return LANGUAGES.get(source.language)
     suffix = source.name.rpartition(".")[2] if "." in source.name else ""
     if suffix in CPP_SUFFIXES:
         return "c++"
     if suffix in C_SUFFIXES:
-        return source.language if source.language == "c++" else "c"
+        return "c++" if source.language == C_AS_CPP else "c"
     return None
 
 

@@ -13,7 +13,8 @@ from jarvis_workers.settings.mcp_servers import McpServer, check_servers, read_s
 
 DEFAULT_EXTENSIONS = (
     *("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "cp", "C", "hh", "hxx", "inl", "ipp", "tpp"),
-    *("tcc", "txx", "icc", "cppm", "ixx", "mm", "cu", "cuh", "ino"),
+    *("tcc", "txx", "icc", "i", "ii", "mi", "mii", "hp", "h++", "mm"),
+    *("cppm", "ccm", "cxxm", "c++m", "ixx", "cu", "cuh", "hip", "ino"),
     *("l", "ll", "y", "yy"),
 )
 

@@ -40,4 +40,10 @@ class OtherFiles(NamedTuple):
     links: tuple[bytes, ...] = ()
 
 
-Outcome = FileFound | NotChecked | Excluded | LeftOut | OtherFiles
+class OtherCode(NamedTuple):
+    """A file that a compiler takes for code, in none of the languages that are scanned."""
+
+    path: bytes
+
+
+Outcome = FileFound | NotChecked | Excluded | LeftOut | OtherFiles | OtherCode

@@ -74,6 +74,12 @@ def included_from(directory: bytes | None) -> str:
     return f"included from the excluded directory {plain(shown(directory))} (name it on the command line to scan it)"
 
 
+def not_a_source(first: bytes, files: int) -> str:
+    """Return the reason for files of one suffix that compilers take for code; `first` is the path of the first."""
+    suffix = plain(shown(first.rpartition(b".")[2]))
+    return f"with the suffix .{suffix}, which is not scanned: {plain(shown(first))}{' and others' if files > 1 else ''}"
+
+
 def too_large(size: int, limit: int) -> str:
     return f"too large: {size:,} bytes, limit {limit:,}"
 

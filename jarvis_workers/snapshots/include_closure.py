@@ -10,6 +10,7 @@ import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from jarvis_workers.snapshots.entries import LeftOut, NotChecked, OtherFiles
@@ -25,6 +26,7 @@ from jarvis_workers.snapshots.ignore import (
     reason_of,
 )
 from jarvis_workers.snapshots.include_search import MATCHES_MAX, ByName, IncludeSearch
+from jarvis_workers.snapshots.other_code import OtherCodeFiles
 from jarvis_workers.snapshots.safe_read import Read, read_file
 from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
 from jarvis_workers.source.includes import IncludedName, included_names, rust_included_names
@@ -49,6 +51,7 @@ class IncludeClosure:
         self._longer = set[bytes]()
         # What Rust sources include, and from where.
         self._from_rust: dict[tuple[bytes, bytes], None] = {}
+        self.other_code = OtherCodeFiles()
         self._macros = Counter[bytes]()
         self._outside = set[bytes]()
         self._from_excluded = defaultdict[bytes, set[bytes]](set)
@@ -104,7 +107,9 @@ class IncludeClosure:
         """Return the paths of the included files below `root`; ignore files and globs may still exclude some."""
         paths, real = set[bytes](), root.resolve()
         self._search.root = os.fsencode(real)
-        compiled = self._compiled()
+        compiled = self._compiled() | self.other_code.objective_c(
+            partial(_read_below, real, limit=self._selection.max_file_bytes, read=read)
+        )
         for _ in range(DEPTH_MAX):
             new = (self._included() | compiled) - paths
             if len(paths) + len(new) > self._files_max:
@@ -126,6 +131,7 @@ class IncludeClosure:
                 self._is_scanned(path)
             if self._search.is_spent:
                 self._not_looked_up.add(name)
+        self.other_code.reached = paths
         return frozenset(paths)
 
     def remarks(self) -> Iterator[LeftOut | NotChecked]:
@@ -136,6 +142,7 @@ class IncludeClosure:
         counts = {directory: len(files) for directory, files in self._from_excluded.items()}
         yield from _listed(counts, included_from, others=len(self._not_looked_up))
         yield from _listed(self._macros, included_by_macro)
+        yield from self.other_code.remarks()
 
     def _compiled(self) -> set[bytes]:
         """Return the other files that the build compiles."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherCode, OtherFiles, Outcome
 from jarvis_workers.snapshots.ignore import ANNEX_POINTER, LFS_POINTER, LINK_WITHIN_THE_TREE
 from jarvis_workers.snapshots.include_closure import IncludeClosure
 from jarvis_workers.snapshots.reader import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
@@ -197,6 +197,9 @@ class _Packing:
                 self._add(outcome)
             case OtherFiles() if self._closure:
                 self._closure.add_others(outcome)
+            case OtherCode(path):
+                if self._closure:
+                    self._closure.other_code.add(path)
             case NotChecked(path, reason):
                 self._not_checked.append((path, reason))
             case Excluded(path, reason):

@@ -28,6 +28,7 @@ from jarvis_workers.snapshots.ignore import (
 )
 from jarvis_workers.snapshots.safe_read import read_file
 from jarvis_workers.snapshots.unchanged_since import Unchanged
+from jarvis_workers.source.languages import is_other_code, without_template
 
 OWN_DIRECTORY = b".jarvis"
 GIT_IGNORE, JARVIS_IGNORE = ".gitignore", ".jarvisignore"
@@ -71,8 +72,9 @@ class Selection:
     def is_source(self, name: bytes) -> bool:
         if self.suffixes is None:
             return True
-        dot = name.rfind(b".")
-        return dot > 0 and (name[dot:] in self.suffixes or name[dot:].lower() in self.suffixes)
+        made = without_template(name)
+        dot = made.rfind(b".")
+        return dot > 0 and (made[dot:] in self.suffixes or made[dot:].lower() in self.suffixes)
 
     def selects(self, path: bytes) -> bool:
         """Return whether a file is a source by its name, or because sources include it."""
@@ -222,6 +224,8 @@ def _add(listing: Listing, entry: os.DirEntry[str], selection: Selection) -> Non
         return
     if selection.follow_includes and not is_source:
         listing.others.append(name)
+        if is_other_code(name):
+            listing.names.append(name)
     if is_source:
         if not entry.is_file(follow_symlinks=False):
             listing.special[name] = _kind_of(entry)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
-from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherFiles, Outcome
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, OtherCode, OtherFiles, Outcome
 from jarvis_workers.snapshots.ignore import (
     EXCLUDED,
     EXCLUDED_DIRECTORY,
@@ -245,7 +245,7 @@ class _TreeWalk:
         if name in level.listing.special:
             return NotChecked(path, level.listing.special[name])
         if not self._selection.selects(path):
-            return LeftOut(NOT_SOURCE)
+            return LeftOut(NOT_SOURCE) if path in self._selection.named else OtherCode(path)
         return FileFound(path, level.descriptor, name)
 
     def _judge_link(self, name: bytes, path: bytes) -> Outcome | None:
@@ -314,6 +314,8 @@ def included_files(root: Path, selection: Selection) -> frozenset[bytes]:
                 closure.add_source(path, content if isinstance(content, bytes) else b"")
             case OtherFiles():
                 closure.add_others(outcome)
+            case OtherCode(path):
+                closure.other_code.add(path)
             case Excluded(path, _):
                 closure.add_excluded(path)
     reached = closure.paths(root, os.read)

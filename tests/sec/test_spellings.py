@@ -1,4 +1,4 @@
-"""A call that is spelled in another way is the same call to a compiler: 30 ways to hide one strcpy."""
+"""A call that is spelled in another way is the same call to a compiler: ways to hide one strcpy in a file."""
 
 import pytest
 

@@ -57,7 +57,7 @@ def paths(blobs: DirectoryBlobs, snapshot: Snapshot) -> list[str]:
     [
         ("a.c", '#include "body.txt"', "body.txt"),
         ("src/a.c", '#include "evil.inc"', "src/evil.inc"),
-        ("src/a.c", '#include "../big.h.in"', "big.h.in"),
+        ("src/a.c", '#include "../big.tab.in"', "big.tab.in"),
         ("src/a.c", '#include "sub/none"', "src/sub/none"),
         ("src/a.c", "#include <parts.def>", "parts.def"),
         ("src/a.c", "#include <parts.def>", "include/parts.def"),
