@@ -32,6 +32,14 @@ MACROS_MAX = 2_000
 PROGRAMS = frozenset((b"main", b"wmain"))
 NO_NAMES = frozenset[bytes]()
 LARGEST = 32_000_000
+# Other suffixes, such as those of headers and of what sources include, do not tell C from C++.
+C_SUFFIXES = ("c", "i", "m", "mi")
+CPP_SUFFIXES = frozenset(
+    [
+        *("cc", "cp", "cpp", "cxx", "c++", "ii", "mm", "mii", "cppm", "ccm", "cxxm", "c++m", "ixx", "cu", "cuh", "hip"),
+        *("hpp", "hh", "hxx", "hp", "h++", "ipp", "tpp", "tcc", "txx", "icc", "ll", "yy", "ino"),
+    ]
+)
 REST = "the rest of the file"
 TOO_LONG = f"it is longer than {LONGEST:,} bytes"
 
@@ -227,8 +235,10 @@ def _statics_behind(exported: dict[str, Any], made: dict[str, Any]) -> dict[str,
 
 def is_cpp(path: str) -> bool | None:
     """Return whether a file is C++ by its name; None if that depends on its content."""
-    ending = path.rpartition(".")[2]
-    return False if ending == "c" else None if ending in ("h", "inl", "l", "y") else True
+    ending = path.removesuffix(".in").rpartition(".")[2]
+    if ending in C_SUFFIXES:
+        return False
+    return True if ending == "C" or ending.lower() in CPP_SUFFIXES else None
 
 
 def _is_shared(macro: Any) -> bool:

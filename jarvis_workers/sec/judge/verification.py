@@ -24,6 +24,7 @@ from jarvis_workers.agents.tools.tool import Toolbox
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.models.platforms.profiles import Profile
 from jarvis_workers.sec.assessment import TEXTS, EvidenceQuote, Verdict
+from jarvis_workers.sec.judge.bypassed_checks import bypassed_checks
 from jarvis_workers.sec.judge.canonical import CanonicalQuestion, canonical_question
 from jarvis_workers.sec.judge.canonical.renamed_reading import of_renamed_code, reads_renamed
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
@@ -51,6 +52,7 @@ OTHERS_MAX = 50
 WORDS_DECIDE = (
     "it was dismissed; with the names and texts of the code replaced it is {}: they may have changed the verdict"
 )
+BYPASSED = "it was dismissed by a check that another way to it leaves out (line {})"
 
 
 @dataclass
@@ -250,6 +252,9 @@ class Verification:
         verdict = verdict._replace(gid=gid, **texts)
         if verdict.status == "dismissed" and any(self._is_cut(one) for one in verdict.evidence):
             return verdict.for_review("it was dismissed with a line of which only the beginning was shown")
+        candidate = dict(self._prepared.cluster.candidates)[gid]
+        if verdict.status == "dismissed" and (lines := bypassed_checks(index, candidate, verdict.evidence)):
+            return verdict.for_review(BYPASSED.format(", ".join(map(str, lines))))
         if verdict.status == "dismissed" and self._suspicions:
             rules = ", ".join(sorted({suspicion.rule for suspicion in self._suspicions}))
             return verdict.for_review(
