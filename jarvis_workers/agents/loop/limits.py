@@ -158,6 +158,11 @@ class AnswerCounts:
         self.calls = self.malformed = 0
         self._made.clear()
 
+    @property
+    def calls_left(self) -> int:
+        """The number of tool calls that the turn may still have."""
+        return max(0, self.limits.tool_calls - self.calls)
+
     def forget_calls(self) -> None:
         """Allow the same calls again, after a compaction."""
         self._made.clear()

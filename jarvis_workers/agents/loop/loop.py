@@ -26,6 +26,8 @@ COMPLETE = "!!!COMPLETE!!!"
 NO_OUTPUT = "(no output)"
 # Of an answer; those beyond are named in the result, each with so many characters of its arguments.
 CALLS_MAX, CUT_LENGTH = 8, 200
+# The number of calls left from which on the results say how many there are.
+FEW_CALLS = 2
 
 
 class BadReply(Exception):
@@ -137,8 +139,12 @@ def read_calls(agent: Agent, reply: Reply) -> tuple[ToolCall, ...]:
 
 
 def _call(agent: Agent, reply: Reply, calls: Sequence[ToolCall]) -> Conversation[None]:
-    """Run the first CALLS_MAX calls of an answer and add their results to the session; raises TaskFinished."""
-    admitted = [(call, _admit_call(agent, call)) for call in calls[:CALLS_MAX]]
+    """Run the first calls of an answer, within the limits, and add their results to the session; raises TaskFinished.
+
+    A call when none is left ends the conversation; the results before say how many are left.
+    """
+    most = min(CALLS_MAX, agent.counts.calls_left or 1)
+    admitted = [(call, _admit_call(agent, call)) for call in calls[:most]]
     yield agent.tell(events.BEFORE_TOOL_CALL, current_response=reply.content)
     if calls[0].name == SUBMIT and agent.form:
         agent.session.answer(replace(reply, content=join_prompts(reply.content, calls[0].arguments)))
@@ -149,9 +155,9 @@ def _call(agent: Agent, reply: Reply, calls: Sequence[ToolCall]) -> Conversation
         outcome = yield from run_call(agent, call.name, arguments)
         text = shorten(outcome.text(agent.about.language), agent.limits.output_tokens) or NO_OUTPUT
         outputs.append(agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
-    outputs[-1] = join_prompts(outputs[-1], _cut_calls(agent, calls[CALLS_MAX:]), _reminder(agent))
+    outputs[-1] = join_prompts(outputs[-1], _cut_calls(agent, calls[most:]), _calls_left(agent), _reminder(agent))
     results = _results(agent, calls, outputs)
-    agent.session.answer(reply, calls[:CALLS_MAX] if agent.profile.tools == "native" else ())
+    agent.session.answer(reply, calls[:most] if agent.profile.tools == "native" else ())
     for result in results:
         agent.session.say(result)
     yield _tell_after(agent, reply, join_prompts(*(result.content for result in results)), need_return=False)
@@ -195,6 +201,11 @@ def _cut_calls(agent: Agent, calls: Sequence[ToolCall]) -> str:
         return ""
     named = [f"{call.name} {call.arguments[:CUT_LENGTH]}" for call in calls[:CALLS_MAX]]
     return agent.about.prompt("cut_calls", calls=named, more=len(calls) - len(named), most=CALLS_MAX)
+
+
+def _calls_left(agent: Agent) -> str:
+    left = agent.counts.calls_left
+    return agent.about.prompt("calls_left", left=left, report=agent.form is not None) if left <= FEW_CALLS else ""
 
 
 def _reminder(agent: Agent) -> str:

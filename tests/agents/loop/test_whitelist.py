@@ -177,7 +177,8 @@ def test_eight_calls_of_an_answer_run_and_the_others_are_named(form: str) -> Non
 
     assert seen == [str(number) for number in range(8)]
     told = platform.requests[1].messages[-1].content
-    assert 'These were not run:\n- look {"at": "8"}' in told and told.endswith("- 2 more")
+    assert 'These were not run:\n- look {"at": "8"}' in told and "\n- 2 more\n" in told
+    assert told.endswith("2 more tool calls may follow.")
 
 
 def test_several_calls_as_text_run_and_their_results_are_one_message() -> None:
@@ -197,12 +198,25 @@ def test_several_calls_as_text_run_and_their_results_are_one_message() -> None:
 
 def test_several_calls_count_as_several() -> None:
     seen: list[str] = []
-    replies = [answers(*(("look", f'{{"at": "{row}{number}"}}') for number in range(4))) for row in "abc"]
+    replies = [answers(*(("look", f'{{"at": "{row}{number}"}}') for number in range(4))) for row in "abcd"]
+    platform = Scripted(*replies)
 
     with pytest.raises(AgentStopped, match="limit of 10 tool calls"):
-        run(agent_of(look(seen, reads_only=True)), Scripted(*replies))
+        run(agent_of(look(seen, reads_only=True)), platform)
 
-    assert len(seen) == 8
+    assert seen == [f"{row}{number}" for row in "abc" for number in range(4)][:10]
+    said = [request.messages[-1].content for request in platform.requests]
+    assert [("2 more tool calls" in one, "No further tool call" in one) for one in said] == [
+        *[(False, False)] * 2,
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_who_reports_after_the_last_call_loses_nothing() -> None:
+    replies = [answers(*(("look", f'{{"at": "{row}{number}"}}') for number in range(6))) for row in "ab"]
+
+    assert run(agent_of(look([], reads_only=True)), Scripted(*replies, text("done"))).text == "done"
 
 
 @pytest.mark.parametrize(("parallel", "count"), [(True, 2), (False, 0)])
