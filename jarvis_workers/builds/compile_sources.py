@@ -5,7 +5,7 @@ the root or `build*/`, the setting `c2rust.args`, guessed include directories.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -49,19 +49,25 @@ class CompileOptions:
     """How to find compile commands; `arguments` are the setting `c2rust.args`.
 
     `exclude_dirs` are names of directories whose sources are not read unless a compile command names them.
-    With `commands` a build is recorded, within `limits`, in a directory below `data_dir`.
+    With `commands` a build is recorded, and what the commands `tests` compile, within `limits`, in a directory below
+    `data_dir`.
     """
 
     compile_commands: Path | None = None
     arguments: tuple[str, ...] = ()
     exclude_dirs: tuple[str, ...] = ()
     commands: BuildCommands = NO_BUILD
+    tests: tuple[str, ...] = ()
     data_dir: Path = Path()
     limits: BuildLimits = field(default_factory=BuildLimits)
 
     @classmethod
     def from_settings(
-        cls, settings: "Settings", compile_commands: Path | None = None, commands: BuildCommands = NO_BUILD
+        cls,
+        settings: "Settings",
+        compile_commands: Path | None = None,
+        commands: BuildCommands = NO_BUILD,
+        tests: Sequence[str] = (),
     ) -> Self:
         """Return the options of a command."""
         c2rust = settings.c2rust
@@ -73,6 +79,7 @@ class CompileOptions:
             arguments=c2rust.args,
             exclude_dirs=settings.scan.exclude_dirs,
             commands=commands,
+            tests=tuple(tests),
             data_dir=settings.data_dir,
             limits=limits,
         )
@@ -112,7 +119,9 @@ def compile_commands_of(
             " which records its own compile commands"
         )
     if commands.given:
-        recorded = record_build(tree, commands, options.data_dir, options.limits, on_command=on_command)
+        recorded = record_build(
+            tree, commands, options.data_dir, options.limits, tests=options.tests, on_command=on_command
+        )
         return _plan(recorded.found, recorded.tree, project_files(recorded.tree), recorded.directory)
     database, warnings = _database(local, options)
     files = project_files(local)

@@ -5,6 +5,7 @@ runs the build.  Compilers are found by name in PATH, where our wrappers come fi
 absolute path is not recorded.
 """
 
+import contextlib
 import functools
 import json
 import os
@@ -87,7 +88,7 @@ def _invocation(record: dict[str, Any], file: str) -> Invocation:
     return Invocation(directory, tuple(expanded), None, file)
 
 
-WRAPPERS, RECORDS = "bin", "records"
+WRAPPERS, RECORDS, ELF = "bin", "records", b"\x7fELF"
 COMPILER = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|c99|c89)(-[0-9.]+)?")
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
 TAIL_LINES = 20
@@ -150,11 +151,13 @@ def record_build(
     data: Path,
     limits: BuildLimits,
     *,
+    tests: Sequence[str] = (),
     tier: Tier | None = None,
     on_command: Callable[[str], None] | None = None,
 ) -> RecordedBuild:
     """Run the commands over a copy of a tree, in the strongest sandbox tier or the given one.
 
+    Then `tests` run, for what they compile, with whatever outcome; programs of the build compile nothing.
     Raises CommandFailed, and UsageError if nothing is compiled or no sandbox works.
     """
     for place in limits.tool_chains:
@@ -170,7 +173,8 @@ def record_build(
             opened = functools.partial(open_sandbox, starter=starter, tier=tier)
             directory = open_build_directory(tree, data)
             _copy(tree, directory.place, opened, limits)
-            _build(directory.place, steps, opened, limits, on_command)
+            checks = [_Step("--test", text, command_words("--test", text)) for text in tests]
+            _build(directory.place, steps, checks, opened, limits, on_command)
     except SandboxError as error:
         raise UsageError(f"{commands.given[0][0]}: builds run only in the sandbox: {error}") from error
     return _recorded(directory, steps[-1].name)
@@ -179,6 +183,7 @@ def record_build(
 def _build(
     place: Path,
     steps: Sequence[_Step],
+    checks: Sequence[_Step],
     opened: Callable[..., Sandbox],
     limits: BuildLimits,
     on_command: Callable[[str], None] | None,
@@ -190,6 +195,22 @@ def _build(
             if on_command:
                 on_command(step.command)
             _run(box, step.name, [*_environment(wrappers, path), *step.words], limits)
+        for check in checks:
+            if _is_program(place / WORK, check.words[0]):
+                continue
+            if on_command:
+                on_command(check.command)
+            with contextlib.suppress(CommandFailed):
+                _run(box, check.name, [*_environment(wrappers, path), *check.words], limits)
+
+
+def _is_program(work: Path, name: str) -> bool:
+    """Return whether a name is the path of a binary that the build has made."""
+    if "/" not in name or name.startswith("/"):
+        return False
+    with contextlib.suppress(OSError), (work / name).open("rb") as file:
+        return file.read(len(ELF)) == ELF
+    return False
 
 
 def _recorded(directory: BuildDirectory, name: str) -> RecordedBuild:

@@ -183,7 +183,11 @@ def unit_of(item: ProjectItem) -> str:
 def remaining_files(project: Project, bodies: Collection[str], variables: Collection[str]) -> frozenset[str]:
     """Return the units with a function that stays in C, or with a global that has no Rust translation."""
     functions = (unit_of(item) for item in project.functions if item.slot not in bodies)
-    return frozenset(functions) | {unit_of(item) for item in project.globals if item.slot not in variables}
+    remaining = frozenset(functions) | {unit_of(item) for item in project.globals if item.slot not in variables}
+    # What is static in one variant of a file and global in another is defined by the file for C code elsewhere.
+    statics = {item.definition.key: item.file for item in project.items if item.definition.internal}
+    users = (unit for unit in project.units if as_text(unit.file) in remaining)
+    return remaining | {statics[one.key] for unit in users for one in unit.declared if one.key in statics}
 
 
 def _exported(item: CrateItem, of: ProjectItem, c_files: Collection[str]) -> CrateItem:
@@ -205,10 +209,14 @@ def _apart(command: CompileCommand, project: Project) -> CompileCommand:
     return command._replace(arguments=(*command.arguments, *(f"-D{name}={own}" for name, own in sorted(names.items()))))
 
 
-def units_of(commands: Sequence[CompileCommand], read: Mapping[int, UnitDefinitions]) -> list[CompileCommand]:
+def units_of(
+    commands: Sequence[CompileCommand], read: Mapping[int, UnitDefinitions], differing: Collection[bytes] = ()
+) -> list[CompileCommand]:
     """Return the compile commands of the crate by file: one for each set of units with the same symbols.
 
-    `read` are the units by the index of their command.  C files without a readable unit are included.
+    A unit whose symbols another unit of the file has, too, is left out; of a file with functions that differ between
+    its variants (`differing`), all but the first are. `read` are the units by the index of their command.  C files
+    without a readable unit are included.
     """
     files = {commands[index].file for index in read}
     first: dict[tuple[bytes, frozenset[str]], CompileCommand] = {}
@@ -218,7 +226,15 @@ def units_of(commands: Sequence[CompileCommand], read: Mapping[int, UnitDefiniti
             first.setdefault((command.file, symbols), command)
         elif command.file not in files and command.file.endswith(b".c"):
             first.setdefault((command.file, frozenset()), command)
-    return sorted(first.values(), key=lambda one: one.file)
+    by_file = defaultdict[bytes, list[frozenset[str]]](list)
+    for file, symbols in first:
+        by_file[file].append(symbols)
+    chosen = (
+        command
+        for (file, symbols), command in first.items()
+        if (by_file[file][0] == symbols if file in differing else not any(symbols < other for other in by_file[file]))
+    )
+    return sorted(chosen, key=lambda one: one.file)
 
 
 def included_files(file: bytes, names: Collection[bytes], read: Callable[[bytes], bytes]) -> set[bytes]:

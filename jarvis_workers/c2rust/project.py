@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from jarvis_workers.c2rust.function_copies import copy_refusals, is_unit_variable
+from jarvis_workers.c2rust.linkage_variants import with_one_linkage
 from jarvis_workers.c2rust.rust import rust_text
 from jarvis_workers.c2rust.rust_names import KEYWORDS, RESERVED, identifier
 from jarvis_workers.c2rust.rust_types import origin, project_types
@@ -199,7 +200,7 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
     A definition in several units, such as one in a header, is taken from the first unit by file name; a mutable static
     variable is a separate item in each unit.
     """
-    ordered = tuple(sorted(units, key=lambda unit: unit.file))
+    ordered = with_one_linkage(sorted(units, key=lambda unit: unit.file))
     found: dict[tuple[str, bytes, bytes], tuple[CDefinition, UnitDefinitions]] = {}
     declared: dict[str, CDeclaration] = {}
     for unit in ordered:

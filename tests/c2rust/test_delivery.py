@@ -117,6 +117,37 @@ def test_a_function_that_differs_between_variants_of_its_file_stays_c(tmp_path: 
     assert found == dict.fromkeys(["differs", "moved"], "compiled in several variants, which differ by macros")
 
 
+TESTABLE = """#ifdef TESTS
+#define STATIC
+int twice(int);
+#else
+#define STATIC static
+#endif
+STATIC int count;
+STATIC int twice(int a) { count++; return a * 2; }
+int four(int a) { return twice(twice(a)); }
+"""
+
+
+def test_what_is_static_in_one_variant_of_a_file_and_global_in_another_is_one(tmp_path: Path) -> None:
+    files = {"a.c": TESTABLE, "t.c": "int twice(int), four(int);\nint main(void) { return twice(1) + four(1) != 6; }\n"}
+    project = translated(tmp_path, files, [command("a.c"), command("a.c", "-DTESTS"), command("t.c")])
+
+    assert refusals(project) == {}
+    texts = {one.item.slot: one.body.text for one in project.items if one.body}
+    assert sorted(texts) == ["a__count", "a__twice", "four", "t__main"]
+    assert "twice(1)" in texts["t__main"] and "twice(twice(a))" in texts["four"]
+
+
+def test_of_the_units_of_a_file_the_one_with_all_symbols_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(TESTABLE)
+    commands = [command("a.c"), command("a.c", "-DTESTS")]
+    read = {index: read_definitions(tmp_path, commands[index], builtin_headers(None)) for index in (0, 1)}
+
+    assert units_of(commands, read) == [commands[1]]
+    assert units_of(commands, read, [b"a.c"]) == [commands[0]]
+
+
 def test_a_template_that_is_compiled_for_several_types_stays_c_where_its_copies_differ(tmp_path: Path) -> None:
     text = "#define C(a, b) a##b\n#define D(a, b) C(a, b)\nstatic T half(T a) { return a / 2; }\n"
     text += "T D(sum_, T)(T a) { return half(a) + 1; }\nstatic int n;\nint D(count_, T)(void) { return ++n; }\n"

@@ -262,3 +262,43 @@ def test_unchanged_sources_are_not_tested_again(jarvis: Jarvis, library: Path) -
     assert first[:2] == second[:2] == fresh[:2]
     assert proof[2] == [1, 1, 0]
     assert changed[2] == [0, 0, 0]
+
+
+VARIANTS = {
+    "f.h": "#ifdef UNIT\n#define STATIC\nint twice(int);\n#else\n#define STATIC static\n#endif\nint quad(int);\n",
+    "f.c": """#include "f.h"
+STATIC int twice(int a) { return a * 2; }
+int quad(int a) { return twice(twice(a)); }
+""",
+    "demo.c": '#include "f.h"\nint main(void) { return quad(3) != 12; }\n',
+    "t.c": '#include "f.h"\nint main(void) { return twice(4) + quad(2) != 16; }\n',
+    "Makefile": "demo: demo.c f.c\n\t$(CC) -o $@ demo.c f.c\ntests: t.c f.c\n\t$(CC) -DUNIT -o t t.c f.c && ./t\n",
+}
+
+
+@pytest.mark.slow
+def test_a_file_that_its_test_compiles_with_other_macros_is_converted_once(jarvis: Jarvis) -> None:
+    require("cc", "make", "cargo")
+    tree = jarvis.tree("variants", VARIANTS)
+    ended = jarvis.spawn("c2rust", "fast", "-p", tree, "--build", "make", "--test", "make tests", "--test", "./demo")
+
+    assert ended.code == 0, ended.err
+    assert "4 of 4 functions in Rust" in ended.out
+    assert "make tests: passes with Rust" in ended.out and "./demo: passes with Rust" in ended.out
+
+
+@pytest.mark.slow
+def test_a_function_of_which_a_test_compiles_another_variant_is_not_called_different(jarvis: Jarvis) -> None:
+    require("cc", "make", "cargo")
+    text = (
+        "int clamp(int v)\n{\n#ifdef STRICT\n    if (v < 0)\n        return -1;\n#endif\n    return v > 9 ? 9 : v;\n}\n"
+    )
+    check = "int clamp(int);\nint main(void) {{ return clamp(-5) != {} || clamp(20) != 9; }}\n"
+    make = "plain: f.c p.c\n\t$(CC) -o $@ f.c p.c\ncheck: f.c s.c\n\t$(CC) -DSTRICT -o s f.c s.c && ./s\n"
+    files = {"f.c": text, "p.c": check.format(-5), "s.c": check.format(-1), "Makefile": make}
+    tree = jarvis.tree("strict", files)
+    ended = jarvis.spawn("c2rust", "fast", "-p", tree, "--build", "make", "--test", "./plain", "--test", "make check")
+
+    assert "f.c:1: clamp: compiled in several variants, which differ by macros" in ended.out
+    assert "behaves differently" not in ended.out
+    assert "2 of 3 functions in Rust" in ended.out

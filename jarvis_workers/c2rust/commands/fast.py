@@ -45,7 +45,9 @@ def convert_project(
     if not (command.detach or command.dry_run):
         check_crate_branch(place, command.branch) if command.branch else check_target(place)
     disabled = options.disabled if isinstance(options, MoveOptions) else ()
-    compiling = CompileOptions.from_settings(settings, command.compile_commands, options.commands_of_build)
+    compiling = CompileOptions.from_settings(
+        settings, command.compile_commands, options.commands_of_build, options.tests
+    )
     fetch = partial(fetch_allowed, settings, allowed_crates(settings, disabled)) if command.fetch_crates else None
     facts = {"kind": request.kind, "choice": request.identity}
     run = RunCommand(

@@ -95,7 +95,8 @@ def compiled_request(
     conversion: ConversionRequest, settings: "Settings", source: SourceTree, executor: str
 ) -> RunRequest[FastInput]:
     """Return the request for a run that converts a project, which is compiled as the settings and its build say."""
-    compiling = CompileOptions.from_settings(settings, commands=conversion.options.commands_of_build)
+    options = conversion.options
+    compiling = CompileOptions.from_settings(settings, commands=options.commands_of_build, tests=options.tests)
     return fast_request(conversion, settings, source, plan_of(settings, source.path, compiling), executor)
 
 

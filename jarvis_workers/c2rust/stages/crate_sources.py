@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 
 from jarvis_workers.builds.compile_commands import decode_commands
 from jarvis_workers.c2rust.delivery import included_files, units_of
+from jarvis_workers.c2rust.function_copies import VARIANTS
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.stages.conversion_project import ConversionProject, function_types
@@ -33,6 +34,7 @@ class CrateSources(NamedTuple):
         """Read the sources of a run from the results of the jobs that read its units."""
         found = [read_result(blobs, result).blobs for result in run.units]
         read = dict(read_unit_definitions(blobs, [one[DEFINITIONS] for one in found if DEFINITIONS in one]))
+        project = read_project(read.values())
         includes: dict[bytes, set[bytes]] = {}
         attributes: dict[str, str] = {}
         for unit in read_units(blobs, [one[UNITS] for one in found if UNITS in one]):
@@ -40,13 +42,14 @@ class CrateSources(NamedTuple):
             attributes |= {one.key: fact for one in unit.symbols for fact in one.facts if fact in LINKED}
         with open_snapshot(blobs, run.snapshot) as reader:
             entries = {entry.path: entry for entry in reader.files()}
-            chosen = units_of(decode_commands(blobs.read(run.options.commands)), read)
+            differing = {one.definition.extent.file for one in project.functions if one.refusal == VARIANTS}
+            chosen = units_of(decode_commands(blobs.read(run.options.commands)), read, differing)
             commands = [one for one in chosen if one.file in entries]
             for file in {one.file for one in commands} - includes.keys():
                 includes[file] = included_files(file, entries, lambda one: reader.read(entries[one]))
             paths = includes.keys() | {file for files in includes.values() for file in files}
             files = {path: reader.read(entry) for path, entry in entries.items() if path in paths}
-        return cls(read_project(read.values()), commands, files, includes, attributes, run.options.crate)
+        return cls(project, commands, files, includes, attributes, run.options.crate)
 
     def linked(self) -> dict[str, str]:
         """Return the attributes that keep functions and variables in C, by slot."""

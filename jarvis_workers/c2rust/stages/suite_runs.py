@@ -10,9 +10,11 @@ from jarvis_workers.c2rust.bench.project_bench import FALLBACK_LIBRARY, LIMIT, C
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
+from jarvis_workers.c2rust.slots import unit_name
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs, call_program, read_events
 from jarvis_workers.c2rust.stages.skeleton import SuiteBaseline
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import as_text
 from jarvis_workers.sandbox.limits import UNLIMITED, CommandLimit
 
 VARIABLE = "JARVIS_C2RUST_"
@@ -178,8 +180,14 @@ def baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[SuiteB
 
 
 def called_slots(log: bytes) -> Iterable[str]:
-    """Yield the slots that a log lists as reached; a test may have written arbitrary text to the log."""
+    """Yield the slots that a log lists as reached; a test may have written arbitrary text to the log.
+
+    A global function yields its name as a static one of its file, too, which it may be in another variant of the file.
+    """
     for line in log.splitlines():
         event, *fields = line.split(b"\t")
         if event == REACHED and len(fields) > 2:
-            yield fields[2].decode(errors="replace")
+            name = fields[2].decode(errors="replace")
+            yield name
+            if len(fields) > 3 and not name.startswith(prefix := f"{unit_name(as_text(fields[3]))}__"):
+                yield prefix + name

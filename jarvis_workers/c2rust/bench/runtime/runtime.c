@@ -224,6 +224,38 @@ __attribute__((destructor)) static void end_shadow(void)
         jv_shadow_end(watches, (size_t)(__stop_jv_slots - __start_jv_slots));
 }
 
+/* The name of a global function as if it were local to its file (c2rust/slots.py, unit_name), or 0. */
+static const char *local_name(const struct slot *slot, char *name)
+{
+    const char *base = strrchr(slot->file, '/'), *file = slot->file;
+    if (base && (file[0] == '/' || !strncmp(file, "../", 3)))
+        file = base + 1;
+    base = strrchr(file, '/');
+    const char *suffix = strrchr(file, '.');
+    size_t length = suffix && suffix > (base ? base + 1 : file) ? (size_t)(suffix - file) : strlen(file), at = 0;
+    if (length + strlen(slot->name) + 3 > NAME_BYTES)
+        return 0;
+    for (; at < length; at++)
+        name[at] = (file[at] >= '0' && file[at] <= '9') || (file[at] >= 'a' && file[at] <= 'z') ||
+                   (file[at] >= 'A' && file[at] <= 'Z') ? file[at] : '_';
+    strcpy(stpcpy(name + at, "__"), slot->name);
+    return name;
+}
+
+/* A function that is static in another variant of its file has that name in the lists. */
+static void take_local_name(struct slot *slot, const struct names *lists, int count)
+{
+    char local[NAME_BYTES];
+    int is_listed = 0;
+    for (int at = 0; at < count; at++)
+        if (contains(&lists[at], slot->name))
+            return;
+    for (int at = 0; at < count && local_name(slot, local); at++)
+        is_listed |= contains(&lists[at], local);
+    if (is_listed)
+        slot->name = strcpy(pages(strlen(local) + 1), local);
+}
+
 /* The name of a `main` is FILE__main: there is no frame above it to compare. */
 static int is_main(const char *name)
 {
@@ -242,12 +274,14 @@ __attribute__((constructor(101))) static void choose(int count, char **arguments
     find_log();
     struct names rust = names_of("JARVIS_C2RUST_RUST"), trap = names_of("JARVIS_C2RUST_TRAP");
     struct names trace = names_of("JARVIS_C2RUST_TRACE"), shadowed = names_of("JARVIS_C2RUST_SHADOW");
+    const struct names lists[] = {rust, trap, trace, shadowed};
     const char *inputs = secure_getenv("JARVIS_C2RUST_INPUTS");
     has_inputs = inputs && *inputs;
     void *library = open_library(&rust);
     has_library = library != 0;
     long in_rust = 0;
     for (struct slot *slot = __start_jv_slots; slot < __stop_jv_slots; slot++) {
+        take_local_name(slot, lists, sizeof lists / sizeof *lists);
         void *function = library && contains(&rust, slot->name) ? implementation(library, slot->name) : 0;
         in_rust += function != 0;
         slot->target = function ? function : slot->original;
