@@ -98,22 +98,25 @@ def check_function(
     shadow: bool,
     inputs: InputRun = NO_INPUTS,
     reached: GateOutcome | None = None,
+    suite: SuiteRun | None = None,
+    doubled: SuiteRun | None = None,
 ) -> GateReport:
     """Run the gates on a body that compiles.
 
     `called` means that a test calls it, `shadow` that calls can be compared. `reached` is the outcome of that gate for
-    another body of the function: what tests do without the function does not depend on its body.
+    another body of the function: what tests do without the function does not depend on its body. `suite` is a run of
+    the tests with it and other functions in Rust, `doubled` one that compares calls.
     """
     gates = [GateOutcome("check", passed=True), *inputs.outcomes()]
     if not called:
         gates.append(GateOutcome("reached", passed=False, detail=NOT_REACHED))
         return GateReport(slot, tuple(gates), inputs.compared, inputs.log)
-    gates.append(reached or _reached(runs, slot))
-    suite = runs.run([slot])
+    gates.append(reached or reached_gate(runs, slot))
+    suite = suite or runs.run([slot])
     gates.append(GateOutcome("suite", suite.passed, suite.failure, suite.seconds))
     if not (shadow and suite.passed):
         return GateReport(slot, tuple(gates), inputs.compared, inputs.log)
-    doubled = runs.run([slot], shadow=[slot])
+    doubled = doubled or runs.run([slot], shadow=[slot])
     calls = doubled.compared.get(slot, 0)
     if doubled.log:
         gates.append(GateOutcome("shadow", passed=False, detail="a call differs from C", seconds=doubled.seconds))
@@ -124,7 +127,8 @@ def check_function(
     return GateReport(slot, tuple(gates), calls + inputs.compared, inputs.log + doubled.log)
 
 
-def _reached(runs: SuiteRunner, slot: str) -> GateOutcome:
+def reached_gate(runs: SuiteRunner, slot: str) -> GateOutcome:
+    """Run the tests with a function that ends the program at its first call; the gate passes if they fail."""
     trapped = runs.run(trap=[slot])
     return GateOutcome("reached", not trapped.passed, TRAP_PASSED if trapped.passed else "", trapped.seconds)
 

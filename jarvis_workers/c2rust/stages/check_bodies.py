@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from jarvis_workers.c2rust.stages.drivers import STEP as DRIVERS
 from jarvis_workers.c2rust.stages.drivers import driven_suites, driver_blobs
 from jarvis_workers.c2rust.stages.gate_cache import QUEUE, cache_result, cached_result, result_key
 from jarvis_workers.c2rust.stages.options import FastOptions, read_options
+from jarvis_workers.c2rust.stages.shared_runs import share_runs
 from jarvis_workers.c2rust.stages.skeleton import (
     SKELETON,
     Skeleton,
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
     from jarvis_workers.store.values import Run
 
 BY_DRIVER = "a driver of the model calls it"
-# Each job builds the crate on its bench first, if another has not done so: many functions share this.
-BATCH_FUNCTIONS = 32
+# Each job builds the crate on its bench first, if another has not done so, and runs the tests about ten times: many
+# functions share this. Some functions are two jobs, for two processors.
+BATCH_FUNCTIONS, SOME_FUNCTIONS = 64, 8
 # Half of the default of `c2rust.hard_limit_seconds`.
 BATCH_SECONDS = 7200
 
@@ -71,7 +74,8 @@ def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per batch of functions with a body."""
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
     skeleton = decode_skeleton(blobs.read(name))
-    slots, size = sorted(skeleton.bodies), batch_size(sum(suite.wall_seconds for suite in skeleton.suites))
+    slots = sorted(skeleton.bodies)
+    size = batch_size(len(slots), sum(suite.wall_seconds for suite in skeleton.suites))
     drivers = driver_blobs(blobs, earlier.outcomes(DRIVERS))
     for start in range(0, len(slots), size):
         some = slots[start : start + size]
@@ -80,9 +84,11 @@ def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
 
 
-def batch_size(suite_seconds: float) -> int:
-    """Return the number of functions per job; the gates run the tests three times for each function."""
-    return max(1, min(BATCH_FUNCTIONS, int(BATCH_SECONDS / (3 * suite_seconds + 0.1))))
+def batch_size(functions: int, suite_seconds: float) -> int:
+    """Return the number of functions per job, if none of them shares a run of the tests with others."""
+    most = max(1, min(BATCH_FUNCTIONS, int(BATCH_SECONDS / (3 * suite_seconds + 0.1))))
+    jobs = max(ceil(functions / most), 2 if functions >= SOME_FUNCTIONS else 1)
+    return max(1, ceil(functions / jobs))
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> CheckWork:
@@ -124,6 +130,8 @@ def run_gates(
     `reached` are known outcomes of that gate. If the programs cannot load the library, no function is tested.
     """
     shadow = all(suite.deterministic for suite in skeleton.suites)
+    called = [slot for slot in slots if slot in skeleton.called and slot not in driven]
+    shared = share_runs(suites, skeleton.bodies, called, shadow=shadow)
     reports = [
         check_function(
             driven.get(slot, suites),
@@ -131,7 +139,9 @@ def run_gates(
             called=slot in skeleton.called or slot in driven,
             shadow=shadow or slot in driven,
             inputs=suites.call(slot, skeleton.inputs.get(slot)),
-            reached=reached.get(slot),
+            reached=reached.get(slot) or shared.reached.get(slot),
+            suite=shared.suite.get(slot),
+            doubled=shared.doubled.get(slot),
         )
         for slot in slots
     ]

@@ -1,7 +1,7 @@
 """Run the tests of a project on a bench, with chosen functions in Rust."""
 
 import platform
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from types import MappingProxyType
@@ -123,6 +123,14 @@ class BenchSuites:
         _, library = (checked.write_file(one.name, self._bench.in_work('cat "$1"', [str(one)])) for one in paths)
         return {"LIBRARY": str(library), "RUST": slot, "SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
 
+    def first_calls(self) -> dict[str, dict[int, int]]:
+        """Return in which processes the tests call each slot, with the place of the first call in the log."""
+        log = b"".join(self._bench.test(command, {f"{VARIABLE}TRACE": "*"}).log for command in self._commands)
+        calls: dict[str, dict[int, int]] = {}
+        for at, (process, slot) in enumerate(_reached_slots(log)):
+            calls.setdefault(slot, {}).setdefault(process, at)
+        return calls
+
     def load_failure(self) -> str:
         """Return why the test programs cannot load the library, or "" if they can; the test runs all functions in C."""
         failure = self.run([NO_FUNCTION]).failure
@@ -179,15 +187,20 @@ def baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[SuiteB
     return suites, called
 
 
-def called_slots(log: bytes) -> Iterable[str]:
-    """Yield the slots that a log lists as reached; a test may have written arbitrary text to the log.
+def called_slots(log: bytes) -> Iterator[str]:
+    """Yield the slots that a log lists as reached; a test may have written arbitrary text to the log."""
+    return (slot for _, slot in _reached_slots(log))
 
-    A global function yields its name as a static one of its file, too, which it may be in another variant of the file.
+
+def _reached_slots(log: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the process and the slot of each call that a log lists.
+
+    A global function has its name as a static one of its file, too, which it may be in another variant of the file.
     """
     for line in log.splitlines():
         event, *fields = line.split(b"\t")
         if event == REACHED and len(fields) > 2:
-            name = fields[2].decode(errors="replace")
-            yield name
+            process, name = int(fields[1]) if fields[1].isdigit() else 0, fields[2].decode(errors="replace")
+            yield process, name
             if len(fields) > 3 and not name.startswith(prefix := f"{unit_name(as_text(fields[3]))}__"):
-                yield prefix + name
+                yield process, prefix + name

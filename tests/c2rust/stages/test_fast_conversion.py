@@ -172,8 +172,9 @@ def test_functions_whose_union_fails_are_found(ended: ConversionRun, bench: Fake
 
 
 def test_a_batch_takes_a_bounded_time() -> None:
-    assert (batch_size(0.0), batch_size(60.0), batch_size(100_000.0)) == (32, 32, 1)
-    assert 1 < batch_size(500.0) < 32
+    assert [batch_size(1_000, seconds) for seconds in (0.0, 100_000.0)] == [63, 1]
+    assert 1 < batch_size(1_000, 500.0) < 32
+    assert (batch_size(5, 0.0), batch_size(66, 0.0), batch_size(20, 0.0)) == (5, 33, 10)
 
 
 def test_a_run_without_a_skeleton_fails_for_its_reason(ended: ConversionRun) -> None:
