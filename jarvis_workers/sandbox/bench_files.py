@@ -1,6 +1,7 @@
 """Files of a bench, which untrusted programs may have replaced, and which cargo compares by their times."""
 
 import os
+import shutil
 from pathlib import Path
 
 MOST_BYTES = 64_000_000
@@ -14,6 +15,15 @@ def read_untrusted(path: Path) -> bytes:
             return file.read(MOST_BYTES)
     except OSError:
         return b""
+
+
+def copy_untrusted(path: Path, to: Path) -> None:
+    """Copy a file that a program may have replaced, of any size; no file results if it is none or reached by a link."""
+    to.unlink(missing_ok=True)
+    if os.path.realpath(path) != str(path) or not path.is_file():
+        return
+    with path.open("rb") as source, to.open("xb") as target:
+        shutil.copyfileobj(source, target)
 
 
 def write_if_changed(path: Path, content: bytes) -> None:

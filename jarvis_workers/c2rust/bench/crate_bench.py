@@ -4,11 +4,14 @@ Everything that runs here is untrusted: build scripts, macros and tests. Cargo c
 changed file is written with the current time, also when it gets its original content back.
 """
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.bench.cargo_runs import cargo_command
 from jarvis_workers.c2rust.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.bench.project_bench import PROJECT, TARGET, ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.sandbox.confine import HOME, WORK
@@ -16,10 +19,16 @@ from jarvis_workers.sandbox.limits import BenchLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
 
-CHECK = "cargo check {} --keep-going --offline --message-format=json"
+CHECK = "check {} --keep-going --message-format=json"
 ALL, LIBRARY, PROGRAMS = "--all-targets", "--lib", "--bins"
 NO_LIBRARY = "no library targets found"
-TEST = "cargo test --offline --message-format=json"
+BUILD_TESTS, TEST = "test --no-run --message-format=json", "test --message-format=json"
+# What the harness of a program with tests writes when it begins and when it ends.
+RUNNING = re.compile(rb"^running (\d+) tests?$", re.MULTILINE)
+ENDED = re.compile(
+    rb"^test result: ok\. (\d+) passed; 0 failed; (\d+) ignored; (\d+) measured; \d+ filtered out", re.MULTILINE
+)
+NOT_ENDED = "a program with tests ended without their result"
 CHANGES = "changes.tar"
 TAIL = 300
 
@@ -51,6 +60,7 @@ class CrateBench:
     def __init__(self, bench: ProjectBench) -> None:
         self._bench = bench
         self._contents: dict[str, bytes] = {}
+        self._programs = 0
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Write the sources of the crate; each call must have the same names."""
@@ -72,9 +82,13 @@ class CrateBench:
         return self._cargo(CHECK.format(PROGRAMS), flags, seconds) if NO_LIBRARY in library.failure else library
 
     def test(self) -> CargoRun:
-        """Run the tests of the crate."""
+        """Run the tests of the crate.
+
+        They pass if each program reports as many results as it has tests, and no fewer programs do so than before.
+        """
         limits = self._bench.limits
-        return self._cargo(TEST, "", limits.build_seconds + limits.test_seconds)
+        built = self._cargo(BUILD_TESTS, "", limits.build_seconds)
+        return self._cargo(TEST, "", limits.test_seconds) if built.passed else built
 
     def _cargo(self, command: str, flags: str, seconds: float) -> CargoRun:
         place = self._bench.place
@@ -86,11 +100,24 @@ class CrateBench:
             "CARGO_INCREMENTAL": "0",
             "RUSTFLAGS": flags,
         }
-        done = self._bench.run(command, variables, seconds)
+        # Tests run after all is built, and may change it.
+        name, *words = command.split()
+        self._bench.target.renew()
+        done = self._bench.run(shlex.join(cargo_command(place / WORK / PROJECT, name, words)), variables, seconds)
+        if command != TEST:
+            self._bench.target.keep()
         messages = tuple(read_messages(done.output))
         error = next((one for one in messages if one.level == "error"), None)
+        failure = done.failure or (NOT_ENDED if command == TEST and not self._have_ended(done.output) else "")
         place_of = f" ({error.file}:{error.line}: {error.text})" if error else f": {_last_line(done.output)}"
-        return CargoRun(done.failure and f"{done.failure}{place_of}", messages, done.seconds)
+        return CargoRun(failure and f"{failure}{place_of}", messages, done.seconds)
+
+    def _have_ended(self, output: bytes) -> bool:
+        """Return whether all programs with tests have reported the results of all of them."""
+        results = [sum(map(int, numbers)) for numbers in ENDED.findall(output)]
+        is_whole = len(results) >= self._programs and results == [int(number) for number in RUNNING.findall(output)]
+        self._programs = max(self._programs, len(results))
+        return is_whole
 
 
 def _last_line(output: bytes) -> str:

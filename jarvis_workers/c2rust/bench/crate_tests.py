@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.bench.cargo_runs import cargo_command
 from jarvis_workers.c2rust.interface_result import CrateOutcome, CrateTest
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import HOME, WORK
@@ -59,11 +60,12 @@ class CrateTests:
             "CARGO_TERM_COLOR": "never",
             "CARGO_INCREMENTAL": "0",
         }
-        words = ["cargo", "test", "--no-run", "--offline", "--message-format=json"]
+        crate = self._build / WORK / CRATE
+        words = cargo_command(crate, "test", ["--no-run", "--message-format=json"])
         with self._sandbox(self._build, [rust.root]) as box:
             outcome = self._command(box, self._build, variables, words, rust, self._limits.build_seconds)
         if outcome.code == 0:
-            return "", sorted(_programs(outcome.stdout, self._build / WORK / CRATE), key=_order)
+            return "", sorted(_programs(outcome.stdout, crate), key=_order)
         errors = (one for one in read_messages(outcome.stdout) if one.level == "error" and one.file)
         lines = list(dict.fromkeys(map(_error, errors)))
         output = " ".join(outcome.stderr.decode(errors="replace").split())

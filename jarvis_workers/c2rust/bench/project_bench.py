@@ -6,7 +6,6 @@ by `state`, a hash of all that its programs were built from; a bench with anothe
 
 import re
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -15,14 +14,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.builds.command_words import BuildCommands
+from jarvis_workers.c2rust.bench.cargo_runs import BuiltTarget, cargo_command
 from jarvis_workers.c2rust.bench.compiler_wrappers import FLAGS, PACKAGE, WRAPPERS, BuildKind, write_wrappers
 from jarvis_workers.c2rust.bench.crate_archive import crates_of
 from jarvis_workers.c2rust.bench.slot_compiler import own_code
-from jarvis_workers.c2rust.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
+from jarvis_workers.c2rust.bench.tree_state import (
+    COPY,
+    COPY_ALL,
+    TreeState,
+    failure_of,
+    read_tree,
+    restore_script,
+    unpack_project,
+)
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.c2rust.vendored_crates import LOCK_FILE, VendoredCrates
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.sandbox.bench_files import read_untrusted, write_if_changed
+from jarvis_workers.sandbox.bench_files import copy_untrusted, read_untrusted, write_if_changed
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.lease import leased_directory
@@ -32,27 +40,25 @@ from jarvis_workers.sandbox.limits import (
     UNLIMITED,
     BenchLimits,
     CommandLimit,
-    CommandOutcome,
     Tier,
 )
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, error_line, find_rust, read_messages
 
-PROJECT, PRISTINE, TARGET, CRATE = "project", "pristine", "target", "crate"
-ARCHIVE, STATE = "archive", "state"
+PROJECT, PRISTINE, TARGET, CRATE, STATE = "project", "pristine", "target", "crate", "state"
 LOG = "slots.log"
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
 # Lazily bound: the library names C functions of the whole project, and a program may contain only some.
 RUST_FLAGS = (
     "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed -C link-arg=-Wl,-rpath,$ORIGIN"
 )
-FALLBACK_LIBRARY = "libfallback.so"
+LIBRARY, FALLBACK_LIBRARY = "libbench.so", "libfallback.so"
 # Cargo writes the lock file, but the directory of the crate is not writable in the sandbox.
 LOCK_SCRIPT = """rm -rf lock && mkdir -p lock/src lock/.cargo && touch lock/src/lib.rs &&
 ln -s "$1/vendor" lock && cp "$1/Cargo.toml" lock && cp "$1/.cargo/config.toml" lock/.cargo"""
+MESSAGES = "--message-format=json"
 TAIL = 300
-LIMIT = "stopped at its limit"
 # A variable of the environment has at most 128 KiB (MAX_ARG_STRLEN of Linux).
 NAMES_LENGTH = 100_000
 ROOT_MODULE = "src/lib.rs"
@@ -126,8 +132,8 @@ def open_bench(
         path = ":".join([PATH, *(f"{chain}/bin" for chain in build.tool_chains)])
         wrappers = write_wrappers(place, path, build.kind)
         (place / WORK).mkdir(mode=0o700, exist_ok=True)
-        if fresh:
-            _unpack(place, build.archive, starter, limits, tier)
+        if fresh and (failure := unpack_project(place, build.archive, starter, limits, tier)):
+            raise StepFailed(f"the project cannot be unpacked: {failure}")
         crate = place / CRATE
         crate.mkdir(mode=0o755, exist_ok=True)
         readable = [wrappers, crate, PACKAGE, rust.root, *map(Path, build.tool_chains)]
@@ -147,11 +153,12 @@ class ProjectBench:
         self.place, self._box, self.limits, self._path, self._crates = place, box, limits, path, crates
         self._content, self._is_locked = "", True
         self._tree: TreeState | None = None
+        self.target = BuiltTarget(place / WORK / TARGET)
 
     @property
     def library(self) -> Path:
-        """The path from which programs load the library of the crate."""
-        return self.place / WORK / TARGET / "debug" / "libbench.so"
+        """The path from which programs load the library of the crate; they can only read it."""
+        return self.place / WRAPPERS / LIBRARY
 
     @property
     def shapes(self) -> Path:
@@ -252,13 +259,20 @@ class ProjectBench:
     def build_library(self) -> tuple[bool, tuple[CargoMessage, ...]]:
         """Build the library of the crate for the gates; return whether it was built, and the messages."""
         fallback = self.library.with_name(FALLBACK_LIBRARY)
-        compiled = f"cc -shared -fPIC -w -Wl,-soname,{FALLBACK_LIBRARY} {FALLBACK}"
-        command = ["sh", "-c", f'mkdir -p "$0" && {compiled} -o "$1"', str(fallback.parent), str(fallback)]
-        done = self._run(self.place / CRATE, {"PATH": self._path}, command, CommandLimit(self.limits.build_seconds))
+        built = self.place / HOME / FALLBACK_LIBRARY
+        command = f"cc -shared -fPIC -w -Wl,-soname,{FALLBACK_LIBRARY} {FALLBACK} -o".split()
+        done = self._run(
+            self.place / CRATE, {"PATH": self._path}, [*command, str(built)], CommandLimit(self.limits.build_seconds)
+        )
         if done.failure:
             return False, (CargoMessage("error", "", f"{FALLBACK}: {done.failure}: {done.output[-TAIL:]!r}"),)
+        copy_untrusted(built, fallback)
         # Only for this crate: build scripts and macros of others run without the fallback library.
-        return self.cargo("rustc", "--lib", rustc=(*RUST_FLAGS.split(), "-C", f"link-arg={fallback}"))[:2]
+        is_built, messages, _ = self.cargo("rustc", "--lib", rustc=(*RUST_FLAGS.split(), "-C", f"link-arg={fallback}"))
+        self.library.unlink(missing_ok=True)
+        if is_built:
+            copy_untrusted(self.place / WORK / TARGET / "debug" / LIBRARY, self.library)
+        return is_built, messages
 
     def cargo(
         self, *words: str, flags: str = "", rustc: Sequence[str] = ()
@@ -270,9 +284,7 @@ class ProjectBench:
         if not self._is_locked and (done := _lock(self)).failure:
             return False, (_cargo_failure(done),), done.seconds
         self._is_locked = True
-        cargo = ["cargo", *words, "--offline", "--message-format=json", *(["--", *rustc] if rustc else [])]
-        command = ["sh", "-c", 'rm -f "$0" && exec "$@"', str(self.library), *cargo]
-        done = _cargo(self, self.place / CRATE, command, flags)
+        done = _cargo(self, self.place / CRATE, [*words, MESSAGES, *(["--", *rustc] if rustc else [])], flags)
         messages = tuple(read_messages(done.output))
         if done.failure and not any(message.level == "error" for message in messages):
             messages = (*messages, _cargo_failure(done))
@@ -294,29 +306,21 @@ class ProjectBench:
             raise StepFailed(f"not enough free {outcome.reason.replace('free ', '')} on this machine to build and test")
         output = outcome.stdout + outcome.stderr
         return CommandResult(
-            outcome.code, _failure(outcome), outcome.cpu_seconds, output, read_untrusted(log) if log else b""
+            outcome.code, failure_of(outcome), outcome.cpu_seconds, output, read_untrusted(log) if log else b""
         )
-
-
-def _failure(outcome: CommandOutcome) -> str:
-    if outcome.reason:
-        return f"{LIMIT} of {outcome.reason}"
-    if outcome.signal is not None:
-        return f"killed by signal {outcome.signal}"
-    return f"exit code {outcome.code}" if outcome.code else ""
 
 
 def _lock(bench: ProjectBench) -> CommandResult:
     """Write the lock file of a crate with dependencies; cargo computes it in a directory that it can write to."""
     crate, place = bench.place / CRATE, bench.place / WORK
     bench.in_work(LOCK_SCRIPT, [str(crate)])
-    done = _cargo(bench, place / "lock", ["cargo", "fetch", "--offline"])
+    done = _cargo(bench, place / "lock", ["fetch"])
     if not done.failure:
         write_if_changed(crate / LOCK_FILE, read_untrusted(place / "lock" / LOCK_FILE))
     return done
 
 
-def _cargo(bench: ProjectBench, directory: Path, command: Sequence[str], flags: str = "") -> CommandResult:
+def _cargo(bench: ProjectBench, crate: Path, words: Sequence[str], flags: str = "") -> CommandResult:
     variables = {
         "PATH": bench._path,
         "CARGO_HOME": f"{bench.place}/{HOME}/cargo",
@@ -326,21 +330,12 @@ def _cargo(bench: ProjectBench, directory: Path, command: Sequence[str], flags: 
         CONTENT: bench._content,
         "CC": "cc",
     }
-    return bench._run(directory, variables, command, CommandLimit(bench.limits.build_seconds))
+    command = cargo_command(crate, words[0], words[1:])
+    bench.target.renew()
+    done = bench._run(crate, variables, command, CommandLimit(bench.limits.build_seconds))
+    bench.target.keep()
+    return done
 
 
 def _cargo_failure(done: CommandResult) -> CargoMessage:
     return CargoMessage("error", "", f"cargo: {done.failure}: {error_line(done.output) or repr(done.output[-TAIL:])}")
-
-
-def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, tier: Tier | None) -> None:
-    source = place / ARCHIVE
-    source.mkdir(mode=0o700)
-    (source / "project.tar.gz").write_bytes(archive)
-    with open_sandbox(source, tier=tier, starter=starter, workspace=place) as box:
-        script = f'cd "$1" && mkdir {PROJECT} {TARGET} && tar -xzf "$2" -C {PROJECT} --no-same-owner'
-        words = ["sh", "-c", script, "sh", f"{place}/{WORK}", f"{source}/project.tar.gz"]
-        outcome = box.run(words, limits=limits.of(limits.build_seconds))
-    if failure := _failure(outcome):
-        raise StepFailed(f"the project cannot be unpacked: {failure} {outcome.stderr[-TAIL:]!r}")
-    shutil.rmtree(source)

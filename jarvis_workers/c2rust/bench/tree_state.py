@@ -1,12 +1,23 @@
-"""The state of a tree after its build, restored before each test, so that no test sees the effects of another."""
+"""The tree of a project on a bench: its state after its build is restored before each test.
+
+No test sees the effects of another.
+"""
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import BenchLimits, CommandOutcome, Tier
+from jarvis_workers.sandbox.sandbox import open_sandbox
+
 MOST_CHANGES = 200
+ARCHIVE, TAIL = "archive", 300
+LIMIT = "stopped at its limit"
 # Without the owner: in a user namespace of a container it may not be mapped.
 COPY = "cp -dR --preserve=mode,timestamps,links --reflink=auto"
 COPY_ALL = f"chmod -R u+rwX project; rm -rf project && {COPY} pristine project"
@@ -64,3 +75,26 @@ def _entries(root: str) -> Iterator[tuple[str, EntryState]]:
                 yield name, EntryState(facts.st_mode)
             else:
                 yield name, EntryState(facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
+def unpack_project(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, tier: Tier | None) -> str:
+    """Unpack an archive as the directory `project` of a bench; return why it failed, or ""."""
+    source = place / ARCHIVE
+    source.mkdir(mode=0o700)
+    (source / "project.tar.gz").write_bytes(archive)
+    with open_sandbox(source, tier=tier, starter=starter, workspace=place) as box:
+        script = 'cd "$1" && mkdir project target && tar -xzf "$2" -C project --no-same-owner'
+        words = ["sh", "-c", script, "sh", f"{place}/{WORK}", f"{source}/project.tar.gz"]
+        outcome = box.run(words, limits=limits.of(limits.build_seconds))
+    shutil.rmtree(source)
+    failure = failure_of(outcome)
+    return failure and f"{failure} {outcome.stderr[-TAIL:]!r}"
+
+
+def failure_of(outcome: CommandOutcome) -> str:
+    """Return how a command failed, or ""."""
+    if outcome.reason:
+        return f"{LIMIT} of {outcome.reason}"
+    if outcome.signal is not None:
+        return f"killed by signal {outcome.signal}"
+    return f"exit code {outcome.code}" if outcome.code else ""

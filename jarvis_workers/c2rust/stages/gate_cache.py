@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from jarvis_workers.c2rust.bench.project_bench import LIMIT
+from jarvis_workers.c2rust.bench.tree_state import LIMIT
 from jarvis_workers.c2rust.stages.options import FastOptions
 from jarvis_workers.errors import UsageError
 from jarvis_workers.snapshots.resources import Resources

@@ -6,7 +6,8 @@ from functools import partial
 from time import monotonic
 from types import MappingProxyType
 
-from jarvis_workers.c2rust.bench.project_bench import FALLBACK_LIBRARY, LIMIT, CommandResult, ProjectBench
+from jarvis_workers.c2rust.bench.project_bench import FALLBACK_LIBRARY, CommandResult, ProjectBench
+from jarvis_workers.c2rust.bench.tree_state import LIMIT
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log

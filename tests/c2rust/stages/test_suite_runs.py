@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.c2rust.bench.project_bench import LIMIT, CommandResult
+from jarvis_workers.c2rust.bench.project_bench import CommandResult
+from jarvis_workers.c2rust.bench.tree_state import LIMIT
 from jarvis_workers.c2rust.stages import suite_runs
 from jarvis_workers.c2rust.stages.input_runs import UsableInputs
 
