@@ -26,9 +26,9 @@ from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.bench import fuzz_loop
 from jarvis_workers.sec.bench.fuzz_loop import CORPUS, COUNTS, ERRORS_MAX, FOUND, LOGS, SEEDS, name_of
 from jarvis_workers.sec.bench.host_trouble import failure_of, last_lines, raise_for_host
-from jarvis_workers.sec.bench.proof_bench import TOOLS, ProofBench
+from jarvis_workers.sec.bench.proof_bench import MADE, TOOLS, ProofBench
 from jarvis_workers.sec.bench.proof_compilers import CLANG, COVERED, LIBFUZZER, installed_compilers
-from jarvis_workers.sec.bench.proof_link import MADE, BuiltProgram, link_program
+from jarvis_workers.sec.bench.proof_link import BuiltProgram, link_program
 from jarvis_workers.sec.bench.proof_objects import FUZZ_TARGET
 from jarvis_workers.sec.bench.proof_run import sanitizer_options, write_inputs
 from jarvis_workers.sec.proof.proof import INPUT, Attempt

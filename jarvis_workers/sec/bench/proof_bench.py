@@ -7,7 +7,7 @@ another one, which may only read it.  The code under proof has the bytes of the 
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -35,14 +35,14 @@ from jarvis_workers.sec.bench.proof_compilers import (
     installed_compilers,
     wrappers,
 )
-from jarvis_workers.sec.bench.proof_objects import COPY_MAINS, FUZZ_TARGET, CompiledTree, read_objects
+from jarvis_workers.sec.bench.proof_objects import COPY_MAINS, FUZZ_TARGET, CompiledTree, is_program, read_objects
 from jarvis_workers.sec.proof.proof import ALLOCATION_MB, DISK_MB, GROWTH_MB, HANG_SHARE, MEMORY_MB, RUN_SECONDS
 from jarvis_workers.source.languages import is_test
 from jarvis_workers.toolchain import scratch
 
 SUPPORT = Path(__file__).parent / "proof_support.c"
 FUZZ_MAIN = Path(__file__).parent / "proof_fuzz_main.c"
-PROJECT, OBJECTS, TOOLS, WRAPPERS, STATE = "project", "objects", "tools", "bin", "state"
+PROJECT, OBJECTS, TOOLS, MADE, WRAPPERS, STATE = "project", "objects", "tools", "made", "bin", "state"
 QUOTING = "quoting"
 C_SUFFIXES, CPP_SUFFIXES = (".c",), (".cc", ".cpp", ".cxx", ".c++", ".C")
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def")
@@ -203,19 +203,27 @@ class ProofBench:
         """Compile the tree. Raises StepFailed."""
         self.shell(f"mkdir -p {OBJECTS} {TOOLS}")
         usable = self._usable_compilers()
-        parts = {SUPPORT_OBJECT: SUPPORT, FUZZ_OBJECT: FUZZ_MAIN}
-        # Without builtins, no loop becomes a call of a function that the sanitizers replace.
-        compiler = f"{usable[0].c} -O1 -fno-builtin"
-        made = [f"{compiler} -c {shlex.quote(str(file))} -o {TOOLS}/{name}" for name, file in parts.items()]
-        self.shell(" && ".join([*made, f"printf {usable[0].family} > {TOOLS}/{NEEDED}"]))
+        self._make_tools(usable[0])
         if self.tree.command is None:
             self._compile_files(usable[0])
         else:
             self._build(self.tree.command, usable)
+            # The build may have replaced them, but for its choice of a compiler.
+            self._make_tools(self.compiler if self.compiler in usable else usable[0])
         where = OBJECTS if self.tree.command is None else f"{PROJECT} {OBJECTS}"
         self.shell(LIST.format(where=where, most=SOURCES_MAX * 4))
         mains = "\n".join(one.path for one in self.compiled.objects if one.is_entry)
         self.shell(f"cd {TOOLS} && {COPY_MAINS}", mains)
+
+    def _make_tools(self, compiler: ProofCompiler) -> None:
+        """Compile what is linked with programs. Without builtins, no loop calls what the sanitizers replace."""
+        parts = {SUPPORT_OBJECT: SUPPORT, FUZZ_OBJECT: FUZZ_MAIN}
+        made = [
+            f"{compiler.c} -O1 -fno-builtin -c {shlex.quote(str(file))} -o {TOOLS}/{name}"
+            for name, file in parts.items()
+        ]
+        made.append(f"printf {compiler.family} > {TOOLS}/{NEEDED}")
+        self.shell(" && ".join([f"rm -rf {TOOLS} {MADE}", f"mkdir {TOOLS}", *made]))
 
     @cached_property
     def compiler(self) -> ProofCompiler:
@@ -297,16 +305,6 @@ class ProofBench:
             raise_for_host(outcome, log)
             last = last_lines(log)
             raise StepFailed(f"--build {shlex.quote(command)}: {failure_of(outcome)}: {last}")
-
-
-def is_program(path: Path) -> bool:
-    """Return whether a path is a binary, or a script in front of one as libtool makes them, that may be executed."""
-    if path.is_symlink() or not path.is_file() or not path.stat().st_mode & 0o111:
-        return False
-    start = b""
-    with suppress(OSError), path.open("rb") as file:  # a build may make a file that nobody may read
-        start = file.read(4)
-    return start == b"\x7fELF" or (start[:2] == b"#!" and path.with_name(".libs").is_dir())
 
 
 def choose_sources(paths: Sequence[str], read: Callable[[str], bytes]) -> list[str]:

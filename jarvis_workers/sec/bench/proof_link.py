@@ -16,6 +16,7 @@ from jarvis_workers.sandbox.bench_files import read_untrusted
 from jarvis_workers.sandbox.confine import SYSTEM
 from jarvis_workers.sec.bench.proof_bench import (
     LIBRARIES,
+    MADE,
     OBJECTS,
     PROJECT,
     QUOTING,
@@ -42,7 +43,6 @@ from jarvis_workers.sec.proof.harness_source import (
 from jarvis_workers.sec.proof.proof import HARNESSES, Attempt
 from jarvis_workers.sec.proof.structure_members import TreeStructures
 
-MADE = "made"
 PROGRAM = f"{MADE}/program"
 PROBLEM_LENGTH = 3_000
 BUILD_FILES = ("CMakeLists.txt", "Makefile.am", "Makefile.in", "Makefile", "meson.build", "GNUmakefile")
@@ -266,8 +266,8 @@ def link_program(bench: ProofBench, inputs: list[str], without: set[str]) -> Bui
     compiler = bench.compiler
     linker = compiler.cpp if shutil.which(compiler.cpp) else compiler.c
     script = (
-        f"{made} {linker} {compiler.sanitize} {compiler.static} -no-pie -g -o {PROGRAM} {' '.join(inputs)}"
-        f" {TOOLS}/{SUPPORT_OBJECT}"
+        f"{made} {linker} {compiler.sanitize} {compiler.static} -no-pie -g -o {PROGRAM} {TOOLS}/{SUPPORT_OBJECT}"
+        f" {' '.join(inputs)}"
         f" -Wl,--gc-sections -Wl,--allow-multiple-definition -Wl,--start-group {listed} {archive if rest else ''}"
         f" {TOOLS}/{MAINS} -Wl,--end-group {LIBRARIES}"
     )

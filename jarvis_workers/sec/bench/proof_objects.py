@@ -3,6 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 MAIN, FUZZ_TARGET = "main", "LLVMFuzzerTestOneInput"
@@ -13,7 +15,7 @@ DEFINED = re.compile(r"^([^\n]*?): (\S+) [TW]\b", re.MULTILINE)
 INTERFACE = re.compile(
     r"__(?:asan|ubsan|lsan|sanitizer)_(?!report_|load|store|init|version_|register_|unregister_|stack_|handle_|option_"
     r"|alloca|allocas|before_|after_|set_shadow|shadow_|mem|noreturn|poison_(?:stack|cxx)|unpoison_(?:stack|intra)"
-    r"|exp_)\w+"
+    r"|exp_)\w+|_ZN\d+__(?:asan|ubsan|lsan|sanitizer|interception)\w+"
 )
 SECTION = re.compile(
     r"^Relocation section '\.rela?\.(?:text\.(?:unlikely\.|startup\.|exit\.|hot\.)?(\w+)|(data|rodata)\S*)'"
@@ -122,3 +124,13 @@ def _calls(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:
             caller = None
         elif caller and (target := TARGET.match(line)) and not (caller == TABLE and target[2]):
             yield unit, caller, target[1]  # an offset in a table is one of the cases of a switch
+
+
+def is_program(path: Path) -> bool:
+    """Return whether a path is a binary, or a script in front of one as libtool makes them, that may be executed."""
+    if path.is_symlink() or not path.is_file() or not path.stat().st_mode & 0o111:
+        return False
+    start = b""
+    with suppress(OSError), path.open("rb") as file:  # a build may make a file that nobody may read
+        start = file.read(4)
+    return start == b"\x7fELF" or (start[:2] == b"#!" and path.with_name(".libs").is_dir())

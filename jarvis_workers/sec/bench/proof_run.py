@@ -12,17 +12,28 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from jarvis_workers.errors import HostExhausted
 from jarvis_workers.sandbox.bench_files import read_untrusted
 from jarvis_workers.sandbox.limits import CommandOutcome
 from jarvis_workers.sandbox.sandbox import Sandbox, open_sandbox
 from jarvis_workers.sec.bench.host_trouble import failure_of, last_lines, raise_for_host
-from jarvis_workers.sec.bench.proof_bench import PROJECT, ProofBench, ProofLimits
-from jarvis_workers.sec.bench.proof_link import MADE, BuiltProgram
+from jarvis_workers.sec.bench.proof_bench import MADE, PROJECT, ProofBench, ProofLimits
+from jarvis_workers.sec.bench.proof_link import BuiltProgram
 from jarvis_workers.sec.proof.api_calls import read_records
-from jarvis_workers.sec.proof.proof import INPUT, LOOPBACK, NORMAL_END, STACK_MB, Attempt, ProofRun, StackFrame
-from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
+from jarvis_workers.sec.proof.proof import (
+    INPUT,
+    LOOPBACK,
+    NORMAL_END,
+    STACK_MB,
+    Attempt,
+    ModuleAddress,
+    ProofRun,
+    SanitizerError,
+    StackFrame,
+)
+from jarvis_workers.sec.proof.sanitizer_log import addresses_of, read_log, with_stack
 from jarvis_workers.sec.proof.weaknesses import is_growth, is_null
 
 # In the transcript of server_client.py, which lies in the home directory.
@@ -70,10 +81,55 @@ exec {shlex.quote(os.path.realpath(sys.executable))} -I -S -B -c {shlex.quote(CL
 """
 
 
+class _Observed(NamedTuple):
+    """What came of a run: its outcome, the log of the sanitizers, what its client and its harness recorded."""
+
+    outcome: CommandOutcome
+    text: str
+    client: str
+    calls: str
+    output: str
+    is_stopped: bool
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the error in the log did not end the run.
+
+        A sanitizer ends the process after an error: another process, or the program itself, wrote this.
+        """
+        return "ERROR: " in self.text and not self.is_stopped
+
+
 def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram, cwe: int = 0) -> ProofRun:
     """Run the program of an attempt for a weakness once. Raises HostExhausted if this machine could not start it."""
+    run = _observe(bench, attempt, program, cwe)
+    outcome, client = run.outcome, run.client
+    ended = _ended(outcome, client, is_stopped=run.is_stopped) + (FOREIGN if run.is_foreign else "")
+    if attempt.way == "harness" and not run.is_stopped and outcome.reason in TIMES:
+        ended += NO_CALL.format(seconds=bench.limits.hang_seconds)
+    return ProofRun(
+        ended,
+        _with_client(run.output, client) if client else run.output[-OUTPUT_LENGTH:],
+        () if run.is_foreign else read_log(run.text, _resolver(bench, run.text)),
+        read_records(run.calls),
+        is_unclear=run.is_foreign or outcome.reason is not None,
+        unreached=_unreached(attempt, client, ended),
+    )
+
+
+def errors_in_log(
+    bench: ProofBench, attempt: Attempt, program: BuiltProgram, cwe: int = 0
+) -> tuple[SanitizerError, ...]:
+    """Run an attempt once, and return all errors in the log, whoever wrote them. Raises HostExhausted."""
+    text = _observe(bench, attempt, program, cwe).text
+    return read_log(text, _resolver(bench, text))
+
+
+def _observe(bench: ProofBench, attempt: Attempt, program: BuiltProgram, cwe: int) -> _Observed:
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
-    with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
+    # A program that needs no file of the tree cannot compare its sources with what they were before a patch.
+    root = bench.work / MADE if program.path.startswith(f"{MADE}/") else bench.work
+    with open_sandbox(root, tier=bench.tier, starter=bench.starter) as box:
         write_inputs(box.home, attempt)
         log = f"{box.home}/{folder}"
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
@@ -92,22 +148,8 @@ def run_attempt(bench: ProofBench, attempt: Attempt, program: BuiltProgram, cwe:
         stack = read_untrusted(Path(log, "calls.stack"))[:LOG_BYTES].decode(errors="replace")
         text = with_stack(_logs(Path(log)), stack.replace("(program+", f"({bench.work / program.path}+"))
         calls = read_untrusted(Path(log, "calls"))[:CALLS_BYTES].decode(errors="replace")
-    # A sanitizer ends the process after an error: another process of the program, or the program itself, wrote this.
     # Servers fork, so that each of their processes may have ended so.
-    is_stopped = code in (outcome.code, *outcome.exits)
-    is_foreign = "ERROR: " in text and not is_stopped
-    text = "" if is_foreign else text
-    ended = _ended(outcome, client, is_stopped=is_stopped) + (FOREIGN if is_foreign else "")
-    if attempt.way == "harness" and not is_stopped and outcome.reason in TIMES:
-        ended += NO_CALL.format(seconds=bench.limits.hang_seconds)
-    return ProofRun(
-        ended,
-        _with_client(output, client) if client else output[-OUTPUT_LENGTH:],
-        read_log(text, _resolver(bench, text)),
-        read_records(calls),
-        is_unclear=is_foreign or outcome.reason is not None,
-        unreached=_unreached(attempt, client, ended),
-    )
+    return _Observed(outcome, text, client, calls, output, code in (outcome.code, *outcome.exits))
 
 
 def _run(box: Sandbox, attempt: Attempt, words: Sequence[str], limits: ProofLimits) -> CommandOutcome:

@@ -96,6 +96,7 @@ RECURSION, EXCESSIVE_SIZE = 674, 789
 CODE = ("tree", "project")
 # The pointers and arrays that a line accesses: before [ or ->, or behind the * of an expression.
 ACCESSED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[|->)|(?<![\w)\]])\s*\*+\s*\(?\s*([A-Za-z_]\w*)")
+POISONED = "use-after-poison"
 UNCHECKED = "the memory belongs to the harness, and was not passed as an argument with its size"
 
 # What the checks around the calls of a harness found about the memory of the tree.
@@ -173,6 +174,8 @@ def _internal_reason(error: SanitizerError, arguments: Sequence[CallArgument]) -
     """Return why an error only reproduces the finding, "" if it proves it."""
     if fault := next((one for one in arguments if one.fault in OF_MEMORY), None):
         return f"{OF_MEMORY[fault.fault]} before it calls {fault.function}{WHY_UNCHECKED[fault.fault]}"
+    if error.name == POISONED:
+        return "the program itself has marked the memory as unusable"
     if _owner(error.allocated) in CODE and _owner(error.freed) == "harness":
         return "the harness frees memory that the tree allocated"
     if _is_of_harness(error) and not any(_is_whole(error, one) for one in arguments):

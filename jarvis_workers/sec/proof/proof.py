@@ -26,10 +26,9 @@ HARNESSES: Mapping[Language, str] = {"c": "harness.c", "c++": "harness.cc"}
 SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow"
 # How a run ended without an error.
 NORMAL_END = "ended normally"
-# The error of a program that has not ended after some CPU time: its stack differs from run to run.
-HANG = "hang"
-# The error of a program that holds more memory than its input explains.
-MEMORY_GROWTH = "memory-growth"
+# Errors of a program that has not ended after some CPU time, whose stack differs from run to run, and of one that holds
+# more memory than its input explains.
+HANG, MEMORY_GROWTH = "hang", "memory-growth"
 # A recursion is stopped wherever the stack ends, and a loop wherever its time does.
 STACK_OVERFLOW = "stack-overflow"
 STOPPED_ANYWHERE = (HANG, STACK_OVERFLOW)
@@ -43,8 +42,7 @@ RUN_SECONDS, HANG_SHARE, MEMORY_MB, DISK_MB, STACK_MB = 20, 4, 2048, 256, 8
 ALLOCATION_MB = 5120
 # Megabytes on the heap that are too many for an input of at most so many bytes.
 GROWTH_MB, SMALL_BYTES = 512, 64_000
-STDIN = "stdin"
-INPUT = "input"
+STDIN, INPUT = "stdin", "input"
 # In the commands for a person: where a server without a port of its own listens.
 LOOPBACK, EXAMPLE_PORT = "127.0.0.1", 2121
 # A harness on an internal function shows a defect that callers may prevent.
@@ -87,13 +85,8 @@ class ServerClient:
     def to_json(self) -> dict[str, Any]:
         """Return the client as a JSON object."""
         messages = [
-            {
-                "base64": b64encode(one.content).decode(),
-                "wait": one.wait,
-                "reconnect": one.reconnect,
-                "repeat": one.repeat,
-            }
-            for one in self.messages
+            {"base64": b64encode(content).decode(), "wait": wait, "reconnect": reconnect, "repeat": repeat}
+            for content, wait, reconnect, repeat in self.messages
         ]
         return {"port": self.port, "protocol": self.protocol, "messages": messages}
 
@@ -187,6 +180,13 @@ class Attempt:
         return cls(row["way"], row["target"], tuple(row["args"]), row["code"], row["language"], files, client)
 
 
+class ModuleAddress(NamedTuple):
+    """An address in a program or a library."""
+
+    module: str
+    offset: int
+
+
 class StackFrame(NamedTuple):
     """A function on a stack, with its location; a file of the project is relative to it."""
 
@@ -206,7 +206,7 @@ class SanitizerError:
     `name` is its kind, such as heap-buffer-overflow; `access` describes the access.  `stack` begins with the failing
     function; `allocated` and `freed` are the stacks of the object's allocation and release, `frame` the function whose
     variable it is, `variable` the file of a global variable.  `region` has the addresses of a heap object.  `address`
-    is that of an access outside all objects.
+    is that of an access outside all objects, `site` that of the innermost instruction which is not of the system.
     """
 
     name: str
@@ -218,6 +218,7 @@ class SanitizerError:
     variable: str = ""
     region: tuple[int, int] | None = None
     address: int | None = None
+    site: ModuleAddress | None = field(default=None, compare=False)
 
     def lines(self) -> tuple[str, ...]:
         """Return the error in lines that are the same in each run."""

@@ -5,9 +5,15 @@ The addresses are resolved outside the process that wrote the log, from the prog
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from jarvis_workers.sec.proof.proof import HANG, MEMORY_GROWTH, STOPPED_ANYWHERE, SanitizerError, StackFrame
+from jarvis_workers.sec.proof.proof import (
+    HANG,
+    MEMORY_GROWTH,
+    STOPPED_ANYWHERE,
+    ModuleAddress,
+    SanitizerError,
+    StackFrame,
+)
 
 ERROR = re.compile(r"^==\d+==ERROR: (\w+Sanitizer): (.*)")
 NAME = re.compile(r"(attempting double-free|attempting free on address|[A-Za-z-]+)")
@@ -33,6 +39,13 @@ ACCESS = re.compile(r"^(READ|WRITE) of size \d+|signal is caused by a (READ|WRIT
 FRAME = re.compile(r"^\s+#\d+ 0x[0-9a-f]+\s+\((.+)\+(0x[0-9a-f]+)\)")
 REGION = re.compile(r"\d+-byte region \[(0x[0-9a-f]+),(0x[0-9a-f]+)\)")
 GLOBAL = re.compile(r"global variable '[^']*' defined in '([^']*)'")
+# An overflow within its object: what is said of the memory (its shadow) was changed.
+INSIDE = re.compile(
+    r"is located (?P<at>\d+) bytes inside of (?:(?P<heap>\d+)-byte region|global variable .* of size (?P<data>\d+))"
+    r"|is (?P<stack>inside) this variable"
+)
+ACCESS_SIZE = re.compile(r"^(?:READ|WRITE) of size (\d+)", re.MULTILINE)
+INCONSISTENT = "inconsistent-report"
 UNKNOWN_ADDRESS = re.compile(r"on unknown address (0x[0-9a-f]+)")
 OVERFLOW = re.compile(r"^==\d+==ERROR: \w+Sanitizer: stack-overflow\b")
 RUNTIME = re.compile(r"^(?:\S+?:\d+:\d+|<unknown>): runtime error: (.*)")
@@ -49,13 +62,6 @@ FRAMES_MAX, RECURSIVE_FRAMES_MAX = 32, 400
 # A stack of so many frames is cut; proof_support.c writes so many from its beginning.
 CUT, OUTERMOST = 200, 64
 ERRORS_MAX = 20
-
-
-class ModuleAddress(NamedTuple):
-    """An address in a program or a library."""
-
-    module: str
-    offset: int
 
 
 # Returns the function at an address, after those that were inlined into it.
@@ -105,16 +111,19 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
     stacks: dict[str, list[StackFrame]] = {"stack": []}
     current: str | None = "stack"
     access, text = "", "\n".join(lines)
+    site: ModuleAddress | None = None
     address = UNKNOWN_ADDRESS.search(lines[0])
     place = int(address[1], 16) if address else None
     stopped = ADDRESSES.get(place or 0, "")
-    name = stopped or _name(lines[0])
+    name = stopped or (INCONSISTENT if _is_inconsistent(lines[0], text) else _name(lines[0]))
     most = RECURSIVE_FRAMES_MAX if name in STOPPED_ANYWHERE else FRAMES_MAX
     for line in lines[1:]:
         found = _address(line)
         if found and current:
-            stack = stacks.setdefault(current, [])
-            stack += resolve(found)[: most - len(stack)]
+            stack, frames = stacks.setdefault(current, []), resolve(found)
+            if site is None and current == "stack" and any(frame.owner != "system" for frame in frames):
+                site = found
+            stack += frames[: most - len(stack)]
         elif started := next((name for shape, name in STACKS if shape.search(line)), None):
             current = started if started not in stacks else None
         elif match := ACCESS.search(line):
@@ -129,7 +138,16 @@ def _error(lines: Sequence[str], resolve: Resolve) -> SanitizerError:
         variable=variable[1].rsplit(":", 2)[0] if variable else "",
         region=(int(region[1], 16), int(region[2], 16)) if region else None,
         address=place,
+        site=site,
     )
+
+
+def _is_inconsistent(first: str, text: str) -> bool:
+    """Return whether a report says that an access overflows an object which is as large as the access needs."""
+    inside, size = INSIDE.search(text), ACCESS_SIZE.search(text)
+    if not re.search(r"buffer-(?:over|under)flow", first) or not inside or not size:
+        return False
+    return bool(inside["stack"]) or int(inside["at"]) + int(size[1]) <= int(inside["heap"] or inside["data"])
 
 
 def _name(line: str) -> str:

@@ -24,7 +24,7 @@ from jarvis_workers.sec.bench.host_trouble import AT_LIMIT
 from jarvis_workers.sec.bench.proof_bench import ProofTree
 from jarvis_workers.sec.bench.proof_link import BuiltProgram
 from jarvis_workers.sec.fix.fixable import RelatedFinding
-from jarvis_workers.sec.fix.gates import CodeAt, OlderError, ProofOutcome, errors_before, older_error, reached
+from jarvis_workers.sec.fix.gates import CodeAt, OlderError, ProofOutcome, errors_before, older_error, place_of, reached
 from jarvis_workers.sec.proof.minimisation import Minimisation, ObservedRun, benign_runs, emptied
 from jarvis_workers.sec.proof.proof import MEMORY_GROWTH, Attempt, Proof, ProofRun, ProofTarget, TreeLine
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult, Repetition, compare
@@ -45,6 +45,7 @@ UNKNOWN = (
     "No run without the patch shows this error. If the patch causes it, correct the patch; if it is an older defect,"
     " which the proved one has hidden, mend both in this patch."
 )
+LEFT_OUT = "the build of the patched tree leaves out the sanitizers where the proof has failed"
 INTERNAL = "it calls an internal function, which a check in the callers does not change"
 
 
@@ -53,7 +54,7 @@ class BaselineProof:
     """A proof without a patch: its attempts, all of which fire there, and benign inputs with their results.
 
     The last attempt has the minimised input. `problem` says why the proof does not fire. `older` are other errors that
-    its inputs have shown.
+    its inputs have shown. `has_sanitizers` is whether they are seen in the code of the function that fails.
     """
 
     finding: RelatedFinding
@@ -62,6 +63,7 @@ class BaselineProof:
     benign: tuple[ObservedRun, ...] = ()
     problem: str = ""
     older: tuple[OlderError, ...] = ()
+    has_sanitizers: bool = False
 
 
 @dataclass
@@ -131,11 +133,13 @@ class PatchProofs:
                     )
                 observations = _Observations(runner, attempt, runner.build(attempt), proof)
                 minimal, benign = observations.conclude()
+                is_seen = runner.has_sanitizers(runner.build(attempt), place_of(proof.stack)[0])
         except (SandboxError, StepFailed) as error:
             return BaselineProof(finding, proof, (attempt,), problem=str(error))
         errors = (older_error(stack, _code_in(tree.root)) for stack in observations.other_errors())
         older = tuple(filter(None, errors))
-        return BaselineProof(finding, proof, tuple(dict.fromkeys((attempt, minimal))), benign, older=older)
+        attempts = tuple(dict.fromkeys((attempt, minimal)))
+        return BaselineProof(finding, proof, attempts, benign, older=older, has_sanitizers=is_seen)
 
     @cached_property
     def _older(self) -> tuple[OlderError, ...]:
@@ -172,6 +176,8 @@ class PatchProofs:
                 failure = outcome.failure
                 if NEEDS_TIER_A in failure:
                     return ProofOutcome(problem=NEEDS_TIER_A)
+                if not failure and baseline.has_sanitizers and not _has_sanitizers(runner, baseline):
+                    return ProofOutcome(problem=LEFT_OUT)
                 if not failure:
                     return outcome._replace(benign_works=_benign_works(runner, baseline))
         except (SandboxError, StepFailed) as error:
@@ -275,6 +281,11 @@ def _failure(again: Repetition) -> str:
     if again.outcome == "not_run":
         return f"the proof cannot be built any more; keep the interfaces: {again.reason}"
     return f"with the input of the proof, {again.reason}" if again.outcome == "unclear" else ""
+
+
+def _has_sanitizers(runner: BenchRunner, baseline: BaselineProof) -> bool:
+    program = runner.build(baseline.attempts[0])
+    return runner.has_sanitizers(program, place_of(baseline.proof.stack)[0])
 
 
 def _benign_works(runner: BenchRunner, baseline: BaselineProof) -> bool | None:

@@ -12,14 +12,16 @@ from jarvis_workers.errors import HostExhausted, SandboxError, StepFailed
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox
 from jarvis_workers.sec.bench import proof_bench
+from jarvis_workers.sec.bench.forged_reports import has_sanitizers, without_forged
+from jarvis_workers.sec.bench.forged_sources import why_only_reproduced
 from jarvis_workers.sec.bench.host_trouble import raise_for_host
 from jarvis_workers.sec.bench.proof_bench import PROJECT, ProofBench, ProofLimits, ProofTree, open_proof_bench
 from jarvis_workers.sec.bench.proof_link import BuiltProgram, build_attempt
 from jarvis_workers.sec.bench.proof_objects import FUZZ_TARGET
-from jarvis_workers.sec.bench.proof_run import run_attempt
+from jarvis_workers.sec.bench.proof_run import errors_in_log, run_attempt
 from jarvis_workers.sec.proof.attempt_arguments import BYTES_MAX
 from jarvis_workers.sec.proof.minimisation import emptied
-from jarvis_workers.sec.proof.proof import SMALL_BYTES, Attempt, ProofRun, ProofTarget
+from jarvis_workers.sec.proof.proof import SMALL_BYTES, Attempt, ProofRun, ProofTarget, SanitizerError
 from jarvis_workers.sec.proof.run_tool import NEEDS_TIER_A, AttemptResult
 
 PROOFS = "proofs"
@@ -63,13 +65,24 @@ class BenchRunner:
             if runs[0].unreached and not runs[0].errors:
                 return AttemptResult(problem=f"{runs[0].unreached}\n{runs[0].output}".strip())
             runs += [self.run(attempt, program) for _ in range(1, RUNS)]
+            runs = without_forged(self._bench, program, runs, lambda: self._errors_in_log(attempt, program))
             if any(run.hangs or run.grows for run in runs) and (why := self._why_excused(attempt, program, runs)):
                 runs = [replace(run, errors=(), ended=why, is_unclear=True) for run in runs]
+            internal = program.internal or (runs[0].errors and why_only_reproduced(self._bench, runs[0])) or ""
         except SandboxError as error:
             raise HostExhausted(f"this machine cannot start a sandbox: {error}") from error
         except StepFailed as error:
             return AttemptResult(problem=str(error))
-        return AttemptResult(tuple(runs), internal=program.internal)
+        return AttemptResult(tuple(runs), internal=internal)
+
+    def has_sanitizers(self, program: BuiltProgram, function: str) -> bool:
+        """Return whether a function of a program was compiled with sanitizers."""
+        with self._slots:
+            return has_sanitizers(self._bench, program, function)
+
+    def _errors_in_log(self, attempt: Attempt, program: BuiltProgram) -> Sequence[SanitizerError]:
+        with self._slots:
+            return errors_in_log(self._bench, attempt, program, self._target.cwe)
 
     def _why_excused(self, attempt: Attempt, program: BuiltProgram, runs: Sequence[ProofRun]) -> str:
         """Return why a run that does not end, or grows, shows nothing, "" if it does; a harness has it by the call.

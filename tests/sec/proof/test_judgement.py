@@ -5,8 +5,16 @@ from dataclasses import replace
 import pytest
 
 from jarvis_workers.sec.proof.judgement import judge
-from jarvis_workers.sec.proof.proof import CallArgument, ProofRun, ProofTarget, SanitizerError, StackFrame, TreeLine
-from jarvis_workers.sec.proof.sanitizer_log import ModuleAddress, addresses_of, read_log, with_stack
+from jarvis_workers.sec.proof.proof import (
+    CallArgument,
+    ModuleAddress,
+    ProofRun,
+    ProofTarget,
+    SanitizerError,
+    StackFrame,
+    TreeLine,
+)
+from jarvis_workers.sec.proof.sanitizer_log import addresses_of, read_log, with_stack
 
 TARGET = ProofTarget(TreeLine("a.c", 20), 122, 10, 40, (TreeLine("b.c", 7), TreeLine("a.c", 20)))
 SYSTEM = StackFrame("memcpy", "", 0, "system")
