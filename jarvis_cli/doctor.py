@@ -14,7 +14,7 @@ from jarvis_cli.kit.colour import use_colour
 from jarvis_cli.kit.options import AsJson, TableForm, is_json
 from jarvis_cli.kit.program_trust import approve_programs
 from jarvis_workers.errors import BrokerRefused, JarvisError
-from jarvis_workers.runs.health.agents import examine_agents
+from jarvis_workers.runs.health.agents import SandboxFacts, examine_agents
 from jarvis_workers.runs.health.analyzers import examine_analyzers
 from jarvis_workers.runs.health.c_reading import examine_c_reading
 from jarvis_workers.runs.health.doctor import REFUSED_REMEDY, Check, examine, examine_blobs, fit, this_machine
@@ -63,7 +63,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     checks += absent.values()
     if not absent.keys() & OBJECT_STORES.values():
         checks += examine_blobs(settings)
-    checks += examine_agents(settings, _sandbox_refusals)
+    checks += examine_agents(settings, _sandbox_facts)
     checks += examine_analyzers()
     if settings.broker_url and not absent.keys() & {"cluster", "postgres"}:
         checks += _examine_cluster(settings)
@@ -74,10 +74,10 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     return exits.DONE if fit(checks) else exits.FAILED
 
 
-def _sandbox_refusals() -> dict[str, str | None]:
-    from jarvis_workers.sandbox.sandbox import RUNNING, refusal  # noqa: PLC0415  (slow to import)
+def _sandbox_facts() -> SandboxFacts:
+    from jarvis_workers.sandbox.sandbox import RUNNING, allotments, refusal  # noqa: PLC0415  (slow to import)
 
-    return {str(tier): refusal(tier) for tier in RUNNING}
+    return SandboxFacts({str(tier): refusal(tier) for tier in RUNNING}, allotments())
 
 
 def _examine_cluster(settings: Settings) -> list[Check]:

@@ -15,7 +15,7 @@ from jarvis_cli.kit.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
-from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
+from jarvis_workers.sandbox.sandbox import allotments, open_sandbox, refusal
 
 if TYPE_CHECKING:
     from jarvis_workers.sandbox.probe.selftest import AttackResult
@@ -86,6 +86,8 @@ def selftest() -> int:
             _write_row(tier, layers, group, outcome)
         escaped += sum(verdict.counts and verdict.escaped for verdict in verdicts)
         tried += 1
+    for what, how in allotments().items():
+        typer.echo(f"{what}: {plain(how)}")
     return exits.DONE if tried and not escaped else exits.FINDINGS
 
 

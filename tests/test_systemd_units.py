@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_cli.main import run
+from jarvis_workers.sandbox.cgroups import CONTROLLERS
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import QUEUES
@@ -67,6 +68,13 @@ def test_a_worker_has_time_to_stop_and_starts_again() -> None:
     assert service["Restart"] == "always"
     assert service["KillMode"] == "mixed"  # its pools get no signal of their own
     assert int(service["TimeoutStopSec"]) > 25
+
+
+def test_a_worker_may_give_commands_control_groups_of_their_own() -> None:
+    service = parse(UNITS / "jarvis-worker@.service")["Service"]
+    assert service["ProtectControlGroups"] == "no"
+    assert set(service["Delegate"].split()) == set(CONTROLLERS)
+    assert service["OOMPolicy"] == "continue"  # the kernel ends a command, not the worker
 
 
 def test_each_timer_starts_a_service_that_is_there() -> None:

@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import NoReturn
 
 from jarvis_workers.sandbox import kernel, landlock
@@ -23,8 +24,14 @@ SECCOMP_BY_MACHINE = {"x86_64": 317, "aarch64": 277}
 SET_FILTER, NEW_LISTENER = 1, 8
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 MORE_THAN_ANY = 1 << 20
+# Written to cgroup.procs, it moves the writer.
+THIS_PROCESS = b"0"
 
+# Git refuses trees of other users unless they are listed as safe.
+TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
 HOME, TEMPORARY, WORK = "home", "tmp", "work"
+# Where commands see their temporary directory in tier A.
+PRIVATE_TEMPORARY = "/tmp"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 SYSTEM_FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -74,9 +81,22 @@ class Cell:
         return None if self.landlock else "landlock: not supported by this kernel"
 
 
-def become_command(request: Request, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:
-    """Exec the requested command. Failures are reported over `status`, which closes when the command starts."""
+def trust_git(home: str) -> None:
+    """Write git's configuration; in a workspace, commands may have replaced the file with a symbolic link."""
+    with suppress(FileExistsError), open(f"{home}/.gitconfig", "x", encoding="ascii") as file:
+        file.write(TRUSTED_BY_GIT)
+
+
+def become_command(
+    request: Request, streams: tuple[int, int, int], status: socket.socket, cell: Cell, entrance: int | None
+) -> NoReturn:
+    """Exec the requested command. Failures are reported over `status`, which closes when the command starts.
+
+    `entrance` is the open `cgroup.procs` of the control group to enter, if there is one.
+    """
     try:
+        if entrance is not None:
+            os.write(entrance, THIS_PROCESS)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         status = _moved(status)
@@ -139,6 +159,8 @@ def _rules(request: Request) -> Iterator[tuple[str, int]]:
         yield path, landlock.DEVICE
     for name in (HOME, TEMPORARY, WORK):
         yield f"{request.scratch}/{name}", landlock.write_rights()
+    if request.in_memory:
+        yield PRIVATE_TEMPORARY, landlock.write_rights()
 
 
 def _execute(request: Request, status: socket.socket, without: Collection[str]) -> NoReturn:

@@ -38,12 +38,15 @@ class ZygoteSocket(NamedTuple):
         except OSError as error:
             raise self.broken() from error
 
-    def run(self) -> socket.socket:
-        """Return the stream for one request and its answer; closing the stream kills the command."""
+    def run(self, entrance: int | None = None) -> socket.socket:
+        """Return the stream for one request and its answer; closing the stream kills the command.
+
+        `entrance` is the descriptor of the control group that the command is to enter.
+        """
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                self.ask({"run": True}, [theirs.fileno()])
+                self.ask({"run": True}, [theirs.fileno(), *([] if entrance is None else [entrance])])
             except SandboxError:
                 ours.close()
                 raise

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from jarvis_workers.sandbox import kernel
-from jarvis_workers.sandbox.protocol import Request
+from jarvis_workers.sandbox.limits import SandboxLimits
 from jarvis_workers.sandbox.syscalls import Architecture
 
 # SECCOMP_IOCTL_NOTIF_RECV, _SEND and _ID_VALID of linux/seccomp.h.
@@ -53,13 +53,17 @@ class SyscallRequest(NamedTuple):
 
 
 class NotificationListener:
-    """The notification handler of one command, for its scratch directory and its processes."""
+    """The notification handler of one command, for its processes and the files that it `owns`, by links in /proc."""
 
     def __init__(
-        self, listener: int, request: Request, machine: Architecture, processes: Callable[[], set[int]]
+        self,
+        listener: int,
+        limits: SandboxLimits,
+        machine: Architecture,
+        processes: Callable[[], set[int]],
+        owns: Callable[[str], bool],
     ) -> None:
-        self._listener, self._processes = listener, processes
-        self._scratch, self._limits = request.scratch, request.limits
+        self._listener, self._limits, self._processes, self._owns = listener, limits, processes, owns
         self._names = {number: name for name, number in machine.numbers.items()}
         # Total ever mapped: partly unmapped or non-resident memory may still be in use.
         self.shared_bytes = 0
@@ -101,7 +105,7 @@ class NotificationListener:
         descriptor = self._open(change, request)
         try:
             place = f"/proc/self/fd/{descriptor}"
-            if not os.readlink(place).startswith(self._scratch + "/"):
+            if not self._owns(place):
                 raise PermissionError(errno.EPERM, "outside the scratch directory")
             value = request.arguments[change.value]
             if change.of_times:
@@ -160,7 +164,7 @@ class NotificationListener:
 
     def _may_lock(self, request: SyscallRequest) -> bool:
         """Return whether a file is in the scratch directory: locks on other files would block their users."""
-        return os.readlink(request.file_at(0)).startswith(self._scratch + "/")
+        return self._owns(request.file_at(0))
 
     def _may_signal(self, name: str, request: SyscallRequest) -> bool:
         """Return whether a signal goes to the command's own processes; process id 0 is the caller's group."""

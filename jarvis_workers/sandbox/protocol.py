@@ -16,7 +16,8 @@ CHUNK_BYTES = 1 << 16
 class Request(NamedTuple):
     """A command to run, its root directory, its scratch directory, and further readable paths.
 
-    With `loopback`, it may use TCP and UDP, in a namespace that has no other interface.
+    With `loopback`, it may use TCP and UDP, in a namespace that has no other interface. `in_memory`: the scratch
+    directory is on a file system with a size, mounted at /tmp, where the command may write anywhere.
     """
 
     argv: tuple[str, ...]
@@ -27,6 +28,7 @@ class Request(NamedTuple):
     limits: SandboxLimits
     stdin: bytes = b""
     loopback: bool = False
+    in_memory: bool = False
 
 
 class SandboxRefusal(Exception):
@@ -54,6 +56,7 @@ def receive_request(stream: socket.socket) -> Request:
         SandboxLimits(*fields["limits"]),
         stdin,
         fields["loopback"],
+        fields["in_memory"],
     )
 
 

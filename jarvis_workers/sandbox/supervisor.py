@@ -15,14 +15,13 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from jarvis_workers.sandbox import confine, kernel, process_tree
-from jarvis_workers.sandbox.bwrap import PRIVATE_TEMPORARY
-from jarvis_workers.sandbox.confine import Cell
-from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome
+from jarvis_workers.sandbox.confine import PRIVATE_TEMPORARY, Cell
+from jarvis_workers.sandbox.limits import FREE_MEMORY, CommandOutcome
 from jarvis_workers.sandbox.notify_handler import NotificationListener
 from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
-from jarvis_workers.toolchain import scratch
+from jarvis_workers.sandbox.scratch_space import scratch_limit
 from jarvis_workers.toolchain.bounded_output import Output
-from jarvis_workers.toolchain.usage import ProcessUsage, machine_is_short_of_memory, queued_bytes, usage_of
+from jarvis_workers.toolchain.usage import machine_is_short_of_memory, queued_bytes, usage_of
 
 # The user of commands if the worker is root: an id that neither Debian's nor systemd's ranges contain (65534 is nobody,
 # whom daemons of the machine share).
@@ -31,10 +30,7 @@ READ_BYTES = 1 << 16
 FIRST_LOOK_SECONDS = 0.05
 # Checks take at most a tenth of the time, but are at most a second apart.
 LOOKING_SHARE, LAST_LOOK_SECONDS = 10, 1.0
-# If free disk space shrinks by an eighth of the limit, due to any process, the next check is made at once.
-GLANCE_SECONDS, FILLING_SHARE = 0.02, 8
-# Free disk space that is reserved for other programs.
-LEAST_FREE = 32 << 20
+GLANCE_SECONDS = 0.02
 # The kernel's limit on processes is exact where it applies; for other cases this multiple of it is enforced here.
 UNCOUNTED = 2
 REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
@@ -44,8 +40,11 @@ class _Ended(BaseException):
     """The client no longer waits for the command."""
 
 
-def keep(stream: socket.socket, cell: Cell) -> None:
-    """Receive a request over a stream, run its command, and send the answer."""
+def keep(stream: socket.socket, cell: Cell, entrance: int | None = None) -> None:
+    """Receive a request over a stream, run its command, and send the answer.
+
+    The command enters the control group whose `cgroup.procs` is open as `entrance`.
+    """
     parent = os.getppid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -58,7 +57,11 @@ def keep(stream: socket.socket, cell: Cell) -> None:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:
             return
-        answer = pack_refusal(cell.refusal) if cell.refusal else _ZygoteSupervisor(request, cell, stream).to_the_end()
+        answer = (
+            pack_refusal(cell.refusal)
+            if cell.refusal
+            else _ZygoteSupervisor(request, cell, stream, entrance).to_the_end()
+        )
     except (_Ended, EOFError):
         return
     stream.sendall(answer)
@@ -73,8 +76,8 @@ def _stop(_number: int, _frame: object) -> NoReturn:
 class _ZygoteSupervisor:
     """A running command and its supervision."""
 
-    def __init__(self, request: Request, cell: Cell, stream: socket.socket) -> None:
-        self._request, self._cell, self._stream = request, cell, stream
+    def __init__(self, request: Request, cell: Cell, stream: socket.socket, entrance: int | None) -> None:
+        self._request, self._cell, self._stream, self._entrance = request, cell, stream, entrance
         self._started = time.monotonic()
         self._reason: str | None = None
         self._refused: str | None = None
@@ -85,8 +88,7 @@ class _ZygoteSupervisor:
         self._outputs = (Output(half), Output(half))
         self._look_at = self._started + FIRST_LOOK_SECONDS
         self._glance_at = self._look_at
-        self._free = self._free_at_start = self._free_bytes()
-        self._size_at_start = scratch.size_of(request.scratch)
+        self._scratch = scratch_limit(request)
         self._own = (request.scratch, PRIVATE_TEMPORARY)
         self._notifications: NotificationListener | None = None
         self._hidden = frozenset[int]()
@@ -145,7 +147,7 @@ class _ZygoteSupervisor:
             os.setsid()
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() == keeper:
-                confine.become_command(self._request, streams, status, self._cell)
+                confine.become_command(self._request, streams, status, self._cell, self._entrance)
         finally:
             os._exit(confine.NOT_EXECUTABLE)
 
@@ -156,7 +158,7 @@ class _ZygoteSupervisor:
             now = time.monotonic()
             if now >= deadline:
                 self._reason = "wall time"
-            elif now >= self._look_at or (now >= self._glance_at and self._is_filling()):
+            elif now >= self._look_at or (now >= self._glance_at and self._scratch.is_filling()):
                 self._look()
             else:
                 for place, _ in self._poll.poll(1 + int(1000 * min(GLANCE_SECONDS, deadline - now))):
@@ -171,10 +173,11 @@ class _ZygoteSupervisor:
         """Check the limits that the kernel does not enforce: the totals over all processes."""
         began = time.monotonic()
         limits, everyone = self._request.limits, process_tree.descendants()
-        usage, free = usage_of(everyone, self._own), self._free_bytes()
+        usage = usage_of(everyone, self._own)
         # A fork by root also hides its files until it has executed the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
         shared = self._notifications.shared_bytes if self._notifications else 0
+        shared += self._scratch.memory_bytes()
         shared += queued_bytes() if self._request.loopback else 0
         if len(everyone) > UNCOUNTED * limits.processes:
             self._reason = "processes"
@@ -182,33 +185,14 @@ class _ZygoteSupervisor:
             self._reason = "memory"
         elif machine_is_short_of_memory():
             self._reason = FREE_MEMORY
-        elif free < LEAST_FREE:
-            self._reason = FREE_DISK
-        elif hidden & self._hidden or self._overfills(usage, free):
+        elif hidden & self._hidden:
             self._reason = "disk"
+        else:
+            self._reason = self._scratch.exceeded(usage)
         now = time.monotonic()
-        took, self._hidden, self._free = now - began, hidden, free
+        took, self._hidden = now - began, hidden
         self._look_at = now + min(LAST_LOOK_SECONDS, max(FIRST_LOOK_SECONDS, LOOKING_SHARE * took))
         self._glance_at = now + took
-
-    def _overfills(self, usage: ProcessUsage, free: int) -> bool:
-        """Return whether the scratch directory and the files removed from it exceed the limit.
-
-        A removed file that is only mapped may be larger than the mapping: it is taken to be the reason for a loss of
-        free space that is not explained otherwise, up to the largest size of a file.
-        """
-        limits = self._request.limits
-        room = limits.scratch_bytes - usage.unlinked
-        size = scratch.size_of(self._request.scratch, room)
-        lost = self._free_at_start - free - (size - self._size_at_start) - usage.unlinked
-        return size + max(usage.mapped, min(lost, usage.mapped_files * limits.file_bytes)) > room
-
-    def _is_filling(self) -> bool:
-        return self._free - self._free_bytes() > self._request.limits.scratch_bytes // FILLING_SHARE
-
-    def _free_bytes(self) -> int:
-        statistics = os.statvfs(self._request.scratch)
-        return statistics.f_bavail * statistics.f_frsize
 
     def _end_of(self, pid: int) -> tuple[int | None, int | None]:
         """Return exit code and signal; the process stays a zombie, so that its id is not reused too early."""
@@ -229,7 +213,7 @@ class _ZygoteSupervisor:
         if message[:1] == confine.LISTENS:
             assert self._cell.machine is not None
             self._notifications = NotificationListener(
-                descriptors[0], self._request, self._cell.machine, process_tree.descendants
+                descriptors[0], self._request.limits, self._cell.machine, process_tree.descendants, self._scratch.owns
             )
             self._on(descriptors[0], self._notifications.answer)
         elif message[:1] == confine.FAILED:

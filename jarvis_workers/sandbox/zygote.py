@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from jarvis_workers.sandbox import kernel, process_tree, supervisor
-from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK, Cell
+from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK, Cell, trust_git
 from jarvis_workers.toolchain import scratch
 
 MESSAGE_BYTES = 1 << 16
@@ -76,8 +76,8 @@ class _Host:
             if "bubblewrap" in request:
                 self._fork(lambda: _become(request["bubblewrap"], *descriptors))
             elif "run" in request:
-                stream = socket.socket(fileno=descriptors[0])
-                self._fork(lambda: supervisor.keep(stream, self._cell))
+                stream, *entrance = socket.socket(fileno=descriptors[0]), *descriptors[1:]
+                self._fork(lambda: supervisor.keep(stream, self._cell, *entrance))
                 stream.detach()
         for number in descriptors:
             os.close(number)
@@ -118,8 +118,11 @@ class _Host:
 
 
 def _make(directory: str, *names: str) -> None:
+    """Create a directory and its subdirectories for the user of commands."""
     for path in (directory, *(f"{directory}/{name}" for name in names)):
         os.makedirs(path, 0o700, exist_ok=True)
+        if path.endswith(f"/{HOME}"):
+            trust_git(path)
         if not os.getuid() and kernel.is_mapped(supervisor.COMMAND_USER):
             os.chown(path, supervisor.COMMAND_USER, supervisor.COMMAND_USER)
 

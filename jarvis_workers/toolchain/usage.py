@@ -33,6 +33,12 @@ QUEUED = re.compile(rb"^ *\d+: \S+ \S+ \S+ ([0-9A-F]{8}):([0-9A-F]{8}) ", re.MUL
 ALLOCATED_PER_BYTE = 2
 
 
+# The controllers and the path of a control group; the directory, limit and usage of memory in both versions.
+GROUP = re.compile(rb"^\d+:([^:]*):(/.*)$", re.MULTILINE)
+V1_MEMORY = ("/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+V2_MEMORY = ("", "memory.max", "memory.current")
+
+
 class ProcessUsage(NamedTuple):
     """Total usage of a set of processes, in bytes: memory, and the disk space of removed files that are still open.
 
@@ -136,6 +142,24 @@ def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:
     facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(read_proc_file(meminfo))}
     least = min(LEAST_AVAILABLE, facts.get(b"MemTotal", 0) // 50)
     return facts.get(b"MemAvailable", least) < least
+
+
+def available_memory(groups: str = "/sys/fs/cgroup", own: str = "/proc/self/cgroup") -> int:
+    """Return the bytes that are available on this machine, or in the control group of this process or its container."""
+    facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(read_proc_file("/proc/meminfo"))}
+    return min([facts.get(b"MemAvailable", 0), *_room_in_groups(groups, own)])
+
+
+def _room_in_groups(groups: str, own: str) -> Iterator[int]:
+    """Yield what is left of the limits of the groups of this process; a container sees its own as the root."""
+    for controller, group in GROUP.findall(read_proc_file(own)):
+        place, most, used = V1_MEMORY if b"memory" in controller.split(b",") else V2_MEMORY
+        path = f"{groups}{place}{os.fsdecode(group)}".rstrip("/")
+        while path.startswith(groups):
+            limit, usage = read_proc_file(f"{path}/{most}").strip(), read_proc_file(f"{path}/{used}").strip()
+            if limit.isdigit() and usage.isdigit():
+                yield max(0, int(limit) - int(usage))
+            path = os.path.dirname(path)
 
 
 def read_proc_file(path: str) -> bytes:

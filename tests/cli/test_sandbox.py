@@ -58,3 +58,6 @@ def test_the_selftest_says_of_each_group_what_held(jarvis: Jarvis) -> None:
     rows = [line for line in ended.out.splitlines() if line.startswith("B ")]
     assert len(rows) == 7
     assert all(" blocked" in row for row in rows)
+    *_, memory, scratch = ended.out.splitlines()
+    assert memory.startswith(("memory and processes: allotted by control groups", "memory and processes: measured: "))
+    assert scratch.startswith(("scratch: allotted in tier A", "scratch: measured on disk: "))

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.models.platforms.groups import ModelGroup
-from jarvis_workers.runs.health.agents import examine_agents
+from jarvis_workers.runs.health.agents import SandboxFacts, examine_agents
 from jarvis_workers.runs.health.doctor import Check, fit
 from jarvis_workers.settings import Settings
 
 WORKS = {"A": None, "B": None}
+ALLOTMENTS = {"memory and processes": "measured: no cgroup v2", "scratch": "measured on disk: bubblewrap 0.4"}
 
 
 def settings(tmp_path: Path, *names: str, **model: str) -> Settings:
@@ -20,20 +21,24 @@ def settings(tmp_path: Path, *names: str, **model: str) -> Settings:
 
 
 def checks(found: Settings, refusals: Mapping[str, str | None], **environ: str) -> list[Check]:
-    return examine_agents(found, lambda: refusals, environ)
+    return examine_agents(found, lambda: SandboxFacts(refusals, ALLOTMENTS), environ)
 
 
 def test_without_a_model_there_is_a_hint_and_the_sandbox_is_checked_for_conversions(tmp_path: Path) -> None:
-    model, sandbox = checks(settings(tmp_path), {"A": "A refused: no bwrap", "B": None})
+    model, sandbox, *allotments = checks(settings(tmp_path), {"A": "A refused: no bwrap", "B": None})
 
     assert (model.name, model.state, model.remedy) == ("model", "ok", "")
     assert model.says.startswith("none; only agents need one: set OPENAI_API_KEY")
     assert (sandbox.name, sandbox.state, sandbox.says) == ("sandbox", "ok", "tier B")
+    assert [check.says for check in allotments] == [
+        "memory and processes measured: no cgroup v2",
+        "scratch measured on disk: bubblewrap 0.4",
+    ]
 
 
 def test_a_model_is_shown_with_its_server_and_without_its_key(tmp_path: Path) -> None:
     found = settings(tmp_path, "fast", base_url="http://user:hidden@there/v1", api_key="sk-hidden")
-    model, sandbox = checks(found, {"A": "A refused: no bwrap", "B": None})
+    model, sandbox, *_ = checks(found, {"A": "A refused: no bwrap", "B": None})
 
     assert (model.state, sandbox.state, sandbox.says) == ("ok", "ok", "tier B")
     assert model.says.startswith("m at http://")

@@ -240,12 +240,23 @@ def test_there_is_nothing_in_the_environment_but_what_is_needed(box: Sandbox) ->
     assert names == {"PATH", "HOME", "TMPDIR", "LANG", "GIT_CONFIG_NOSYSTEM"}
 
 
-def test_what_is_written_to_home_can_be_read_again(box: Sandbox) -> None:
-    (box.home / "told").write_text("from outside\n")
-    first = shell(box, 'cat "$HOME/told"; echo from inside > "$HOME/said"')
+def test_what_is_written_to_home_can_be_read_by_the_next_command(box: Sandbox) -> None:
+    shell(box, 'echo from inside > "$HOME/said"; echo too > /tmp/said')
 
-    assert first.stdout == b"from outside\n"
-    assert box.run(["sh", "-c", 'cat "$HOME/said"']).stdout == b"from inside\n"
+    assert shell(box, 'cat "$HOME/said"').stdout == b"from inside\n"
+    assert shell(box, "cat /tmp/said").stdout == (b"too\n" if box.tier == Tier.A else b"")
+
+
+@pytest.mark.parametrize("tier", [Tier.A, Tier.B])
+def test_files_are_exchanged_through_a_home_on_disk(tier: Tier, tree: Path, starter: Starter) -> None:
+    if why := refusal(tier):
+        pytest.skip(why)
+    with open_sandbox(tree, tier=tier, starter=starter, scratch_bytes=None) as box:
+        (box.home / "told").write_text("from outside\n")
+        first = shell(box, 'cat "$HOME/told"; echo from inside > "$HOME/said"')
+
+        assert first.stdout == b"from outside\n"
+        assert (box.home / "said").read_text() == "from inside\n"
 
 
 def test_input_is_handed_on(box: Sandbox) -> None:
@@ -424,7 +435,7 @@ def test_nothing_is_left_when_the_worker_is_killed(number: signal.Signals, tier:
         assert worker.stdout
         scratch = Path(worker.stdout.readline().strip())
         until(lambda: len(running("98765")) >= 2)
-        assert scratch.is_dir()
+        assert scratch.is_dir() == (tier == Tier.B)  # that of tier A is in memory
         worker.send_signal(number)
 
     until(lambda: not running("98765"))

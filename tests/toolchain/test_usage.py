@@ -20,6 +20,7 @@ from jarvis_workers.toolchain.usage import (
     PIPE_BYTES,
     SOCKET_BYTES,
     ProcessUsage,
+    available_memory,
     machine_is_short_of_memory,
     usage_of,
 )
@@ -205,3 +206,29 @@ def test_little_available_memory_is_short(tmp_path: Path, total: int, available:
 
     assert machine_is_short_of_memory(str(facts)) == short
     assert not machine_is_short_of_memory(str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("own", "directory", "limit", "usage"),
+    [
+        ("0::/\n", "", "memory.max", "memory.current"),
+        ("0::/a/b\n", "a", "memory.max", "memory.current"),
+        ("4:memory:/a\n0::/\n", "memory/a", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ],
+)
+def test_the_limit_of_a_container_is_what_is_available(
+    own: str, directory: str, limit: str, usage: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own").write_text(own)
+    place = tmp_path / "groups" / directory
+    place.mkdir(parents=True)
+    (place / limit).write_text(f"{8 * MEGABYTE}\n")
+    (place / usage).write_text(f"{5 * MEGABYTE}\n")
+
+    assert available_memory(str(tmp_path / "groups"), str(tmp_path / "own")) == 3 * MEGABYTE
+
+
+def test_without_limits_the_memory_of_the_machine_is_available(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("max\n")
+
+    assert available_memory(str(tmp_path)) > 100 * MEGABYTE

@@ -4,7 +4,8 @@ Scans without agents need neither, so no result here is a failure.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.models.platforms.groups import ModelGroup, all_groups
@@ -17,17 +18,20 @@ NO_MODEL = "none; only agents need one: set OPENAI_API_KEY, OPENAI_BASE_URL and 
 NO_SANDBOX = "agents cannot run commands here, and jarvis c2rust builds no project; see docs/sandbox.md"
 
 
-def examine_agents(
-    settings: Settings, refusals: Callable[[], Mapping[str, str | None]], environ: Mapping[str, str] = os.environ
-) -> list[Check]:
-    """Check the model and the sandbox.
+class SandboxFacts(NamedTuple):
+    """For each tier, why it is refused, or None if it works; how memory, processes and disk are limited."""
 
-    `refusals` tests the sandbox, which takes some time, and returns for each tier why it is refused, None if it works.
-    """
+    refusals: Mapping[str, str | None]
+    allotments: Mapping[str, str]
+
+
+def examine_agents(
+    settings: Settings, probe: Callable[[], SandboxFacts], environ: Mapping[str, str] = os.environ
+) -> list[Check]:
+    """Check the model and the sandbox. `probe` tests the sandbox, which takes some time."""
     groups = all_groups(settings.models, environ)
-    if not groups:
-        return [Check("model", "ok", NO_MODEL), _sandbox(refusals())]
-    return [_model(settings, groups, environ), _sandbox(refusals())]
+    model = _model(settings, groups, environ) if groups else Check("model", "ok", NO_MODEL)
+    return [model, *_sandbox(probe())]
 
 
 def _model(settings: Settings, groups: Mapping[str, ModelGroup], environ: Mapping[str, str]) -> Check:
@@ -39,8 +43,11 @@ def _model(settings: Settings, groups: Mapping[str, ModelGroup], environ: Mappin
     return Check("model", "ok", f"{groups[name].model} at {redact(groups[name].base_url)} (group {name})")
 
 
-def _sandbox(refusals: Mapping[str, str | None]) -> Check:
-    works = next((tier for tier, why in refusals.items() if why is None), None)
+def _sandbox(facts: SandboxFacts) -> Iterator[Check]:
+    works = next((tier for tier, why in facts.refusals.items() if why is None), None)
     if works is None:
-        return Check("sandbox", "warn", "; ".join(str(why) for why in refusals.values()), NO_SANDBOX)
-    return Check("sandbox", "ok", f"tier {works}")
+        yield Check("sandbox", "warn", "; ".join(str(why) for why in facts.refusals.values()), NO_SANDBOX)
+        return
+    yield Check("sandbox", "ok", f"tier {works}")
+    for what, how in facts.allotments.items():
+        yield Check("sandbox", "ok", f"{what} {how}")

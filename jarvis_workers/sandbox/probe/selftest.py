@@ -83,7 +83,7 @@ def confined(
         before = _state(place)
 
         def run(some: str, mark: str) -> str:
-            with Sandbox(target.tree, tier, starter) as sandbox:
+            with Sandbox(target.tree, tier, starter, scratch_bytes=LIMITS.scratch_bytes) as sandbox:
                 own_target = target._replace(scratch=str(sandbox.home))
                 command, limits = _command(own_target, some, mark), _limits(some, mark)
                 return sandbox.run(command, limits=limits, loopback=loopback).stdout.decode()

@@ -98,7 +98,7 @@ class AnalyzerBench:
             places = [Path(one.place) for one in installed_analyzers().values() if isinstance(one, Installed)]
             readable = [place for place in places if not any(place.is_relative_to(one) for one in SYSTEM)]
             self._box = self._resources.enter_context(
-                open_sandbox(Path(self._root), starter=starter, readable=readable)
+                open_sandbox(Path(self._root), starter=starter, readable=readable, scratch_bytes=None)
             )
         return self._box
 

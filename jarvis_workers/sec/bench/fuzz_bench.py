@@ -94,7 +94,7 @@ def build_fuzzer(bench: ProofBench, target: str) -> BuiltProgram:
 
 def fuzz(bench: ProofBench, program: BuiltProgram, plan: FuzzPlan, engine: Engine) -> FuzzedInputs:
     """Run a program until the time, or the number of runs for it, has passed. Raises HostExhausted."""
-    with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter) as box:
+    with open_sandbox(bench.work, tier=bench.tier, starter=bench.starter, scratch_bytes=None) as box:
         write_inputs(box.home, plan.attempt)
         _write_code(box.home / CODE)
         (box.home / SEEDS).mkdir()

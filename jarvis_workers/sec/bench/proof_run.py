@@ -129,7 +129,7 @@ def _observe(bench: ProofBench, attempt: Attempt, program: BuiltProgram, cwe: in
     code, folder = 64 + secrets.randbelow(50), secrets.token_hex(8)
     # A program that needs no file of the tree cannot compare its sources with what they were before a patch.
     root = bench.work / MADE if program.path.startswith(f"{MADE}/") else bench.work
-    with open_sandbox(root, tier=bench.tier, starter=bench.starter) as box:
+    with open_sandbox(root, tier=bench.tier, starter=bench.starter, scratch_bytes=None) as box:
         write_inputs(box.home, attempt)
         log = f"{box.home}/{folder}"
         arguments = [INPUT] if attempt.way == "fuzz_target" else attempt.args
