@@ -24,6 +24,8 @@ SECCOMP_BY_MACHINE = {"x86_64": 317, "aarch64": 277}
 SET_FILTER, NEW_LISTENER = 1, 8
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 MORE_THAN_ANY = 1 << 20
+# Queued signals and timers of all commands of a user, which the kernel holds.
+QUEUED_SIGNALS = 4096
 # Written to cgroup.procs, it moves the writer.
 THIS_PROCESS = b"0"
 
@@ -48,6 +50,7 @@ RESOURCES = {
     "file size": resource.RLIMIT_FSIZE,
     "open files": resource.RLIMIT_NOFILE,
     "core dumps": resource.RLIMIT_CORE,
+    "signals": resource.RLIMIT_SIGPENDING,
 }
 LANDLOCK, ENVIRONMENT, DESCRIPTORS = "landlock", "environment", "descriptors"
 LAYERS = (LANDLOCK, ENVIRONMENT, DESCRIPTORS, *RESOURCES, *calls.NAMES)
@@ -130,6 +133,7 @@ def _limit(request: Request, without: Collection[str]) -> None:
         "file size": (limits.file_bytes,) * 2,
         "open files": (min(limits.files, calls.STATUS_DESCRIPTOR),) * 2,
         "core dumps": (0, 0),
+        "signals": (QUEUED_SIGNALS,) * 2,
     }
     for name, (soft, hard) in bounds.items():
         if name not in without:

@@ -68,6 +68,7 @@ class NotificationListener:
         # Total ever mapped: partly unmapped or non-resident memory may still be in use.
         self.shared_bytes = 0
         self.exits = set[int]()
+        self.lock_calls = 0
 
     def fileno(self) -> int:
         return self._listener
@@ -164,6 +165,7 @@ class NotificationListener:
 
     def _may_lock(self, request: SyscallRequest) -> bool:
         """Return whether a file is in the scratch directory: locks on other files would block their users."""
+        self.lock_calls += 1
         return self._owns(request.file_at(0))
 
     def _may_signal(self, name: str, request: SyscallRequest) -> bool:

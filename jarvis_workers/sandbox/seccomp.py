@@ -49,7 +49,7 @@ OWNER_CALLS = (8, 10, 15, 1024, 1026)
 LOCK_CALLS = (6, 7, 37, 38)
 # SO_SNDBUF, SO_RCVBUF and their FORCE variants: a socket's memory is counted as if its buffers had the default size.
 BUFFER_SIZES = (7, 8, 32, 33)
-MAP_SHARED = 1
+MAP_SHARED, F_SETPIPE_SZ = 1, 1031
 # From linux/socket.h and linux/in.h.
 AF_INET, AF_INET6, SOCK_STREAM, SOCK_DGRAM, KIND_BITS = 2, 10, 1, 2, 0xF
 IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, TCP_ULP = 0, 6, 17, 31
@@ -125,6 +125,8 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("shmget shmat shmctl semget semop semtimedop semctl", NOT_THERE),
         SyscallRule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
         SyscallRule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
+        # A pipe counts as one of the default size.
+        SyscallRule("fcntl", NOT_PERMITTED, (Test(1, F_SETPIPE_SZ),)),
     ),
     # fallocate allocates gigabytes at once; posix_fallocate falls back to writing, which is detected in time. Messages,
     # pipes, Landlock rules and asynchronous requests would hold removed files or their pages where /proc shows none.

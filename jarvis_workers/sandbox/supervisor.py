@@ -21,7 +21,7 @@ from jarvis_workers.sandbox.notify_handler import NotificationListener
 from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
 from jarvis_workers.sandbox.scratch_space import scratch_limit
 from jarvis_workers.toolchain.bounded_output import Output
-from jarvis_workers.toolchain.usage import machine_is_short_of_memory, queued_bytes, usage_of
+from jarvis_workers.toolchain.usage import lock_bytes, machine_is_short_of_memory, queued_bytes, usage_of
 
 # The user of commands if the worker is root: an id that neither Debian's nor systemd's ranges contain (65534 is nobody,
 # whom daemons of the machine share).
@@ -33,6 +33,8 @@ LOOKING_SHARE, LAST_LOOK_SECONDS = 10, 1.0
 GLANCE_SECONDS = 0.02
 # The kernel's limit on processes is exact where it applies; for other cases this multiple of it is enforced here.
 UNCOUNTED = 2
+# Calls that lock files, from which on the locks are counted.
+MANY_LOCKS = 1000
 REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
 
 
@@ -179,6 +181,7 @@ class _ZygoteSupervisor:
         shared = self._notifications.shared_bytes if self._notifications else 0
         shared += self._scratch.memory_bytes()
         shared += queued_bytes() if self._request.loopback else 0
+        shared += lock_bytes(everyone) if self._notifications and self._notifications.lock_calls > MANY_LOCKS else 0
         if len(everyone) > UNCOUNTED * limits.processes:
             self._reason = "processes"
         elif usage.memory + shared > limits.memory_bytes:

@@ -3,10 +3,11 @@
 The sandbox measures usage many times per second, so this module avoids pathlib.
 """
 
+import functools
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -18,11 +19,19 @@ PIPE_BYTES = 65_536
 # Kernel memory of a mapping (vm_area_struct and its nodes), and the most bytes of /proc/PID/maps to read for all.
 MAPPING_BYTES = 256
 MAPS_BYTES, MAPS_CHUNK = 8 << 20, 1 << 14
+# Kernel memory of a thread (its stack and task_struct), of an open file, of a file that an epoll watches (epitem and
+# eppoll_entry), of a seccomp filter of the greatest length (classic, converted and compiled), of a TCP or UDP socket,
+# and of a lock.
+TASK_BYTES, FILE_BYTES, WATCH_BYTES, FILTER_BYTES, INET_BYTES, LOCK_BYTES = 32 << 10, 1 << 10, 256, 128 << 10, 4096, 256
 ANY_LIMIT = 1 << 62
 LEAST_AVAILABLE = 128 << 20
+THREADS = re.compile(rb"^Threads:\s+(\d+)$", re.MULTILINE)
+FILTERS = re.compile(rb"^Seccomp_filters:\s+(\d+)$", re.MULTILINE)
+LOCK = re.compile(rb"^\d+: (?:-> )?\S+ +\S+ +\S+ +(\d+) ", re.MULTILINE)
 PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB$", re.MULTILINE)
 AVAILABLE = re.compile(rb"^(MemTotal|MemAvailable):\s+(\d+) kB$", re.MULTILINE)
 REMOVED = b" (deleted)\n"
+EPOLL = "anon_inode:[eventpoll]"
 # Start and end, offset, inode and path of the mapping of a removed file.
 REMOVED_MAPPING = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ (\d+) +(/.*) \(deleted\)$", re.MULTILINE)
 
@@ -61,10 +70,10 @@ class _ProcessFacts(NamedTuple):
 
 
 def usage_of(processes: Iterable[int], own: Sequence[str] = ()) -> ProcessUsage:
-    """Measure processes, excluding shared memory; every socket and pipe counts as full.
+    """Measure processes and what the kernel holds for them, excluding shared memory; sockets and pipes count as full.
 
     `own` are directories of these processes: files removed from there also count while they are mapped or executed.
-    Processes with more mappings than fit into MAPS_BYTES use more memory than any limit.
+    Processes with more mappings, or watches of epolls, than fit into MAPS_BYTES use more memory than any limit.
     """
     memory, left = 0, MAPS_BYTES
     kernel_memory, hidden = dict[int, int](), set[int]()
@@ -72,15 +81,20 @@ def usage_of(processes: Iterable[int], own: Sequence[str] = ()) -> ProcessUsage:
     below = tuple(os.fsencode(f"{place}/") for place in own)
     for process in processes:
         facts = _facts_of(process)
-        memory += 1024 * sum(map(int, PRIVATE.findall(facts.status)))
+        memory += 1024 * sum(map(int, PRIVATE.findall(facts.status))) + _kernel_bytes(facts.status)
         maps = _read_maps(facts.place, left)
         left -= len(maps)
         memory += MAPPING_BYTES * maps.count(b"\n")
         if REMOVED in maps:
             _add_removed(mappings, maps, below)
         try:
-            for file in _files_in_use(facts.place):
-                if stat.S_ISSOCK(file.st_mode) or stat.S_ISFIFO(file.st_mode):
+            for path, file in _files_in_use(facts.place):
+                memory += FILE_BYTES
+                if stat.S_IFMT(file.st_mode) == 0:  # an object of the kernel without a name
+                    watches = _read_watches(path, left)
+                    left -= len(watches)
+                    memory += WATCH_BYTES * watches.count(b"tfd:")
+                elif stat.S_ISSOCK(file.st_mode) or stat.S_ISFIFO(file.st_mode):
                     kernel_memory[file.st_ino] = SOCKET_BYTES if stat.S_ISSOCK(file.st_mode) else PIPE_BYTES
                 elif not file.st_nlink and (stat.S_ISREG(file.st_mode) or stat.S_ISDIR(file.st_mode)):
                     files[file.st_dev, file.st_ino] = file.st_blocks * BLOCK_BYTES
@@ -107,9 +121,13 @@ def _facts_of(process: int) -> _ProcessFacts:
 
 
 def _read_maps(place: str, most: int) -> bytes:
-    """Read at most about `most` bytes of the mappings; the kernel returns a page per call."""
+    return _read_chunks(f"{place}/maps", most)
+
+
+def _read_chunks(path: str, most: int) -> bytes:
+    """Read at most about `most` bytes of a file in /proc; the kernel returns a page per call."""
     chunks, size = [], 0
-    with suppress(OSError), open(f"{place}/maps", "rb", buffering=0) as file:
+    with suppress(OSError), open(path, "rb", buffering=0) as file:
         while size < most and (chunk := file.read(MAPS_CHUNK)):
             chunks.append(chunk)
             size += len(chunk)
@@ -123,18 +141,46 @@ def _add_removed(mappings: dict[int, int], maps: bytes, below: tuple[bytes, ...]
             mappings[int(inode)] = max(size, mappings.get(int(inode), 0))
 
 
-def _files_in_use(place: str) -> Iterator[os.stat_result]:
-    """Yield the open files of a process, its directory and its program."""
+def _kernel_bytes(status: bytes) -> int:
+    """Return the memory of the threads of a process, and of filters that its first thread has added."""
+    threads, filters = THREADS.search(status), FILTERS.search(status)
+    added = max(0, int(filters[1]) - _usual_filters()) if filters else 0
+    return TASK_BYTES * (int(threads[1]) if threads else 0) + FILTER_BYTES * added
+
+
+@functools.cache
+def _usual_filters() -> int:
+    """Return the number of filters of a command: those of this process, and that of the sandbox."""
+    own = FILTERS.search(read_proc_file("/proc/self/status"))
+    return 1 + (int(own[1]) if own else 0)
+
+
+def _read_watches(path: str, most: int) -> bytes:
+    """Read at most about `most` bytes of what an epoll watches; b"" for other objects."""
+    with suppress(OSError):
+        if os.readlink(path) == EPOLL:
+            return _read_chunks(path.replace("/fd/", "/fdinfo/"), most)
+    return b""
+
+
+def _files_in_use(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the open files of a process, its directory and its program, with their paths in /proc."""
     with suppress(FileNotFoundError, ProcessLookupError):
         for name in ("cwd", "exe", *(f"fd/{number}" for number in os.listdir(f"{place}/fd"))):
             with suppress(FileNotFoundError):
-                yield os.stat(f"{place}/{name}")
+                path = f"{place}/{name}"
+                yield path, os.stat(path)
 
 
 def queued_bytes() -> int:
-    """Return the kernel's memory for data in sockets of this network namespace, also in those that nobody accepted."""
-    pairs = (pair for path in QUEUES for pair in QUEUED.findall(read_proc_file(path)))
-    return ALLOCATED_PER_BYTE * sum(int(queue, 16) for pair in pairs for queue in pair)
+    """Return the kernel's memory for sockets of this network namespace and their data, also if nobody accepted them."""
+    pairs = [pair for path in QUEUES for pair in QUEUED.findall(read_proc_file(path))]
+    return INET_BYTES * len(pairs) + ALLOCATED_PER_BYTE * sum(int(queue, 16) for pair in pairs for queue in pair)
+
+
+def lock_bytes(processes: Container[int], locks: str = "/proc/locks") -> int:
+    """Return the kernel's memory for locks of processes on files."""
+    return LOCK_BYTES * sum(int(owner) in processes for owner in LOCK.findall(read_proc_file(locks)))
 
 
 def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:

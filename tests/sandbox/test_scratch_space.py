@@ -53,7 +53,7 @@ def test_the_files_count_as_memory(box: Sandbox) -> None:
 
 
 def test_files_that_were_removed_count_until_the_last_process_has_closed_them(box: Sandbox) -> None:
-    script = 'exec 5> "$HOME/a"; head -c 40000000 /dev/zero >&5; rm "$HOME/a"; sleep 60'
+    script = 'exec 5> "$HOME/a"; rm "$HOME/a"; head -c 40000000 /dev/zero >&5; sleep 60'
     with box:
         assert box.run(["sh", "-c", script]).reason == "disk"
         assert int(box.run(["sh", "-c", LEFT]).stdout.split()[1]) < MEGABYTE

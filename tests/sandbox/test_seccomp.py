@@ -73,6 +73,7 @@ def test_the_numbers_are_the_kernel_s(name: str) -> None:
         ("ioctl", (0, 0xFFFFFFFF00005412), calls.NO_SUCH_DEVICE_CALL),
         ("fcntl", (0, 1), calls.ALLOW),
         ("fcntl", (0, 8), calls.NOT_PERMITTED),
+        ("fcntl", (0, 1031), calls.NOT_PERMITTED),
         ("prlimit64", (0, 7), calls.ALLOW),
         ("prlimit64", (1, 7), calls.NOT_PERMITTED),
         ("setpriority", (0, 0), calls.ALLOW),

@@ -1,13 +1,16 @@
 """What processes take is seen in /proc: memory, full sockets, and files without a name."""
 
 import ctypes
+import fcntl
 import mmap
 import os
 import platform
+import select
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +19,15 @@ import pytest
 
 from jarvis_workers.toolchain.usage import (
     ANY_LIMIT,
+    LOCK_BYTES,
     MAPPING_BYTES,
     PIPE_BYTES,
     SOCKET_BYTES,
+    TASK_BYTES,
+    WATCH_BYTES,
     ProcessUsage,
     available_memory,
+    lock_bytes,
     machine_is_short_of_memory,
     usage_of,
 )
@@ -232,3 +239,42 @@ def test_without_limits_the_memory_of_the_machine_is_available(tmp_path: Path) -
     (tmp_path / "memory.max").write_text("max\n")
 
     assert available_memory(str(tmp_path)) > 100 * MEGABYTE
+
+
+def test_what_epolls_watch_counts() -> None:
+    ends = [end for _ in range(50) for end in os.pipe()]
+    polls = [select.epoll() for _ in range(40)]
+    before = usage_of([os.getpid()]).memory
+    for poll in polls:
+        for end in ends:
+            poll.register(end, select.EPOLLIN)
+    after = usage_of([os.getpid()]).memory
+    for end in ends:
+        os.close(end)
+    for poll in polls:
+        poll.close()
+
+    assert after - before >= 40 * 100 * WATCH_BYTES
+
+
+def test_each_thread_counts() -> None:
+    event = threading.Event()
+    before = usage_of([os.getpid()]).memory
+    threads = [threading.Thread(target=event.wait) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    after = usage_of([os.getpid()]).memory
+    event.set()
+    for thread in threads:
+        thread.join()
+
+    assert after - before >= 20 * TASK_BYTES
+
+
+def test_locks_on_files_count_for_their_processes(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("w") as file:
+        for place in range(0, 200, 2):
+            fcntl.lockf(file, fcntl.LOCK_EX, 1, place)
+
+        assert lock_bytes({os.getpid()}) >= 100 * LOCK_BYTES
+        assert lock_bytes({1 << 30}) == 0

@@ -22,6 +22,7 @@ AGAINST = {
     "file size": "write_a_large_file",
     "open files": "open_many_files",
     "core dumps": "allow_core_dumps",
+    "signals": "queue_many_signals",
 }
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import fcntl
 import mmap
 import os
 import platform
@@ -33,6 +34,7 @@ PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 EXIT_BY_MACHINE = {"x86_64": 60, "aarch64": 93}
 NO_ADDRESS = (1 << 64) - 1
 MAPPED_PAGES = 40_000
+MANY_SIGNALS = 5000
 
 
 def never_end(_: Target) -> bool:
@@ -244,6 +246,17 @@ def write_deep_down(t: Target) -> bool:
         os.chdir("deeper")
     time.sleep(SAMPLE_SECONDS)
     return True
+
+
+def queue_many_signals(_: Target) -> bool:
+    """Take kernel memory by signals that are not delivered."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    queue = ctypes.CDLL(None).sigqueue
+    return all(queue(os.getpid(), signal.SIGRTMIN, None) == 0 for _ in range(MANY_SIGNALS))
+
+
+def enlarge_a_pipe(_: Target) -> bool:
+    return fcntl.fcntl(os.pipe()[1], fcntl.F_SETPIPE_SZ, MEGABYTE) >= MEGABYTE
 
 
 def allow_core_dumps(_: Target) -> bool:
