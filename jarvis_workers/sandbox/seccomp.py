@@ -1,15 +1,17 @@
-"""The seccomp filter: which system calls are refused, and the BPF program that refuses them.
+"""The seccomp filter: which system calls are allowed or refused, and the BPF program that decides.
 
 Landlock controls opening, creating and removing files. This filter covers the rest: the network, other processes,
-attributes of files, and all system calls newer than LAST_SYSCALL, which fail with ENOSYS.
+attributes of files. Its rules refuse calls with a reason that programs understand, or by their arguments; all calls
+that are not in the list of allowed ones (syscalls.py) fail with ENOSYS.
 """
 
 import errno
+import itertools
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from jarvis_workers.sandbox.syscalls import Architecture
+from jarvis_workers.sandbox.syscalls import ALLOWED, Architecture
 
 ALLOW = 0x7FFF0000
 ASK = 0x7FC00000
@@ -23,10 +25,7 @@ NO_SUCH_DEVICE_CALL = REFUSE | errno.ENOTTY
 NOT_SUPPORTED = REFUSE | errno.EOPNOTSUPP
 DONE_NOTHING = REFUSE | 0
 
-# The newest system call that was reviewed: cachestat.
-LAST_SYSCALL = 451
-
-LOAD, MASK, JUMP, JUMP_IF_EQUAL, JUMP_IF_GREATER, RETURN = 0x20, 0x54, 0x05, 0x15, 0x25, 0x06
+LOAD, MASK, JUMP_IF_EQUAL, JUMP_IF_GREATER, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x25, 0x35, 0x06
 NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16
 EVERY_BIT = 0xFFFFFFFF
 
@@ -188,9 +187,9 @@ BEFORE: dict[int, tuple[SyscallRule, ...]] = {
     ),
     6: (SyscallRule("kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal", ASK),),
 }
-# Two checks that are not groups of calls: other architectures, and unknown call numbers.
+# Two checks that are not groups of calls: other architectures, and calls that are not in the list.
 MACHINES = "architectures"
-NUMBERS = "new calls"
+NUMBERS = "other calls"
 NAMES = (*GROUPS, MACHINES, NUMBERS)
 
 
@@ -202,13 +201,24 @@ def program(machine: Architecture, landlock: int, without: Iterable[str] = (), *
     rules += [rule for version, group in BEFORE.items() if landlock < version for rule in group]
     steps = [_step(LOAD, MACHINE_AT), _step(JUMP_IF_EQUAL, machine.audit, 1, 0)]
     steps += [_step(RETURN, ALLOW if MACHINES in left_out else KILL), _step(LOAD, NUMBER_AT)]
-    if NUMBERS not in left_out:
-        steps += [_step(JUMP_IF_GREATER, LAST_SYSCALL, 0, 1), _step(RETURN, NOT_THERE)]
     for rule in rules:
         for name in rule.calls.split():
             if name in machine.numbers:
                 steps += _refuse(machine.numbers[name], rule)
-    return b"".join([*steps, _step(RETURN, ALLOW)])
+    if NUMBERS in left_out:
+        return b"".join([*steps, _step(RETURN, ALLOW)])
+    omitted = {name for group in left_out & groups.keys() for rule in groups[group] for name in rule.calls.split()}
+    numbers = {machine.numbers[name] for name in ALLOWED | omitted if name in machine.numbers}
+    return b"".join([*steps, *_allow(numbers), _step(RETURN, NOT_THERE)])
+
+
+def _allow(numbers: Collection[int]) -> Iterator[bytes]:
+    """Yield the instructions that allow call numbers, three for each range of numbers without a gap."""
+    for first in sorted(number for number in numbers if number - 1 not in numbers):
+        last = next(number for number in itertools.count(first) if number + 1 not in numbers)
+        yield _step(JUMP_IF_AT_LEAST, first, 0, 2)
+        yield _step(JUMP_IF_GREATER, last, 1, 0)
+        yield _step(RETURN, ALLOW)
 
 
 def _refuse(number: int, rule: SyscallRule) -> Iterator[bytes]:

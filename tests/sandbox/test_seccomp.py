@@ -1,5 +1,6 @@
 """The filter refuses what it is to refuse, on both architectures: its program is run here step by step."""
 
+import operator
 import re
 import struct
 from pathlib import Path
@@ -7,13 +8,20 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sandbox import seccomp as calls
-from jarvis_workers.sandbox.syscalls import MACHINES, Architecture, machine_of
+from jarvis_workers.sandbox.syscalls import ALLOWED, MACHINES, Architecture, machine_of
 
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
 NEWEST = 7
+JUMPS = {calls.JUMP_IF_EQUAL: operator.eq, calls.JUMP_IF_GREATER: operator.gt, calls.JUMP_IF_AT_LEAST: operator.ge}
+RULED = {
+    name
+    for group in [*calls.GROUPS.values(), *calls.LOOPBACK.values(), *calls.BEFORE.values()]
+    for rule in group
+    for name in rule.calls.split()
+}
 
 
 def known(name: str) -> Architecture:
@@ -36,7 +44,7 @@ def answer(program: bytes, number: int, audit: int, arguments: tuple[int, ...] =
         elif code == calls.MASK:
             held &= value
         else:
-            place += yes if (held == value if code == calls.JUMP_IF_EQUAL else held > value) else no
+            place += yes if JUMPS[code](held, value) else no
 
 
 @pytest.fixture(params=list(MACHINES))
@@ -164,15 +172,27 @@ def test_calls_of_another_architecture_end_the_process(machine: Architecture) ->
     assert answer(calls.program(machine, NEWEST), 1, 0x40000003) == calls.KILL
 
 
-@pytest.mark.parametrize("number", [calls.LAST_SYSCALL + 1, 0x40000000 | 39])
-def test_a_call_that_is_newer_than_the_filter_is_not_there(number: int, machine: Architecture) -> None:
+@pytest.mark.parametrize("number", [452, 4000, 0x40000000 | 39, 0x7FFFFFFF])
+def test_a_call_that_is_newer_than_the_list_is_not_there(number: int, machine: Architecture) -> None:
     assert answer(calls.program(machine, NEWEST), number, machine.audit) == calls.NOT_THERE
 
 
-def test_every_call_of_a_rule_has_a_number() -> None:
-    rules = [*calls.GROUPS.values(), *calls.LOOPBACK.values(), *calls.BEFORE.values()]
+def test_the_calls_of_the_list_are_allowed_or_have_a_rule_and_all_others_are_not_there(machine: Architecture) -> None:
+    program = calls.program(machine, NEWEST)
+    rules = {machine.numbers[name] for name in RULED if name in machine.numbers}
+    listed = {machine.numbers[name] for name in ALLOWED if name in machine.numbers}
+    answers = {number: answer(program, number, machine.audit) for number in range(600) if number not in rules}
 
-    assert {name for group in rules for rule in group for name in rule.calls.split()} == set(known("x86_64").numbers)
+    assert {number for number, what in answers.items() if what == calls.ALLOW} == listed - rules
+    assert {what for number, what in answers.items() if number not in listed} == {calls.NOT_THERE}
+
+
+def test_without_the_list_a_call_that_has_no_rule_is_allowed(machine: Architecture) -> None:
+    assert answer(calls.program(machine, NEWEST, [calls.NUMBERS]), 4000, machine.audit) == calls.ALLOW
+
+
+def test_every_call_of_a_rule_and_of_the_list_has_a_number() -> None:
+    assert set(known("x86_64").numbers) == RULED | ALLOWED
 
 
 def test_a_group_can_be_left_out(machine: Architecture) -> None:

@@ -244,6 +244,8 @@ def write_deep_down(t: Target) -> bool:
     for _ in range(1200):
         os.mkdir("deeper")
         os.chdir("deeper")
+    for number in range(10):
+        _fill(str(number), 3 * MEGABYTE)
     time.sleep(SAMPLE_SECONDS)
     return True
 

@@ -23,6 +23,7 @@ CREATED = 0o1600
 X32 = 0x40000000
 X32_GETPID = X32 | 39
 IO_URING_PARAMETERS = 120
+SYNC, SET_MEMPOLICY = {"x86_64": 162, "aarch64": 81}, {"x86_64": 238, "aarch64": 237}
 READ_IMPLIES_EXEC = 0x0400000
 
 
@@ -242,3 +243,12 @@ def send_a_descriptor(_: Target) -> bool:
 def splice_a_file(t: Target) -> bool:
     source, (_reading, writing) = os.open(t.inside(splice_a_file), os.O_RDONLY), os.pipe()
     return call("splice", source, None, writing, None, 1, 0) == 1
+
+
+def write_out_all_disks(_: Target) -> bool:
+    """Make the machine wait for its disks, by a call that no rule names."""
+    return call(SYNC[platform.machine()]) == 0
+
+
+def choose_the_memory_of_a_node(_: Target) -> bool:
+    return call(SET_MEMPOLICY[platform.machine()], 0, None, 0) == 0

@@ -1,0 +1,2 @@
+# needs: autoconf cc
+autoconf && ./configure

@@ -1,0 +1,6 @@
+# needs: go
+export GOCACHE=$PWD/cache HOME=$PWD
+go mod init m
+go build -o m . && ./m
+go test ./...
+go vet ./...

@@ -1,0 +1,2 @@
+# needs: make cc
+make -j4

@@ -1,0 +1,2 @@
+# needs: rustc
+rustc -g m.rs && ./m

@@ -1,0 +1,3 @@
+#include <thread>
+#include <vector>
+int main() { std::thread t([] { std::vector<int> v(9); }); t.join(); }

@@ -1,0 +1,3 @@
+package main
+import "testing"
+func TestA(t *testing.T) { t.TempDir() }
