@@ -17,9 +17,11 @@ from typing import NamedTuple, Self
 
 from jarvis_workers.errors import SandboxError
 from jarvis_workers.sandbox.limits import FREE_MEMORY, SandboxLimits
+from jarvis_workers.sandbox.protocol import GroupFiles
 from jarvis_workers.toolchain.usage import read_proc_file
 
 CONTROLLERS = ("memory", "pids")
+FILES = ("cgroup.procs", "cgroup.kill")
 WORKERS, COMMAND = "jarvis-workers", "jarvis-command"
 # The attribute by which systemd marks delegated groups (systemd.resource-control(5)).
 MARK = "user.delegate"
@@ -56,6 +58,8 @@ def delegated_at(place: Path) -> Delegation:
         missing = set(CONTROLLERS) - set((place / "cgroup.controllers").read_text().split())
         if missing:
             return Delegation(None, f"{place} has no cgroup controller {', '.join(sorted(missing))}")
+        if not (place / "cgroup.kill").exists():
+            return Delegation(None, f"{place} has no cgroup.kill, which Linux 5.14 has")
         if not _is_delegated(place):
             return Delegation(None, f"cgroup {place} is not delegated to this process")
         _enable(place)
@@ -102,7 +106,7 @@ def _remove_old(place: Path) -> None:
 
 
 class CommandGroup:
-    """The group of one command, which enters it by writing `0` to the descriptor `entrance`."""
+    """The group of one command, with the `files` that its supervisor needs."""
 
     def __init__(self, place: Path, limits: SandboxLimits) -> None:
         self._place = place
@@ -112,17 +116,17 @@ class CommandGroup:
             self._write("memory.swap.max", 0)
         self._write("memory.oom.group", 1)
         self._write("pids.max", limits.processes)
-        self.entrance = os.open(place / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+        self.files = GroupFiles(*(os.open(place / name, os.O_WRONLY | os.O_CLOEXEC) for name in FILES))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Kill all processes of the group and remove it."""
-        os.close(self.entrance)
+        for number in self.files:
+            os.close(number)
         with suppress(OSError):
             self._write("cgroup.kill", 1)
-        with suppress(OSError):
             self._wait()
             self._place.rmdir()
 

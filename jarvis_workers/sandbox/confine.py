@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from jarvis_workers.sandbox import kernel, landlock
 from jarvis_workers.sandbox import seccomp as calls
-from jarvis_workers.sandbox.protocol import Request
+from jarvis_workers.sandbox.protocol import GroupFiles, Request
 from jarvis_workers.sandbox.syscalls import machine_of
 
 SECCOMP_BY_MACHINE = {"x86_64": 317, "aarch64": 277}
@@ -91,15 +91,15 @@ def trust_git(home: str) -> None:
 
 
 def become_command(
-    request: Request, streams: tuple[int, int, int], status: socket.socket, cell: Cell, entrance: int | None
+    request: Request, streams: tuple[int, int, int], status: socket.socket, cell: Cell, group: GroupFiles | None
 ) -> NoReturn:
-    """Exec the requested command. Failures are reported over `status`, which closes when the command starts.
+    """Exec the requested command in its control group.
 
-    `entrance` is the open `cgroup.procs` of the control group to enter, if there is one.
+    Failures are reported over `status`, which closes when the command starts.
     """
     try:
-        if entrance is not None:
-            os.write(entrance, THIS_PROCESS)
+        if group:
+            os.write(group.procs, THIS_PROCESS)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         status = _moved(status)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 from jarvis_workers.errors import SandboxError
 from jarvis_workers.sandbox.confine import DESCRIPTORS
+from jarvis_workers.sandbox.protocol import GroupFiles
 
 PACKAGES = Path(__file__).resolve().parents[2]
 BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jarvis_workers.sandbox.zygote import main; main()"
@@ -38,15 +39,15 @@ class ZygoteSocket(NamedTuple):
         except OSError as error:
             raise self.broken() from error
 
-    def run(self, entrance: int | None = None) -> socket.socket:
+    def run(self, group: GroupFiles | None = None) -> socket.socket:
         """Return the stream for one request and its answer; closing the stream kills the command.
 
-        `entrance` is the descriptor of the control group that the command is to enter.
+        The command enters the control group, if there is one.
         """
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                self.ask({"run": True}, [theirs.fileno(), *([] if entrance is None else [entrance])])
+                self.ask({"run": True}, [theirs.fileno(), *(group or ())])
             except SandboxError:
                 ours.close()
                 raise

@@ -31,6 +31,13 @@ class Request(NamedTuple):
     in_memory: bool = False
 
 
+class GroupFiles(NamedTuple):
+    """Descriptors of the control group of a command: `cgroup.procs`, by which it enters, and `cgroup.kill`."""
+
+    procs: int
+    kill: int
+
+
 class SandboxRefusal(Exception):
     """The zygote refused to run the command; the message gives the reason."""
 

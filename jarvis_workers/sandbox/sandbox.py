@@ -21,7 +21,7 @@ from jarvis_workers.sandbox.cgroups import command_group, delegation
 from jarvis_workers.sandbox.confine import HOME, PRIVATE_TEMPORARY, SYSTEM, TEMPORARY, WORK
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter, ZygoteSocket, borrowed
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
-from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Request, SandboxRefusal, pack_request, read_answer
+from jarvis_workers.sandbox.protocol import CHUNK_BYTES, GroupFiles, Request, SandboxRefusal, pack_request, read_answer
 from jarvis_workers.sandbox.scratch_space import SizedScratch, scratch_in_memory
 from jarvis_workers.toolchain import scratch
 
@@ -194,12 +194,12 @@ class Sandbox:
             raise SandboxError(NEEDS_TIER_A.format(tier=self.tier))
         request = self._request(argv, stdin, limits, loopback=loopback)
         with command_group(limits) as group:
-            outcome = self._read(self._answer(request, group.entrance if group else None))
+            outcome = self._read(self._answer(request, group.files if group else None))
             return outcome._replace(reason=outcome.reason or group.reason()) if group else outcome
 
-    def _answer(self, request: Request, entrance: int | None) -> bytes:
+    def _answer(self, request: Request, group: GroupFiles | None) -> bytes:
         answer = bytearray()
-        with self._line.run(entrance) as stream, self._ended_by_close(stream):
+        with self._line.run(group) as stream, self._ended_by_close(stream):
             stream.settimeout(request.limits.wall_seconds + PATIENCE_SECONDS)
             try:
                 stream.sendall(pack_request(request))

@@ -18,7 +18,7 @@ from jarvis_workers.sandbox import confine, kernel, process_tree
 from jarvis_workers.sandbox.confine import PRIVATE_TEMPORARY, Cell
 from jarvis_workers.sandbox.limits import FREE_MEMORY, CommandOutcome
 from jarvis_workers.sandbox.notify_handler import NotificationListener
-from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
+from jarvis_workers.sandbox.protocol import GroupFiles, Request, pack_outcome, pack_refusal, receive_request
 from jarvis_workers.sandbox.scratch_space import scratch_limit
 from jarvis_workers.toolchain.bounded_output import Output
 from jarvis_workers.toolchain.usage import lock_bytes, machine_is_short_of_memory, queued_bytes, usage_of
@@ -35,6 +35,8 @@ GLANCE_SECONDS = 0.02
 UNCOUNTED = 2
 # Calls that lock files, from which on the locks are counted.
 MANY_LOCKS = 1000
+# Written to cgroup.kill.
+KILL_ALL = b"1"
 REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
 
 
@@ -42,11 +44,8 @@ class _Ended(BaseException):
     """The client no longer waits for the command."""
 
 
-def keep(stream: socket.socket, cell: Cell, entrance: int | None = None) -> None:
-    """Receive a request over a stream, run its command, and send the answer.
-
-    The command enters the control group whose `cgroup.procs` is open as `entrance`.
-    """
+def keep(stream: socket.socket, cell: Cell, group: GroupFiles | None = None) -> None:
+    """Receive a request over a stream, run its command, which enters the control group, and send the answer."""
     parent = os.getppid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -60,9 +59,7 @@ def keep(stream: socket.socket, cell: Cell, entrance: int | None = None) -> None
         if os.getppid() != parent:
             return
         answer = (
-            pack_refusal(cell.refusal)
-            if cell.refusal
-            else _ZygoteSupervisor(request, cell, stream, entrance).to_the_end()
+            pack_refusal(cell.refusal) if cell.refusal else _ZygoteSupervisor(request, cell, stream, group).to_the_end()
         )
     except (_Ended, EOFError):
         return
@@ -78,8 +75,8 @@ def _stop(_number: int, _frame: object) -> NoReturn:
 class _ZygoteSupervisor:
     """A running command and its supervision."""
 
-    def __init__(self, request: Request, cell: Cell, stream: socket.socket, entrance: int | None) -> None:
-        self._request, self._cell, self._stream, self._entrance = request, cell, stream, entrance
+    def __init__(self, request: Request, cell: Cell, stream: socket.socket, group: GroupFiles | None) -> None:
+        self._request, self._cell, self._stream, self._group = request, cell, stream, group
         self._started = time.monotonic()
         self._reason: str | None = None
         self._refused: str | None = None
@@ -102,6 +99,8 @@ class _ZygoteSupervisor:
             self._watch()
             code, number = self._end_of(pid)
         finally:
+            if self._group:  # ends even those that fork faster than they can be found
+                os.write(self._group.kill, KILL_ALL)
             process_tree.end(pid)
         for output, pipe in zip(self._outputs, self._pipes, strict=True):
             output.drain(pipe)
@@ -149,7 +148,7 @@ class _ZygoteSupervisor:
             os.setsid()
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() == keeper:
-                confine.become_command(self._request, streams, status, self._cell, self._entrance)
+                confine.become_command(self._request, streams, status, self._cell, self._group)
         finally:
             os._exit(confine.NOT_EXECUTABLE)
 

@@ -19,8 +19,11 @@ from typing import Any, NoReturn
 
 from jarvis_workers.sandbox import kernel, process_tree, supervisor
 from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK, Cell, trust_git
+from jarvis_workers.sandbox.protocol import GroupFiles
 from jarvis_workers.toolchain import scratch
 
+# The most that a message has: a stream and those of a control group.
+MOST_DESCRIPTORS = 1 + len(GroupFiles._fields)
 MESSAGE_BYTES = 1 << 16
 STRAYS_MILLISECONDS = 500
 PAUSE_SECONDS = 0.005
@@ -58,7 +61,7 @@ class _Host:
         """Handle one request; return False when the client has disconnected."""
         while not self._poll.poll(STRAYS_MILLISECONDS if self._children else None):
             self._end_strays()
-        message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
+        message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, MOST_DESCRIPTORS)
         if not message:
             return False
         self._do(json.loads(message), descriptors)
@@ -76,8 +79,9 @@ class _Host:
             if "bubblewrap" in request:
                 self._fork(lambda: _become(request["bubblewrap"], *descriptors))
             elif "run" in request:
-                stream, *entrance = socket.socket(fileno=descriptors[0]), *descriptors[1:]
-                self._fork(lambda: supervisor.keep(stream, self._cell, *entrance))
+                stream = socket.socket(fileno=descriptors[0])
+                group = GroupFiles(*descriptors[1:]) if descriptors[1:] else None
+                self._fork(lambda: supervisor.keep(stream, self._cell, group))
                 stream.detach()
         for number in descriptors:
             os.close(number)

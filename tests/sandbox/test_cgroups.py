@@ -21,7 +21,12 @@ def test_a_group_without_controllers_of_memory_and_processes_is_not_used(tmp_pat
 
 
 def test_a_group_that_is_not_delegated_is_not_changed(tmp_path: Path) -> None:
-    for name, text in (("cgroup.controllers", "memory pids"), ("cgroup.procs", "1"), ("cgroup.subtree_control", "")):
+    for name, text in (
+        ("cgroup.controllers", "memory pids"),
+        ("cgroup.procs", "1"),
+        ("cgroup.subtree_control", ""),
+        ("cgroup.kill", ""),
+    ):
         (tmp_path / name).write_text(text)
 
     assert cgroups.delegated_at(tmp_path) == (None, f"cgroup {tmp_path} is not delegated to this process")
