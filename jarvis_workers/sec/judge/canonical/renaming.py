@@ -22,8 +22,9 @@ SHAPE = re.compile(
 # The characters that scanf reads; assembler has names of operands in the same form.
 SET = re.compile(r"^%\[(\^?)[^]]*[A-Za-z_]{2}[^]]*\]$")
 TYPES = frozenset(("f16", "f32", "f64", "f128"))
-# What stands for conversions of the same arguments.
-LIKE = {"i": "d", "o": "u", "x": "u", "X": "u", **dict.fromkeys("eEgGaAF", "f")}
+# What stands for rare conversions, whose letters could spell a word: that of the same arguments, and the notation.
+LIKE = {"i": "d:any", "o": "u:oct", **dict.fromkeys("xX", "u:hex"), "F": "f"}
+LIKE |= {**dict.fromkeys("eE", "f:exp"), **dict.fromkeys("gG", "f:gen"), **dict.fromkeys("aA", "f:hex")}
 SHAPE_MAX = 48
 # Literals that are shown whole, and words within literals: modes of files, shells, statements of SQL, ciphers.
 WHOLE = frozenset(
@@ -92,8 +93,10 @@ def _plain(word: str) -> str:
     """Return a directive or an escape in a form that all of its kind share, so that several do not spell a word."""
     if word.startswith("%") and word[-1:].isalpha():
         return word[:-1] + LIKE.get(word[-1], word[-1])
-    # A quote within a literal would end it for whoever reads the view as code.
-    word = word.replace('"', "_").replace("'", "`")
+    # Quotes have a meaning to shells and SQL; a bare one would end the literal for whoever reads the view as code.
+    if word in ('"', '\\"', "'", "\\'"):
+        return "'" if "'" in word else '\\"'
+    word = word.replace('"', "_").replace("'", "_")
     return "_" if word.startswith("\\") and word[1:] not in ("n", "0", "\\") else word
 
 
