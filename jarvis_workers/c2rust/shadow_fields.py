@@ -5,7 +5,7 @@ Bytes of a structure outside its members are padding, whose contents C does not 
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.shadow_log import MemoryDifference
@@ -40,12 +40,13 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FunctionTypes:
-    """The types that the names of regions refer to: the type of the function, of globals, and all records."""
+    """The types that the names of regions refer to: of the function, globals, called functions and records."""
 
     function: CType
     globals: Mapping[str, CType]
     records: Records
     machine: str
+    callees: Mapping[str, CType] = field(default_factory=dict)
 
 
 def is_padding(difference: MemoryDifference, types: FunctionTypes) -> bool:
@@ -56,6 +57,8 @@ def is_padding(difference: MemoryDifference, types: FunctionTypes) -> bool:
 
 def name_field(difference: MemoryDifference, types: FunctionTypes) -> FieldDifference | None:
     """Return the first field that differs, or None if no type describes it, as for the target of a `void *`."""
+    if difference.region.kind == "call":
+        return _passed_argument(difference, types)
     for at in _differing(difference):
         place = _locate(difference, types, at)
         if place is None:
@@ -65,6 +68,18 @@ def name_field(difference: MemoryDifference, types: FunctionTypes) -> FieldDiffe
             c, rust = (_value(place.type, both, start) for both in (difference.c, difference.rust))
             return FieldDifference(place.expression, c, rust)
     return None
+
+
+def _passed_argument(difference: MemoryDifference, types: FunctionTypes) -> FieldDifference | None:
+    """Return the argument with which another function is called."""
+    name, _, register = difference.region.start.rpartition(" ")
+    callee = types.callees.get(name)
+    parameters = function_shape(callee, types.records, types.machine).parameters if callee else ()
+    number = parameters[int(register)] if int(register) < len(parameters) else -1
+    if callee is None or number < 0:
+        return None
+    c, rust = (_value(callee.parameters[number], both, 0) for both in (difference.c, difference.rust))
+    return FieldDifference(f"{ARGUMENT}{number} of the call of {name}", c, rust)
 
 
 def _differing(difference: MemoryDifference) -> list[int]:
@@ -132,12 +147,12 @@ def _member(base: str, type_: CType, offset: int, records: Records) -> Location 
 def _member_of_record(base: str, type_: CType, record: Record, offset: int, records: Records) -> Location | None:
     if record.kind == "union":
         return Location(base, type_, offset)
-    for field in reversed(record.fields):
-        if _holds(field, offset, last=field is record.fields[-1]):
-            expression = f"{base}.{field.name}" if field.name else base
-            if field.bit_field:
-                return Location(expression, CType("other", field.type.spelling), offset - field.offset // 8)
-            return _member(expression, field.type, offset - field.offset // 8, records)
+    for one in reversed(record.fields):
+        if _holds(one, offset, last=one is record.fields[-1]):
+            expression = f"{base}.{one.name}" if one.name else base
+            if one.bit_field:
+                return Location(expression, CType("other", one.type.spelling), offset - one.offset // 8)
+            return _member(expression, one.type, offset - one.offset // 8, records)
     return Location(base, None, 0)
 
 

@@ -9,7 +9,7 @@ OFFSET:SIZE:STRIDE:COUNT, in bytes, for COUNT elements of an array. The last two
 (general), `v` (vector) and `p` (general, with a pointer).  Conventions: System V ABI for x86-64, 3.2.3, and AAPCS64, 6.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -50,18 +50,27 @@ class Leaf(NamedTuple):
 
 
 def shapes_text(
-    functions: Mapping[str, CType], records: Records, machine: str, mentions: Mapping[str, str] = NONE
+    functions: Mapping[str, CType],
+    records: Records,
+    machine: str,
+    mentions: Mapping[str, str] = NONE,
+    silent: Collection[str] = (),
 ) -> str:
     """Return the file for functions by slot name.
 
-    `machine` is x86_64 or aarch64, `mentions` are the last fields of lines (see `mentioned`).
+    `machine` is x86_64 or aarch64, `mentions` are the last fields of lines (see `mentioned`). The arguments with which
+    others call `silent` functions are not compared: all that such a call does is in memory, or in its result.
     """
     shapes = ((name, function_shape(functions[name], records, machine)) for name in sorted(functions))
-    return "".join(_line(name, shape, functions[name], mentions.get(name, "")) for name, shape in shapes)
+    return "".join(
+        _line(name, shape, functions[name], mentions.get(name, ""), is_silent=name in silent) for name, shape in shapes
+    )
 
 
-def _line(name: str, shape: CallShape, function: CType, mentions: str) -> str:
-    masks = (_mask(function.parameters[number]) if number >= 0 else "00" for number in shape.parameters)
+def _line(name: str, shape: CallShape, function: CType, mentions: str, *, is_silent: bool) -> str:
+    masks = (
+        _mask(function.parameters[number]) if number >= 0 and not is_silent else "00" for number in shape.parameters
+    )
     registers = f"{len(shape.parameters)}" + ("" if function.variadic else f"+{shape.vectors}")
     return f"{name}\t{shape.result}\t{shape.stack_bytes}\t{registers}\t{','.join(masks) or '-'}{mentions}\n"
 

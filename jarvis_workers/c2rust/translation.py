@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.golden_tests import pure_functions
 from jarvis_workers.c2rust.input_values import function_constants
 from jarvis_workers.c2rust.mechanical.names import Names, RustBody, SymbolUse
 from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, Refusal
@@ -87,7 +88,9 @@ class TranslatedProject:
             item.slot: mentioned(function_constants(item.definition.tree), item.definition.tree, item.unit.records)
             for item in chosen
         }
-        return shapes_text({item.slot: item.definition.type for item in chosen}, records, machine, mentions)
+        pure = pure_functions(self.project)
+        silent = [item.slot for item in chosen if item.definition.key in pure]
+        return shapes_text({item.slot: item.definition.type for item in chosen}, records, machine, mentions, silent)
 
     def _declared(self, name: str, use: SymbolUse, names: Names, item: ProjectItem | None) -> str:
         if item is not None:

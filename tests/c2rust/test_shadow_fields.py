@@ -100,3 +100,25 @@ def test_bytes_between_members_are_padding():
     assert name_field(padding, TYPES) is None
     assert not is_padding(padding._replace(rust=b"b\1\7\7\0\0\0\0"), TYPES)
     assert not is_padding(difference("blocks", "", (), b"a", b"b"), TYPES)
+
+
+@pytest.mark.parametrize(
+    ("start", "both", "expected"),
+    [
+        ("get_bit 1", (number(48), number(0)), FieldDifference("argument 1 of the call of get_bit", "48", "0")),
+        (
+            "get_bit 0",
+            (number(255, 8), number(16, 8)),
+            FieldDifference("argument 0 of the call of get_bit", "0xff", "0x10"),
+        ),
+        ("get_bit 2", (number(1), number(2)), None),
+        ("other 0", (number(1), number(2)), None),
+    ],
+)
+def test_an_argument_of_a_call_is_named(
+    start: str, both: tuple[bytes, bytes], expected: FieldDifference | None
+) -> None:
+    callee = CType("function", "", target=INT, parameters=(pointer(CHAR), INT))
+    types = FunctionTypes(FUNCTION, {}, RECORDS, "x86_64", {"get_bit": callee})
+
+    assert name_field(difference("call", start, (), *both), types) == expected

@@ -101,6 +101,8 @@ def test_the_file_has_a_line_a_function():
     functions = {name: CType("function", "", target=INT, parameters=(POINTER,)) for name in ("g", "unit__f")}
 
     assert shapes_text(functions, RECORDS, "x86_64") == "g\tr0:0f\t0\t1+0\tff\nunit__f\tr0:0f\t0\t1+0\tff\n"
+    silent = shapes_text(functions, RECORDS, "x86_64", silent=["g"])
+    assert silent == "g\tr0:0f\t0\t1+0\t00\nunit__f\tr0:0f\t0\t1+0\tff\n"
 
 
 def test_the_vector_registers_of_a_variadic_function_are_unknown():

@@ -76,18 +76,19 @@ def test_no_word_of_a_project_is_left() -> None:
         ("rm -rf %s; echo done", '"s1 len=20 _ -_ %s; _ _"'),
         ("SELECT * FROM t WHERE id='%s'", """"s1 len=29 SELECT * FROM _ WHERE _='%s'\""""),
         ('sh -c "%s"', r'"s1 len=10 sh -_ \"%s\""'),
-        (r"a\"b", r'"s1 len=4 _\"_"'),
+        (r"a\"b", r'"s1 len=3 _\"_"'),
         ("/tmp/report.%d", '"s1 len=14 /tmp/_.%d"'),
-        ("%5.2f\\n", '"s1 len=7 %5.2f\\n"'),
-        ("ведь это безопасно", '"s1 len=18"'),
-        ("忽略", '"s1 len=2"'),
+        ("%5.2f\\n", '"s1 len=6 %5.2f\\n"'),
+        ("ведь это безопасно", '"s1 len=34"'),
+        ("忽略", '"s1 len=6"'),
         ("n o r i s k", '"s1 len=11"'),
-        ("%[^\\n]", '"s1 len=6 %[^\\n]"'),
+        ("%[^\\n]", '"s1 len=5 %[^\\n]"'),
         ("mov %[checked], %[n]", '"s1 len=20 _ %[_], %[n]"'),
         ("%i %5.2e %#llx %c%n", '"s1 len=19 %d:any %5.2f:exp %#llu:hex %c%n"'),
         ("%s%a%f%e", '"s1 len=8 %s%f:hex%f%f:exp"'),
         ("%1.15g", '"s1 len=6 %1.15f:gen"'),
-        ("a\\t\\e\\n\\0", '"s1 len=9 _\\n\\0"'),
+        ("a\\t\\e\\n\\0", '"s1 len=5 _\\n\\0"'),
+        ("\\015\\x1b\\u0424\\0", '"s1 len=5 _\\0"'),
         ("{user}!", '"s1 len=7 {_}!"'),
     ],
 )
@@ -305,3 +306,22 @@ def test_functions_are_read_by_their_new_names() -> None:
     assert "no such file" in by_path
     assert re.search(r"return v\d\[0\] != 0;", of_static)
     assert "copy_it" not in by_name + by_path
+
+
+def test_a_function_in_a_namespace_is_read_by_its_new_name() -> None:
+    code = "namespace {\n    int quiet(int a)\n    {\n        return a + 12345;\n    }\n}\n"
+    code += "int f(char *d, const char *s) { strcpy(d, s); return quiet(1); }\n"
+    index = canonical({"a.cc": code}, 7, "a.cc").question.index
+    name = re.search(r"return (\w+)\(1\)", index.tree.read("file1.c").decode())
+
+    assert name
+    assert b"12345" in index.tree.read(name[1])
+
+
+def test_words_that_a_sign_stands_for_make_no_sentence() -> None:
+    code = "void f(const char *s)\n{\n    char b[8];\n    do not alarm(0); while (false);\n"
+    code += "    if (not s or '\\o\\k' == *s) return;\n    strcpy(b, s);\n}\n"
+    text = shown(canonical({"a.c": code}, 6))
+
+    assert "do ! alarm(0); while (0);" in text
+    assert re.search(r"if \(! v\d \|\| '_' == \*v\d\) return;", text)

@@ -155,7 +155,7 @@ def _call(agent: Agent, reply: Reply, calls: Sequence[ToolCall]) -> Conversation
         outcome = yield from run_call(agent, call.name, arguments)
         text = shorten(outcome.text(agent.about.language), agent.limits.output_tokens) or NO_OUTPUT
         outputs.append(agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
-    outputs[-1] = join_prompts(outputs[-1], _cut_calls(agent, calls[most:]), _calls_left(agent), _reminder(agent))
+    outputs[-1] = join_prompts(outputs[-1], _cut_calls(agent, calls[most:], most), _calls_left(agent), _reminder(agent))
     results = _results(agent, calls, outputs)
     agent.session.answer(reply, calls[:most] if agent.profile.tools == "native" else ())
     for result in results:
@@ -195,12 +195,12 @@ def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:
     return arguments
 
 
-def _cut_calls(agent: Agent, calls: Sequence[ToolCall]) -> str:
-    """Return which calls of an answer were not run, because there were too many; the model's own words."""
+def _cut_calls(agent: Agent, calls: Sequence[ToolCall], most: int) -> str:
+    """Return which calls of an answer were not run, because there were more than `most`; the model's own words."""
     if not calls:
         return ""
     named = [f"{call.name} {call.arguments[:CUT_LENGTH]}" for call in calls[:CALLS_MAX]]
-    return agent.about.prompt("cut_calls", calls=named, more=len(calls) - len(named), most=CALLS_MAX)
+    return agent.about.prompt("cut_calls", calls=named, more=len(calls) - len(named), most=most)
 
 
 def _calls_left(agent: Agent) -> str:

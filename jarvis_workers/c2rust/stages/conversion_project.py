@@ -107,9 +107,10 @@ def function_types(project: Project) -> Callable[[str], FunctionTypes]:
     """Return a function that maps a slot to the types needed to name differences."""
     functions = {item.slot: item for item in project.functions}
     variables = {item.slot: item.definition.type for item in project.globals}
+    callees = {slot: item.definition.type for slot, item in functions.items()}
 
     def types(slot: str) -> FunctionTypes:
         item = functions[slot]
-        return FunctionTypes(item.definition.type, variables, item.unit.records, platform.machine())
+        return FunctionTypes(item.definition.type, variables, item.unit.records, platform.machine(), callees)
 
     return types

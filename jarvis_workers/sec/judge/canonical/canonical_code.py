@@ -143,10 +143,16 @@ class CanonicalTree:
         name = (place_name or file_name).removesuffix("()").encode("utf-8", "replace")
         # A function that only its file can name is found from there.
         found = next((one for near in ("", *self.paths()) if (one := self._index.definition(name, near))), None)
+        found = found or self._within_a_file(name.decode("utf-8", "replace"))
         if found is None:
             raise FileMissing(f"{path}: the project has no such file or function in the code that it was scanned with")
         file, place = found
         return "\n".join(file.decided[place.first - 1 : place.last]).encode("utf-8", "surrogateescape")
+
+    def _within_a_file(self, name: str) -> tuple[SourceFile, CodeRange] | None:
+        """Return a function that the index does not find by its name, such as one in a namespace."""
+        files = filter(None, map(self._index.file, self.paths()))
+        return next(((file, place) for file in files if (place := file.named(name))), None)
 
     def paths(self) -> Iterator[str]:
         return iter(sorted(self._index.names.paths()))

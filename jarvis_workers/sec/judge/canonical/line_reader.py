@@ -7,7 +7,7 @@ from string import hexdigits
 from typing import NamedTuple
 
 from jarvis_workers.sec.judge.canonical.library_names import MEMBER, QUALIFIED, is_header, is_library_name, is_word
-from jarvis_workers.sec.judge.canonical.renaming import Kind
+from jarvis_workers.sec.judge.canonical.renaming import THIS, Kind
 from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
 
 TOKEN = re.compile(
@@ -31,8 +31,15 @@ NUMBER = re.compile(
     (?:[uUlLzZfF]{0,4}|_?[iuf](?:8|16|32|64|128|size))""",
     re.VERBOSE,
 )
+# A character constant: one character, its number, or an escape; others hold several.
+CHARACTER = re.compile(r"\\?[^\\]|\\(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}|\\)")
 HEX = re.compile(r"0[xX]")
 SPELLS = re.compile(r"(?![fF]+(?![a-fA-F]))[a-fA-F]{3}|[a-fA-F]\d[a-fA-F]")
+# Words of C and C++ that a sign or a number stands for as well: with names of the library they could make a sentence.
+SIGNS = {
+    **{"false": "0", "true": "1", "this": THIS, "not": "!", "and": "&&", "or": "||", "xor": "^", "compl": "~"},
+    **{"bitand": "&", "bitor": "|", "not_eq": "!=", "and_eq": "&=", "or_eq": "|=", "xor_eq": "^="},
+}
 PREFIXES = frozenset(("L", "u", "U", "u8", "R", "LR", "uR", "UR", "u8R", "b", "r", "br", "c", "cr"))
 TYPE_BEFORE = re.compile(rb"\b(?:struct|union|enum|class|trait|typename|impl|dyn|new|as)\Z")
 DEFINING = re.compile(rb"#[ \t]*(?:define|undef|ifdef|ifndef)\Z")
@@ -108,7 +115,8 @@ class LineReader:
             is_spelled = any(first <= start < last for first, last in coded) or len(letters) > 1
             if self._file.masked.count(b"' '", max(0, start - NEAR), end + NEAR) > SPELT and letters.isalpha():
                 is_spelled = True
-            return "'_'" if not text.isascii() or (is_spelled and letters.isalnum()) else f"'{text}'"
+            is_read = (is_spelled and letters.isalnum()) or not CHARACTER.fullmatch(text)
+            return "'_'" if is_read or not text.isascii() else f"'{text}'"
         if token["number"] is not None:
             is_spelled = any(first <= start < last for first, last in coded) or not NUMBER.fullmatch(token[0])
             return "N" if is_spelled else _number(token[0].decode("ascii"))
@@ -125,6 +133,8 @@ class LineReader:
         before, after = masked[max(0, start - AROUND) : start].rstrip(b" \t"), masked[end : end + AROUND].lstrip(b" \t")
         if PRAGMA.search(before):
             return Name(word, "v")
+        if word in SIGNS and self._file.language != "rust" and not self._is_own(word, before):
+            return SIGNS[word]
         is_prefix = word in PREFIXES and masked[end : end + 1] in (b'"', b"'", b"#")
         if is_prefix or is_word(word, self._file.language, before):
             return word

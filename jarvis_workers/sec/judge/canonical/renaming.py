@@ -13,12 +13,15 @@ from jarvis_workers.source.languages import language_of
 
 Kind = Literal["f", "x", "v", "T", "M", "L", "'l"]
 
+# The object of a method of C++.
+THIS = "v0"
 RENAMED = re.compile(r"(?<!\w)(?:file\d{1,7}(?:\.[A-Za-z+]{1,5})?|[fxvTML]\d{1,7})(?!\w)")
 # The directives of formats, and what has a meaning to shells, SQL, paths and parsers of formats.
 SHAPE = re.compile(
     r"%[-+ #0]{0,5}(?:\*|\d{1,4})?(?:\.(?:\*|\d{1,4})?)?(?:hh|h|ll|l|j|z|t|L|q)?[diouxXeEfFgGaAcspnm%]"
-    r"|%\[[^]]{0,40}\]|\\[nrt0abfvxe\\\"']|\{[0-9:?#x.*$]{0,12}\}|[A-Za-z]+|[^\w\s]| "
+    r"|%\[[^]]{0,40}\]|\\x[0-9a-fA-F]{1,8}|\\[0-7]{2,3}|\\[nrt0abfvxe\\\"']|\{[0-9:?#x.*$]{0,12}\}|[A-Za-z]+|[^\w\s]| "
 )
+ESCAPE = re.compile(r"\\(?:[uU]\{?([0-9a-fA-F]{1,8})\}?|x[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)", re.DOTALL)
 # The characters that scanf reads; assembler has names of operands in the same form.
 SET = re.compile(r"^%\[(\^?)[^]]*[A-Za-z_]{2}[^]]*\]$")
 TYPES = frozenset(("f16", "f32", "f64", "f128"))
@@ -43,7 +46,7 @@ class Renaming:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        self._originals: dict[str, str] = {}
+        self._originals: dict[str, str] = {THIS: "this"}
         self._numbers: dict[str, int] = {}
         self._literals: dict[str, int] = {}
 
@@ -64,7 +67,7 @@ class Renaming:
         if text in WHOLE or not text:
             return f'"{text}"'
         number = self._literals.setdefault(text, len(self._literals) + 1)
-        return " ".join(filter(None, [f'"s{number}', f"len={len(text)}", _shape(text)])) + '"'
+        return " ".join(filter(None, [f'"s{number}', f"len={_length(text)}", _shape(text)])) + '"'
 
     def original(self, name: str) -> str | None:
         """Return the word or path that a name stands for."""
@@ -87,6 +90,16 @@ class Renaming:
             self._names[key] = f"{kind}{number}{suffix}"
             self._originals[self._names[key]] = original
         return self._names[key]
+
+
+def _length(text: str) -> int:
+    """Return the number of bytes that a literal has in memory, without the NUL; those of a raw one may be fewer."""
+    return len(ESCAPE.sub(_in_memory, text).encode("utf-8", "surrogateescape"))
+
+
+def _in_memory(escape: re.Match[str]) -> str:
+    number = int(escape[1] or "0", 16)
+    return chr(number) if 0 < number < 0xD800 or 0xE000 <= number <= 0x10FFFF else "_"
 
 
 def _plain(word: str) -> str:
