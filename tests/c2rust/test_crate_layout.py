@@ -1,11 +1,12 @@
 """Plans of crates: what is read, what is refused, and how a model is asked for one; without a server."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from jarvis_workers.agents.loop.agent import Agent
 from jarvis_workers.agents.loop.limits import AgentLimits
@@ -164,6 +165,23 @@ def test_wrong_enums_go_back_to_the_model_and_the_usable_ones_count_at_last() ->
     assert "markcolor | RED = 0" in prompt and "Your report may also have `enums`" in prompt
     assert "enums: there is no enum gone" in again
     assert (layout.modules, layout.enums, layout.checked) == (PLACED, {"color": "enum"}, True)
+
+
+@pytest.mark.parametrize("name", ["qrcodegen_Ecc", "Mode", "__Mask", "Modules"])
+@pytest.mark.parametrize("dump", [json.dumps, yaml.safe_dump])
+def test_names_of_enums_in_an_answer_are_not_normalised_as_its_fields_are(
+    name: str, dump: Callable[[Any], str]
+) -> None:
+    question = QUESTION._replace(enums=((name, f"{name} | RED = 0"),))
+    answer = dump(
+        {
+            "Modules": [{"PATH": one["path"], "Functions": one["functions"]} for one in (HUFFMAN, SIZE)],
+            "Enums": {name: "enum"},
+        }
+    )
+    layout, requests = ask(f"<PLAN>\n{answer}\n</PLAN>", question=question)
+
+    assert (layout.modules, layout.enums, len(requests)) == (PLACED, {name: "enum"}, 1)
 
 
 def test_a_question_shows_some_enums_with_some_constants() -> None:

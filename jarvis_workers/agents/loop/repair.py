@@ -8,7 +8,7 @@ is ten). Duplicate keys, a truncated report, and contradictory reports are error
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -149,10 +149,46 @@ def _json(text: str) -> Any:
 
 
 def _each_once(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    result = {plain_key(name): value for name, value in pairs}
+    result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("a key occurs twice")
     return result
+
+
+def with_plain_fields(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Normalize the names of fields in a value, as its JSON schema has them; keys of free maps are data and remain.
+
+    Raises ValueError if a field occurs twice.
+    """
+    return _with_fields(value, [schema], schema.get("$defs", {}))
+
+
+def _with_fields(value: Any, schemas: Sequence[Mapping[str, Any]], definitions: Mapping[str, Any]) -> Any:
+    """Normalize a value that has one of several schemas; an object in place of a list is its only item."""
+    schemas = [one for schema in schemas for one in _alternatives(schema, definitions)]
+    items = [schema["items"] for schema in schemas if isinstance(schema.get("items"), Mapping)]
+    if isinstance(value, list):
+        return [_with_fields(one, items, definitions) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    schemas += [one for schema in items for one in _alternatives(schema, definitions)]
+    fields = [schema["properties"] for schema in schemas if "properties" in schema]
+    free = [
+        schema["additionalProperties"] for schema in schemas if isinstance(schema.get("additionalProperties"), Mapping)
+    ]
+    pairs = [(plain_key(name) if fields else name, inner) for name, inner in value.items()]
+    return {
+        name: _with_fields(inner, [one[name] for one in fields if name in one] or free, definitions)
+        for name, inner in _each_once(pairs).items()
+    }
+
+
+def _alternatives(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a schema with its reference resolved, or those of a union."""
+    if name := schema.get("$ref"):
+        return _alternatives(definitions[name.rpartition("/")[2]], definitions)
+    union = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    return [one for part in union for one in _alternatives(part, definitions)] if union else [schema]
 
 
 def _yaml(text: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from jarvis_workers.agents.loop.prompts import fill
-from jarvis_workers.agents.loop.repair import Unreadable, bodies, readings
+from jarvis_workers.agents.loop.repair import Unreadable, bodies, plain_key, readings, with_plain_fields
 from jarvis_workers.agents.tools.tool import BadCall, Tool, ToolOutcome
 from jarvis_workers.models.platforms.profiles import Profile
 
@@ -96,9 +96,11 @@ class ReportForm:
         problem = BadReport("the report is neither YAML nor JSON")
         for value in readings(body, self._words):
             try:
-                return self.read_value(value)
+                return self.read_value(with_plain_fields(self._unwrapped(value), self._own_schema))
             except BadReport as error:
                 problem = error
+            except ValueError as error:
+                problem = BadReport(str(error))
         raise problem
 
     def _read_arguments(self, arguments: Mapping[str, Any]) -> Any:
@@ -111,9 +113,10 @@ class ReportForm:
         """Normalize a list report: unwrap a list in an object (as schemas require), and put a bare item in a list."""
         if self._own_schema.get("type") != "array" or not isinstance(value, Mapping):
             return value
-        name = next(iter(value), None)
-        if len(value) == 1 and (name in WRAPPERS or name == self.tag.lower()) and isinstance(value[name], list):
-            return value[name]
+        inner = list(value.values())
+        name = plain_key(next(iter(value), ""))
+        if len(inner) == 1 and (name in WRAPPERS or name == self.tag.lower()) and isinstance(inner[0], list):
+            return inner[0]
         return [value]
 
     @cached_property

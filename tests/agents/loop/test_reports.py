@@ -237,6 +237,28 @@ def test_clusters_are_read_by_their_own_tag() -> None:
     assert read(f"<REPORT>\n{body}\n</REPORT>", CLUSTERS) is None
 
 
+class Attempt(BaseModel):
+    """A report with free maps and a union."""
+
+    files: dict[str, str]
+    steps: dict[str, list[Group]] = {}
+    last: Group | Verdict | None = None
+
+
+def test_names_of_fields_are_normalised_and_keys_of_free_maps_are_not() -> None:
+    group = {"Verification": "v", "GIDs": [1]}
+    plain = {"verification": "v", "gids": [1]}
+    form = ReportForm(Attempt)
+
+    body = json.dumps({"Files": {"Makefile": "all:", "my-file": "a"}, "STEPS": {"Gids": [group]}, "last": group})
+    found = form.read_text(f"<REPORT>{body}</REPORT>")
+    assert found == Attempt.model_validate(
+        {"files": {"Makefile": "all:", "my-file": "a"}, "steps": {"Gids": [plain]}, "last": plain}
+    )
+    with pytest.raises(BadReport, match="a key occurs twice"):
+        form.read_text('<REPORT>{"files": {}, "Files": {}}</REPORT>')
+
+
 @pytest.mark.parametrize(
     ("profile", "has_tools", "way"),
     [
