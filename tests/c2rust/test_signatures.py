@@ -58,6 +58,21 @@ FUNCTIONS = {
     "static void g(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; } void f(int n, int *p) { g(p, n); }": (
         "value mut_slice[0]"
     ),
+    # A parameter that is written as an array is a pointer (C11 6.7.6.3p7), whatever the number of elements.
+    "int f(const int p[], int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }": "slice[1] value",
+    "typedef int rows[4]; void f(rows p, unsigned n) { for (unsigned i = 0; i < n; i++) p[i] = 0; }": (
+        "mut_slice[1] value"
+    ),
+    "int f(const part p[]) { return p->n; }": "ref",
+    "int f(part p[4]) { return p ? p[0].n : 0; }": "option(mut_ref)",
+    "static void g(int p[], int n) { for (int i = 0; i < n; i++) p[i] = i; } void f(int *p, int n) { g(p, n); }": (
+        "mut_slice[1] value"
+    ),
+    "static int g(const char p[]) { return strlen(p); } int f(char p[]) { return g(p) + p[0]; }": "raw",
+    "static int g(const char p[]) { return strlen(p); } int f(const char p[]) { return g(p); }": "cstr",
+    "void f(part p[], part q[]) { p->n = q->n; }": "raw raw",
+    "int f(volatile int p[]) { return *p; }": "raw",
+    "void f(const part p[]) { ((part *)p)->n = 1; }": "raw",
     # An empty slice is neither NULL nor does it have a negative length.
     "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s / n; }": "raw value",
     "int f(const int *p, unsigned n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s / n; }": (

@@ -93,8 +93,6 @@ VOID = CType("void", "void")
 ARRAYS = ("array", "incomplete_array", "variable_array")
 # Expressions that stand for their operand, and are lvalues if it is one.
 TRANSPARENT = ("parentheses",)
-# Only these have array or function type; all else has decayed to a pointer, though libclang names the type as written.
-UNDECAYED = ("name", "member", "subscript", "string", "compound_literal", "variable", "initializers", "designated")
 OTHER_TYPES = (
     ("_Complex", "complex"),
     ("_Atomic", "atomic"),
@@ -176,16 +174,10 @@ class BodyContext:
         return self.parts.statement(self, node)
 
     def type_of(self, node: SyntaxNode) -> CType:
-        """Return the type of an expression or variable: parameters and values of array type have decayed."""
+        """Return the type of an expression or variable."""
         if node.local in self.parameters:
             return self.parameters[node.local]
-        type_ = self.unit.types.get(node.type) or refuse("type", node)
-        if type_.kind not in ARRAYS and type_.kind != "function":
-            return type_
-        if is_transparent(node):
-            return self.type_of(operand(node))
-        decayed = node.kind not in UNDECAYED and not (node.kind == "unary" and node.operator == "*")
-        return decay(type_) if decayed else type_
+        return self.unit.types.get(node.type) or refuse("type", node)
 
     def rust(self, type_: CType, node: SyntaxNode | None = None) -> str:
         """Return a type in Rust."""

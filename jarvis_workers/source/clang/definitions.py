@@ -140,7 +140,8 @@ class SyntaxBuilder:
 
     def _parameter(self, node: CursorNode, _children: Sequence[SyntaxNode]) -> SyntaxNode:
         number = self._locals.get(node.cursor.declaration, 0)
-        name, type_ = self._spelling(node.cursor), self._type(node.cursor)
+        name, written = self._spelling(node.cursor), self._lib.clang_getCursorType(node.cursor)
+        type_ = self.types.spell_adjusted(written)
         return SyntaxNode("parameter", self._line(node), type=type_, name=name, local=number)
 
     def _function(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:

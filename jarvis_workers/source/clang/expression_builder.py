@@ -16,6 +16,9 @@ from jarvis_workers.source.clang.type_reader import MemberPaths, MemberStep, Typ
 
 # Create the nodes of expressions, with type and line.
 
+# Only these have array or function type, names unless they are those of parameters, and `*`.
+UNDECAYED = ("name", "member", "subscript", "string", "compound_literal", "initializers", "designated")
+
 
 class ExpressionNodes:
     def __init__(self, unit: TranslationUnit, types: TypeReader, members: MemberPaths) -> None:
@@ -36,8 +39,12 @@ class ExpressionNodes:
         local: int = 0,
         value: int | float | None = None,
     ) -> SyntaxNode:
-        line = self._unit.position(node.cursor).line
-        return SyntaxNode(kind, line, self.type_of(node), name, operator, target, local, value, tuple(children))
+        line, type_ = self._unit.position(node.cursor).line, self.type_of(node)
+        if children and (kind == "parentheses" or operator == "__extension__"):
+            type_ = children[0].type
+        elif kind not in UNDECAYED and operator != "*":
+            type_ = self.value_type(node)
+        return SyntaxNode(kind, line, type_, name, operator, target, local, value, tuple(children))
 
     def make_member(self, node: CursorNode, object_: SyntaxNode, operator: str, step: MemberStep) -> SyntaxNode:
         line = self._unit.position(node.cursor).line
@@ -52,6 +59,10 @@ class ExpressionNodes:
 
     def type_of(self, node: CursorNode) -> str:
         return self._types.spell(self._lib.clang_getCursorType(node.cursor))
+
+    def value_type(self, node: CursorNode) -> str:
+        """Return the type of a value or of a parameter, which is no array."""
+        return self._types.spell_adjusted(self._lib.clang_getCursorType(node.cursor))
 
     def canonical(self, node: CursorNode) -> str:
         type_ = self._lib.clang_getCanonicalType(self._lib.clang_getCursorType(node.cursor))
@@ -100,7 +111,9 @@ class UnexposedExpressions:
     def _wrapped(self, node: CursorNode, child: SyntaxNode) -> SyntaxNode:
         if VA_LIST in self._nodes.canonical(node.children[0]) and VA_LIST not in self._nodes.canonical(node):
             return self._nodes.make("va_arg", node, (child,))
-        return child if child.type == self._nodes.type_of(node) else self._nodes.make("implicit_cast", node, (child,))
+        if child.type in (self._nodes.type_of(node), self._nodes.value_type(node)):
+            return child
+        return self._nodes.make("implicit_cast", node, (child,))
 
     def _designated(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
         """Return a designated initialiser, with fields and indices in source order."""
@@ -207,7 +220,7 @@ class ExpressionBuilder:
         enumerator = referenced.kind == CursorKind.ENUM_CONSTANT
         if key and not enumerator:
             self._references.setdefault(key.key, referenced)
-        return self._nodes.make(
+        made = self._nodes.make(
             "name",
             node,
             (),
@@ -217,6 +230,8 @@ class ExpressionBuilder:
             local=self._locals.get(referenced.declaration, 0),
             value=self._lib.clang_getEnumConstantDeclValue(referenced) if enumerator else None,
         )
+        is_parameter = referenced.kind == CursorKind.PARAMETER
+        return replace(made, type=self._nodes.value_type(node)) if is_parameter else made
 
     def _member(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
         objects = [child.cursor for child in node.children if child.cursor.kind != CursorKind.TYPE_REF]

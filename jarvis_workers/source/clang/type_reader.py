@@ -17,6 +17,8 @@ from jarvis_workers.source.clang.translation_unit import TranslationUnit
 # A type of pointers to functions of pointers … is not read any deeper.
 MAX_DEPTH = 50
 ARRAY_KINDS: tuple[CTypeKind, ...] = ("array", "incomplete_array", "variable_array")
+# Of the x86-64 and AArch64 targets.
+POINTER_SIZE = 8
 # libclang crashes when it is asked for the size of a type of any other kind, such as that of a builtin function.
 EXPOSED = frozenset((*BASIC_TYPES, *TypeKind))
 
@@ -29,6 +31,7 @@ class TypeReader:
         self._spellings: dict[tuple[int, int | None], str] = {}
         self._canonical: dict[str, int | None] = {}
         self._clang_types: dict[str, ClangType] = {}
+        self._adjusted: dict[str, CType] = {}
         self._types: dict[int | None, CType] = {}
         self._records: dict[str, Cursor] = {}
         self._enums: dict[str, tuple[Cursor, CType]] = {}
@@ -52,15 +55,34 @@ class TypeReader:
         canonical = self._lib.clang_getCanonicalType(type_).pointer
         spelling = one = self._unit.without_root(text(self._lib.clang_getTypeSpelling(type_)))
         number = 1
-        while self._canonical.setdefault(one, canonical) != canonical:
+        while one in self._adjusted or self._canonical.setdefault(one, canonical) != canonical:
+            if self._adjusted.get(one) == self.read(type_):
+                return one
             number += 1
             one = f"{spelling}#{number}"
         self._clang_types[one] = type_
         return one
 
+    def spell_adjusted(self, type_: ClangType) -> str:
+        """Return the spelling of the type of a parameter or value: an array or function is a pointer.
+
+        libclang names these types as they are written (C11 6.7.6.3p7 and p8).
+        """
+        written = self.read(type_)
+        if written.kind not in (*ARRAY_KINDS, "function"):
+            return self.spell(type_)
+        pointer = _pointer_to(type_, written)
+        number, one = 1, pointer.spelling
+        while one in self._clang_types or self._adjusted.setdefault(one, pointer) != pointer:
+            if one in self._clang_types and self.read(self._clang_types[one]) == pointer:
+                break
+            number += 1
+            one = f"{pointer.spelling}#{number}"
+        return one
+
     def types(self) -> dict[str, CType]:
-        """Return the type of each spelling that `spell` has returned."""
-        return {spelling: self.read(type_) for spelling, type_ in self._clang_types.items()}
+        """Return the type of each spelling that `spell` and `spell_adjusted` have returned."""
+        return self._adjusted | {spelling: self.read(type_) for spelling, type_ in self._clang_types.items()}
 
     def read(self, type_: ClangType, depth: int = 0) -> CType:
         """Return the canonical type as a value."""
@@ -135,7 +157,7 @@ class TypeReader:
             kind="union" if cursor.kind == CursorKind.UNION else "struct",
             size=max(self._lib.clang_Type_getSizeOf(type_), -1),
             align=max(self._lib.clang_Type_getAlignOf(type_), -1),
-            fields=tuple(map(self._field, fields_of(type_))),
+            fields=tuple(_field(self, one) for one in fields_of(type_)),
             file=file,
             line=line,
         )
@@ -149,16 +171,17 @@ class TypeReader:
             for key, (cursor, integer) in sorted(self._enums.items())
         }
 
-    def _field(self, cursor: Cursor) -> Field:
-        lib = self._lib
-        bit_field = lib.clang_Cursor_isBitField(cursor)
-        return Field(
-            field_name(cursor),
-            self.read(lib.clang_getCursorType(cursor)),
-            lib.clang_Cursor_getOffsetOfField(cursor),
-            lib.clang_getFieldDeclBitWidth(cursor) if bit_field else 0,
-            bool(bit_field),
-        )
+
+def _field(types: TypeReader, cursor: Cursor) -> Field:
+    lib = library()
+    bit_field = lib.clang_Cursor_isBitField(cursor)
+    return Field(
+        field_name(cursor),
+        types.read(lib.clang_getCursorType(cursor)),
+        lib.clang_Cursor_getOffsetOfField(cursor),
+        lib.clang_getFieldDeclBitWidth(cursor) if bit_field else 0,
+        bool(bit_field),
+    )
 
 
 def _constants(cursor: Cursor, integer: CType) -> tuple[tuple[str, int], ...]:
@@ -257,3 +280,17 @@ class MemberPaths:
                 if not name:
                     self._steps[definition_of(type_).declaration] = step
             record = self._lib.clang_getCursorSemanticParent(record)
+
+
+def _pointer_to(type_: ClangType, written: CType) -> CType:
+    """Return the pointer that an array or function becomes; an array has the qualifiers of its elements."""
+    if written.kind == "function" or written.target is None:
+        return CType("pointer", f"{written.spelling} *", POINTER_SIZE, POINTER_SIZE, target=written)
+    array = library().clang_getCanonicalType(type_)
+    both = (array, library().clang_getArrayElementType(array))
+    const = any(map(library().clang_isConstQualifiedType, both))
+    target = replace(written.target, volatile=any(map(library().clang_isVolatileQualifiedType, both)))
+    words = f"{'const ' * const}{'volatile ' * target.volatile}"
+    after_star = target.kind == "pointer"
+    spelling = f"{target.spelling}{words}" if after_star else f"{words}{target.spelling} "
+    return CType("pointer", f"{spelling}*", POINTER_SIZE, POINTER_SIZE, const=const, target=target)

@@ -174,3 +174,43 @@ def test_json_of_a_deep_tree_needs_no_recursion(tmp_path):
     decoded = decode_definitions(encode_definitions(unit))
 
     assert sum(1 for _ in walk(decoded.definitions[0].tree)) == sum(1 for _ in walk(unit.definitions[0].tree)) > 1100
+
+
+ARRAYS = """
+#include <stdarg.h>
+typedef int vec[4];
+static int take(const int a[], const vec b) { return a[0] + b[3]; }
+int f(const int a[], const vec b, char *const c[], volatile int d[static const 3], int e(int), struct { int n; } s[]) {
+    int own[4] = {1}; __typeof__(a) copy = a;
+    a++; (a) += 1; a = 1 ? a : b; &*b; __extension__ a; own[0] = take(own, own) + take(a, b);
+    return *a + b[1] + c[0][0] + d[2] + e(1) + s->n + copy[1] + (a ? 1 : 2) + own[1] + (a == b) + (&a)[0][1];
+}
+int k_and_r(a) int a[4]; { return *a; }
+int list(va_list a) { return va_arg(a, int); }
+"""
+
+
+def test_parameters_that_are_written_as_arrays_or_functions_are_pointers_wherever_they_are_used(tmp_path):
+    unit = read(tmp_path, ARRAYS)
+    for one in unit.definitions:
+        parameters = [child for child in one.tree.children if child is not None and child.kind == "parameter"]
+        locals_ = {node.local: plain(unit.types[node.type]) for node in parameters}
+        assert list(locals_.values()) == [plain(type_) for type_ in one.type.parameters]
+        assert {type_[0] for type_ in locals_.values()} == {"pointer"}
+        names = [node for node in walk(one.tree) if node.kind == "name" and node.local in locals_]
+        assert names
+        assert all(plain(unit.types[node.type]) == locals_[node.local] for node in names)
+
+    function = definition(unit, "f").tree
+    arrays = {(node.kind, node.type) for node in walk(function) if unit.types.get(node.type, FLAT).kind in ARRAY_KINDS}
+    assert arrays == {
+        ("variable", "int[4]"), ("name", "int[4]"), ("initializers", "int[4]"), ("subscript", "const int[]")
+    }  # fmt: skip
+
+
+FLAT = CType("void", "void")
+ARRAY_KINDS = ("array", "incomplete_array")
+
+
+def plain(type_: CType) -> tuple[str, bool, CType | None]:
+    return type_.kind, type_.const, type_.target
