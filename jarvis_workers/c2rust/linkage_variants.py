@@ -1,4 +1,4 @@
-"""Functions and variables that are static in one variant of a file and global in another (`#define STATIC`).
+"""Functions that are static in one variant of a file and global in another (`#define STATIC`).
 
 They are one definition, at one place: all units refer to it by the key of the static one, so that one Rust function
 replaces both, and users of both are equal.
@@ -22,9 +22,9 @@ def _static_twins(units: Sequence[UnitDefinitions]) -> dict[str, CDefinition]:
     """Return the static definitions by the keys of the global ones that end at the same place."""
     places = defaultdict[tuple[object, ...], dict[bool, CDefinition]](dict)
     for unit in units:
-        for one in unit.definitions:
+        for one in (definition for definition in unit.definitions if definition.type.kind == "function"):
             # Where a definition begins depends on the macro: `STATIC int f(void)` begins with `int` if it is empty.
-            place = one.extent.file, one.extent.end_line, one.extent.end_column, one.name, one.type.kind == "function"
+            place = one.extent.file, one.extent.end_line, one.extent.end_column, one.name
             places[place].setdefault(one.internal, one)
     return {both[False].key: both[True] for both in places.values() if True in both and False in both}
 

@@ -6,7 +6,7 @@ address of `jvc_f`.  Calls, tables of function pointers and aliases mention `f` 
 
 A library refers to a function or static variable by its symbol name, or by `unit__name` (`unit_name`) if it is local to
 its unit or is `main`, which every program has.  The latter names are weak aliases, since two objects may contain the
-same static function of a header; within its object, a slot always refers to the code of that object.  Global symbols
+same static function of a header; within its object, a slot always refers to the code of that object.  Global functions
 have them as well: a unit that is compiled with other macros (`#define STATIC`) may have a function static in one
 program and global in another, and one Rust function replaces both.
 """
@@ -238,10 +238,10 @@ def _trampolines(slots: Sequence[Slot], machine: Machine, text: str) -> list[str
 
 
 def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine) -> list[str]:
-    """Return aliases for the symbols of the unit, also for global ones, which another variant of it may have local.
+    """Return aliases for local symbols, and for global functions, which another variant of the unit may have local.
 
-    The line table does not contain variables, so a variable gets a name for each file that contributes code to the
-    unit.
+    The line table does not contain variables, so a local variable gets a name for each file that contributes code to
+    the unit; a global one would be named by its alias where the data of C and Rust differ.
     """
     functions = [(slot.name, slot.symbol, "function") for slot in slots if slot.name != slot.symbol]
     for slot in slots:
@@ -249,8 +249,8 @@ def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine
             own = _local_name(slot.file, slot.symbol)
             functions += [(own, slot.symbol, "function"), (ORIGINAL + own, ORIGINAL + slot.name, "function")]
     files = sorted({source, *(slot.file for slot in slots)})
-    plain = sorted(symbol for symbol in found.variables if "." not in symbol)
-    variables = [(_local_name(file, symbol), symbol, "object") for symbol in plain for file in files]
+    local = sorted(symbol for symbol in found.variables if "." not in symbol and found.linkage(symbol) == "local")
+    variables = [(_local_name(file, symbol), symbol, "object") for symbol in local for file in files]
     return [
         f"\t.weak\t{alias}\n\t.type\t{alias}, {machine.type_mark}{kind}\n\t.set\t{alias}, {symbol}"
         for alias, symbol, kind in functions + variables

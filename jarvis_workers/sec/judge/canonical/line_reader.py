@@ -13,7 +13,7 @@ from jarvis_workers.sec.judge.slices import CodeIndex, SourceFile
 TOKEN = re.compile(
     rb"""(?P<literal>"[^"]*")|(?P<char>'[ ]{1,16}')|(?P<lifetime>'[A-Za-z_]\w*+)
     |(?P<header>(?<=include)[ \t]*+<[^<>\n]{1,200}>)
-    |(?P<name>[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+)|(?P<number>\.?\d(?:[eEpP][+-](?=\d)|\w|\.(?=\d)|\.(?=[fFlLeE]\b)|\.(?![.\w]))*+)""",
+    |(?P<name>[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+)|(?P<number>\.?\d(?>[eEpP][+-](?=\d)|\w|\.(?=\d)|\.(?=[fFlLeE]\b)|\.(?![.\w]))*+)""",
     re.VERBOSE,
 )
 # So many characters near each other may spell a text, too.
